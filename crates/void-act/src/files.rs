@@ -1,0 +1,128 @@
+//! Files that may be believed: who owns them, who else could have written them, and that they are files at all.
+//!
+//! Everything is checked on the open descriptor, never on a name that could be swapped in between; no final symbolic
+//! link is followed and no FIFO can make an open hang.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::sys;
+
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+const ACCESSIBLE_TO_OTHERS: u32 = 0o077;
+const STICKY: u32 = 0o1000;
+const ROOT: u32 = 0;
+
+/// Whose list is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    Root,
+    /// Also the calling user's, for a machine whose owner runs Void as an ordinary user.
+    RootOrCaller,
+}
+
+impl Trust {
+    fn owner(self, uid: u32) -> bool {
+        match self {
+            Self::Root => uid == ROOT,
+            Self::RootOrCaller => uid == ROOT || uid == sys::effective_uid(),
+        }
+    }
+
+    fn directory(self, metadata: &Metadata) -> bool {
+        let mode = metadata.mode();
+        let others_cannot_swap =
+            mode & WRITABLE_BY_OTHERS == 0 || (self == Self::RootOrCaller && mode & STICKY != 0);
+        metadata.is_dir() && self.owner(metadata.uid()) && others_cannot_swap
+    }
+}
+
+/// Reads a file that only trusted users could have written, through directories that only they can change.
+pub(crate) fn read_trusted(path: &Path, trust: Trust, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let parent = path
+        .parent()
+        .filter(|_| path.is_absolute())
+        .ok_or("is not an absolute path")?;
+    let real = parent.canonicalize().map_err(|error| error.to_string())?;
+    if real != parent {
+        return Err("is reached through a symbolic link or ..".to_owned());
+    }
+    for directory in parent.ancestors() {
+        let metadata = fs::symlink_metadata(directory).map_err(|error| error.to_string())?;
+        if !trust.directory(&metadata) {
+            return Err(format!(
+                "{} could be changed by others",
+                directory.display()
+            ));
+        }
+    }
+    let file = open(OpenOptions::new().read(true), path).map_err(|error| error.to_string())?;
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("is not a regular file".to_owned());
+    }
+    if !trust.owner(metadata.uid()) {
+        return Err("is not owned by root".to_owned());
+    }
+    if metadata.mode() & WRITABLE_BY_OTHERS != 0 {
+        return Err("can be written by its group or by others".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(format!("is larger than {bytes_max} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// The state directory: ours or root's, and nobody else's to write.
+pub(crate) fn check_state_dir(path: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(path)?;
+    let ours = metadata.is_dir()
+        && Trust::RootOrCaller.owner(metadata.uid())
+        && metadata.mode() & WRITABLE_BY_OTHERS == 0;
+    ours.then_some(()).ok_or_else(|| {
+        io::Error::new(
+            ErrorKind::PermissionDenied,
+            "not a directory that only its owner can write",
+        )
+    })
+}
+
+/// Opens a file of the state directory: ours, regular, mode 0600.
+pub(crate) fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = open(options.mode(0o600), path)?;
+    let metadata = file.metadata()?;
+    let private = metadata.is_file()
+        && Trust::RootOrCaller.owner(metadata.uid())
+        && metadata.mode() & ACCESSIBLE_TO_OTHERS == 0;
+    private.then_some(file).ok_or_else(|| {
+        io::Error::new(
+            ErrorKind::PermissionDenied,
+            "not a file that only its owner can reach",
+        )
+    })
+}
+
+pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}
+
+fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    options
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)
+}

@@ -1,0 +1,217 @@
+//! From a peer's command to one line of JSON: reads, asks for the verdict, acts on it, answers.
+//!
+//! Standard input is never read. The lock is held while a request is judged and its start is written, and again
+//! while its end is written, but not while the command runs.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::answers::{Answer, Ending, Outcome, Reason, Refusal, Reply};
+use crate::commands::{ActionId, NotACommand, escape, parse_command};
+use crate::journals::Journal;
+use crate::lists::{self, List};
+use crate::options::{self, HELP, Mode, Options};
+use crate::runs::{self, Ran};
+use crate::tickets::Ticket;
+use crate::verdicts::{self, Settlement, Stop, Verdict};
+use crate::{checks, clock, sys};
+
+/// The whole program. `args` come without the program's name; `original_command` is `SSH_ORIGINAL_COMMAND`.
+///
+/// Meant to be all that a process does: it changes how the process takes signals.
+pub fn main_with(
+    args: impl Iterator<Item = OsString>,
+    original_command: Option<OsString>,
+) -> ExitCode {
+    sys::ignore_hangup();
+    let command = original_command.unwrap_or_default();
+    match options::parse(args) {
+        Ok(options) => match options.mode {
+            Mode::Answer => print_answer(&answer(&options, &command)),
+            Mode::Check => {
+                let (lines, sound) = checks::check(&options);
+                print(&format!("{}\n", lines.join("\n")));
+                if sound {
+                    ExitCode::SUCCESS
+                } else {
+                    ExitCode::FAILURE
+                }
+            }
+            Mode::Version => print(concat!("void-act ", env!("CARGO_PKG_VERSION"), "\n")),
+            Mode::Help => print(HELP),
+        },
+        Err(refusal) => {
+            let id = escape(command.as_bytes());
+            print_answer(&Answer::new(id, None, None, Reply::Refused(refusal)))
+        }
+    }
+}
+
+fn print_answer(answer: &Answer) -> ExitCode {
+    match serde_json::to_string(answer) {
+        Ok(line) => {
+            print(&format!("{line}\n"));
+            ExitCode::from(answer.outcome.exit_code())
+        }
+        Err(_) => ExitCode::from(Outcome::Refused.exit_code()),
+    }
+}
+
+fn print(text: &str) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    // Nobody may be listening any more; what happened is in the journal.
+    let _ = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    ExitCode::SUCCESS
+}
+
+enum Request {
+    List,
+    LookUp(Ticket),
+    Settle(Ticket),
+    Run {
+        id: ActionId,
+        ticket: Option<Ticket>,
+    },
+}
+
+impl Request {
+    fn parse(raw: &OsStr) -> Result<Self, Refusal> {
+        let bad = || Refusal::new(Reason::BadCommand, NotACommand.to_string());
+        let command = parse_command(raw).map_err(|_| bad())?;
+        let ticket = command.ticket.as_deref().map(Ticket::decode).transpose()?;
+        match (command.id.as_str(), ticket) {
+            ("void-list", None) => Ok(Self::List),
+            ("void-ticket", Some(ticket)) => Ok(Self::LookUp(ticket)),
+            ("void-settle", Some(ticket)) => Ok(Self::Settle(ticket)),
+            ("void-list" | "void-ticket" | "void-settle", _) => Err(bad()),
+            (_, ticket) => Ok(Self::Run {
+                id: command.id,
+                ticket,
+            }),
+        }
+    }
+
+    fn ticket(&self) -> Option<&Ticket> {
+        match self {
+            Self::LookUp(ticket) | Self::Settle(ticket) => Some(ticket),
+            Self::Run { ticket, .. } => ticket.as_ref(),
+            Self::List => None,
+        }
+    }
+}
+
+fn answer(options: &Options, raw: &OsStr) -> Answer {
+    let loaded = lists::load(&options.list, options.trust);
+    let request = Request::parse(raw);
+    let id = parse_command(raw)
+        .map_or_else(|_| escape(raw.as_bytes()), |command| command.id.to_string());
+    let ticket = request
+        .as_ref()
+        .ok()
+        .and_then(Request::ticket)
+        .map(|ticket| ticket.proposal().to_owned());
+    let unusable = |findings: Vec<String>| {
+        Refusal::new(
+            Reason::ListUnusable,
+            findings.into_iter().next().unwrap_or_default(),
+        )
+    };
+    let reply =
+        request.and_then(|request| reply(options, &loaded.list.map_err(unusable)?, &request));
+    Answer::new(
+        id,
+        ticket,
+        loaded.digest,
+        reply.unwrap_or_else(Reply::Refused),
+    )
+}
+
+fn reply(options: &Options, list: &List, request: &Request) -> Result<Reply, Refusal> {
+    match request {
+        Request::List => Ok(Reply::Listed {
+            host: list.host.clone(),
+            stopped: look_for_stop(&list.stop_file) == Stop::PresentOrUnknown,
+            defs: list
+                .entries
+                .iter()
+                .map(|entry| (entry.id.to_string(), entry.def.clone()))
+                .collect(),
+        }),
+        Request::LookUp(ticket) => {
+            verdicts::look_up(ticket, Journal::open(&options.state)?.history())
+        }
+        Request::Settle(ticket) => settle(&options.state, ticket),
+        Request::Run { id, ticket } => run(&options.state, list, id, ticket.as_ref()),
+    }
+}
+
+fn settle(state: &Path, ticket: &Ticket) -> Result<Reply, Refusal> {
+    let mut journal = Journal::open(state)?;
+    let now = clock::now()?;
+    journal.compact(&now)?;
+    match verdicts::judge_settle(ticket, journal.history())? {
+        Settlement::Known(reply) => Ok(reply),
+        Settlement::Tombstone => journal.settle(ticket, &now).map(|()| Reply::Unseen),
+    }
+}
+
+fn run(
+    state: &Path,
+    list: &List,
+    id: &ActionId,
+    ticket: Option<&Ticket>,
+) -> Result<Reply, Refusal> {
+    let mut journal = Journal::open(state)?;
+    // Read under the lock: whoever waited for it must not act on an old clock or an old stop file.
+    let now = clock::now()?;
+    let stop = look_for_stop(&list.stop_file);
+    journal.compact(&now)?;
+    let (argv, timeout) = match verdicts::judge(id, ticket, list, journal.history(), &now, stop)? {
+        Verdict::Recorded(reply) => return Ok(reply),
+        Verdict::Start { argv, timeout } => (argv, timeout),
+    };
+    let number = journal.start(id, ticket, &now)?;
+    drop(journal);
+    // A slow disk must not let a command start long after the switch was thrown.
+    let ran = match look_for_stop(&list.stop_file) {
+        Stop::Absent => runs::run(&argv, timeout),
+        Stop::PresentOrUnknown => Ran::Ended(Ending::failed(
+            "void-act: the stop file came before the command was started".to_owned(),
+        )),
+    };
+    let mut ending = match ran {
+        Ran::StillRunning { note } => {
+            return Ok(Reply::Started {
+                replayed: false,
+                note: Some(note),
+            });
+        }
+        Ran::Ended(ending) => ending,
+    };
+    if let Err(refusal) =
+        Journal::reopen(state).and_then(|mut journal| journal.end(number, &ending))
+    {
+        let said = ending.stderr.unwrap_or_default();
+        ending.stderr = Some(format!(
+            "{said}\nvoid-act: this end could not be recorded: {}",
+            refusal.text
+        ));
+    }
+    Ok(Reply::Ended {
+        ending,
+        replayed: false,
+    })
+}
+
+fn look_for_stop(path: &Path) -> Stop {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Stop::Absent,
+        Ok(_) | Err(_) => Stop::PresentOrUnknown,
+    }
+}

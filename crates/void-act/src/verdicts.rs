@@ -1,0 +1,200 @@
+//! What may happen, decided before anything happens: pure functions of the request, the list, the journal and time.
+//!
+//! The order matters. A ticket that the journal knows is answered from it, whatever has changed since; only an
+//! unseen one is judged, and everything that is not plainly allowed is refused.
+
+use std::time::Duration;
+
+use crate::answers::{Reason, Refusal, Reply};
+use crate::clock::Moment;
+use crate::commands::ActionId;
+use crate::journals::{History, Seen};
+use crate::lists::{Entry, List, Tier};
+use crate::params::Params;
+use crate::tickets::Ticket;
+
+const HOUR_MS: u64 = 3600 * 1000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+/// The kill switch, as far as it could be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Absent,
+    PresentOrUnknown,
+}
+
+pub(crate) enum Verdict {
+    /// Start exactly this.
+    Start {
+        argv: Vec<String>,
+        timeout: Duration,
+    },
+    /// The journal already has the answer.
+    Recorded(Reply),
+}
+
+pub(crate) enum Settlement {
+    Known(Reply),
+    /// Write the tombstone, then answer `unseen`.
+    Tombstone,
+}
+
+/// May this run now?
+pub(crate) fn judge(
+    id: &ActionId,
+    ticket: Option<&Ticket>,
+    list: &List,
+    history: &History,
+    now: &Moment,
+    stop: Stop,
+) -> Result<Verdict, Refusal> {
+    if let Some(ticket) = ticket {
+        match history.seen(ticket) {
+            Seen::Never => {}
+            Seen::Ran(run) if run.start.id != *id => return Err(mismatch()),
+            Seen::Settled => {
+                return Err(Refusal::new(
+                    Reason::Settled,
+                    "the server was told that this ticket never ran",
+                ));
+            }
+            known => return recorded(known).map(Verdict::Recorded),
+        }
+    }
+    let unknown = || {
+        Refusal::new(
+            Reason::UnknownAction,
+            "this action is not in the host's list",
+        )
+    };
+    let entry = list.entry(id).ok_or_else(unknown)?;
+    if entry.signed {
+        let text = "the entry needs a signature, and signatures are not yet checked here";
+        return Err(Refusal::new(Reason::SignatureUnsupported, text));
+    }
+    match ticket {
+        Some(ticket) => check_ticket(ticket, entry, history, now)?,
+        None => check_bare(entry)?,
+    }
+    let argv = entry.argv_with(ticket.map_or(&Params::new(), Ticket::params))?;
+    if stop == Stop::PresentOrUnknown {
+        return Err(Refusal::new(
+            Reason::Stopped,
+            "the stop file is there, or cannot be looked for",
+        ));
+    }
+    check_room(history)?;
+    check_brakes(entry, history, now)?;
+    Ok(Verdict::Start {
+        argv,
+        timeout: entry.timeout(),
+    })
+}
+
+/// What became of a ticket. A settled one has not run and never will, so it is `unseen` too.
+pub(crate) fn look_up(ticket: &Ticket, history: &History) -> Result<Reply, Refusal> {
+    recorded(history.seen(ticket))
+}
+
+/// What has to be done so that the answer stays true. TCP may still deliver the original request after the server
+/// gave up on it and asked here; `unseen` would then become a lie. So an unseen ticket is first made unable to start.
+pub(crate) fn judge_settle(ticket: &Ticket, history: &History) -> Result<Settlement, Refusal> {
+    match history.seen(ticket) {
+        Seen::Never => check_room(history).map(|()| Settlement::Tombstone),
+        known => recorded(known).map(Settlement::Known),
+    }
+}
+
+fn recorded(seen: Seen<'_>) -> Result<Reply, Refusal> {
+    match seen {
+        Seen::Never | Seen::Settled => Ok(Reply::Unseen),
+        Seen::Ran(run) => Ok(match &run.ending {
+            Some(ending) => Reply::Ended {
+                ending: ending.clone(),
+                replayed: true,
+            },
+            None => Reply::Started {
+                replayed: true,
+                note: None,
+            },
+        }),
+        Seen::Mismatch => Err(mismatch()),
+        Seen::Forgotten => {
+            let text =
+                "the journal no longer remembers tickets as old as this one; it may have run";
+            Err(Refusal::new(Reason::Forgotten, text))
+        }
+    }
+}
+
+fn check_ticket(
+    ticket: &Ticket,
+    entry: &Entry,
+    history: &History,
+    now: &Moment,
+) -> Result<(), Refusal> {
+    if ticket.expires_ms() <= history.wall_ms_at_least(now) {
+        return Err(Refusal::new(Reason::Expired, "the ticket has expired"));
+    }
+    if entry.def.as_deref() != Some(ticket.exec_digest()) {
+        let text = "the ticket is for another definition than this host's";
+        return Err(Refusal::new(Reason::Drift, text));
+    }
+    Ok(())
+}
+
+fn check_bare(entry: &Entry) -> Result<(), Refusal> {
+    match (entry.tier, entry.cooldown_s) {
+        (Tier::Risky, _) => Err(Refusal::new(
+            Reason::NeedsTicket,
+            "a risky action needs a ticket",
+        )),
+        (Tier::Safe, None) => {
+            let text = "without a ticket this action needs a cooldown_s in the host's list";
+            Err(Refusal::new(Reason::NeedsCooldown, text))
+        }
+        (Tier::Safe, Some(_)) => Ok(()),
+    }
+}
+
+fn check_room(history: &History) -> Result<(), Refusal> {
+    if history.is_full() {
+        return Err(Refusal::new(
+            Reason::JournalFull,
+            "the journal holds too many tickets that may still come",
+        ));
+    }
+    Ok(())
+}
+
+fn check_brakes(entry: &Entry, history: &History, now: &Moment) -> Result<(), Refusal> {
+    let starts = || history.starts_ago(&entry.id, now);
+    if let (Some(cooldown_s), Some(ago_ms)) = (entry.cooldown_s, starts().last())
+        && ago_ms < u64::from(cooldown_s) * 1000
+    {
+        let text = format!(
+            "it ran {} s ago; the host waits {cooldown_s} s between runs",
+            ago_ms / 1000
+        );
+        return Err(Refusal::new(Reason::CoolingDown, text));
+    }
+    for (cap, window_ms, per) in [
+        (entry.max_per_hour, HOUR_MS, "hour"),
+        (entry.max_per_day, DAY_MS, "day"),
+    ] {
+        let count = starts().filter(|ago_ms| *ago_ms < window_ms).count() as u64;
+        if let Some(cap) = cap.filter(|cap| count >= u64::from(*cap)) {
+            let text = format!("the host allows {cap} runs per {per}");
+            return Err(Refusal::new(Reason::CapReached, text));
+        }
+    }
+    Ok(())
+}
+
+fn mismatch() -> Refusal {
+    let text = "this proposal is known here with another action or other content";
+    Refusal::new(Reason::TicketMismatch, text)
+}
+
+#[cfg(test)]
+mod tests;

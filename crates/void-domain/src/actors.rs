@@ -1,0 +1,118 @@
+//! Who does something. An actor comes from an authenticated channel, never from content.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::ids::TokenId;
+
+/// Where a person's hand was. Known from the credential and the route, shown on the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Surface {
+    /// The owner's bearer token, used by a program.
+    Api,
+    /// The owner's bearer token, used by our command line.
+    Cli,
+    /// The owner's browser session.
+    Web,
+}
+
+impl Surface {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Cli => "cli",
+            Self::Web => "web",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Actor {
+    Owner { surface: Surface },
+    Agent { id: TokenId, name: String },
+    Viewer { id: TokenId, name: String },
+    Node { id: TokenId, name: String },
+    /// Void itself: a sweep, a start, a recovery.
+    System,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ActorKind {
+    Owner,
+    Agent,
+    Viewer,
+    Node,
+    System,
+}
+
+impl ActorKind {
+    pub const ALL: [Self; 5] = [Self::Owner, Self::Agent, Self::Viewer, Self::Node, Self::System];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Agent => "agent",
+            Self::Viewer => "viewer",
+            Self::Node => "node",
+            Self::System => "system",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+impl Actor {
+    pub const fn kind(&self) -> ActorKind {
+        match self {
+            Self::Owner { .. } => ActorKind::Owner,
+            Self::Agent { .. } => ActorKind::Agent,
+            Self::Viewer { .. } => ActorKind::Viewer,
+            Self::Node { .. } => ActorKind::Node,
+            Self::System => ActorKind::System,
+        }
+    }
+
+    pub const fn is_owner(&self) -> bool {
+        matches!(self, Self::Owner { .. })
+    }
+
+    pub fn requester(&self) -> Requester {
+        let (id, name) = match self {
+            Self::Owner { .. } => (None, "owner"),
+            Self::System => (None, "system"),
+            Self::Agent { id, name } | Self::Viewer { id, name } | Self::Node { id, name } => {
+                (Some(*id), name.as_str())
+            }
+        };
+        Requester { kind: self.kind(), id, name: name.to_owned() }
+    }
+}
+
+/// The form that stands in the record: `owner-cli`, `agent-little-blue`, `system`.
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owner { surface } => write!(f, "owner-{}", surface.as_str()),
+            Self::Agent { name, .. } | Self::Viewer { name, .. } | Self::Node { name, .. } => {
+                write!(f, "{}-{name}", self.kind().as_str())
+            }
+            Self::System => f.write_str("system"),
+        }
+    }
+}
+
+/// Who asked for a proposal, as it is stored with it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Requester {
+    #[serde(serialize_with = "kind_as_str")]
+    pub kind: ActorKind,
+    pub id: Option<TokenId>,
+    pub name: String,
+}
+
+fn kind_as_str<S: serde::Serializer>(kind: &ActorKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
+}

@@ -1,0 +1,502 @@
+//! From the file's text to a [`Catalogue`], or to everything that is wrong with it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::fields::Fields;
+use super::problems::Problems;
+use super::source::{self, Content, Node};
+use super::{
+    Action, ActionKind, Catalogue, Guest, Lockout, NodeOp, ParamSpecs, PowerOp, Problem, Risk, Tier,
+    Via, approved_digest, exec_digest, params,
+};
+use crate::canonical;
+use crate::digests::Digest;
+use crate::hosts::{self, Host, HostName, Reach, SshAddress};
+use crate::ids::ActionId;
+use crate::limits;
+use crate::text;
+
+type Hosts = BTreeMap<HostName, Host>;
+
+pub(super) fn catalogue(text: &str, lockout: &Lockout) -> Result<Catalogue, Vec<Problem>> {
+    let mut problems = Problems::default();
+    if text.len() > limits::CATALOGUE_BYTES_MAX {
+        let message = format!("the file is larger than {} bytes", limits::CATALOGUE_BYTES_MAX);
+        problems.error(1, "", message);
+        return Err(problems.finish().err().unwrap_or_default());
+    }
+    let root = match source::read(text) {
+        Ok(root) => root,
+        Err(error) => {
+            problems.error(error.line, "", format!("not valid JSON: {}", error.message));
+            return Err(problems.finish().err().unwrap_or_default());
+        }
+    };
+    let (hosts, actions) = read_root(&root, lockout, &mut problems);
+    let warnings = problems.finish()?;
+    Ok(Catalogue { actions, hosts, digest: file_digest(&root), warnings })
+}
+
+/// `$schema` tells editors where to look and means nothing to Void.
+fn file_digest(root: &Node) -> Digest {
+    let mut value = root.to_value();
+    if let Value::Object(members) = &mut value {
+        members.remove("$schema");
+    }
+    // The reader lets no number through that has no canonical form.
+    canonical::digest_of(&value).unwrap_or(Digest::ZERO)
+}
+
+fn read_root(
+    root: &Node,
+    lockout: &Lockout,
+    problems: &mut Problems,
+) -> (Hosts, BTreeMap<ActionId, Arc<Action>>) {
+    let mut actions = BTreeMap::new();
+    let Some(mut fields) = Fields::of(root, "", problems) else {
+        return (Hosts::new(), actions);
+    };
+    fields.text("$schema", problems);
+    let mut hosts = fields.node("hosts").map(|node| read_hosts(node, problems)).unwrap_or_default();
+    add_local(&mut hosts);
+    match fields.node("actions").map(|node| (node.line, &node.content)) {
+        Some((_, Content::List(items))) => {
+            for (index, item) in items.iter().enumerate() {
+                let path = format!("actions[{index}]");
+                let Some(action) = read_action(item, &path, &hosts, lockout, problems) else { continue };
+                if actions.contains_key(&action.id) {
+                    problems.error(item.line, &path, format!("the id {} is used twice", action.id));
+                } else {
+                    actions.insert(action.id.clone(), Arc::new(action));
+                }
+            }
+            check_inverses(items, &actions, problems);
+        }
+        Some((line, _)) => problems.error(line, "actions", "expected a list"),
+        None => problems.error(fields.line, "actions", "is missing"),
+    }
+    fields.finish(problems);
+    (hosts, actions)
+}
+
+/// The machine Void lives on is always a host, so that an action can say `"host": "local"`.
+fn add_local(hosts: &mut Hosts) {
+    if let Some(name) = HostName::parse(HostName::LOCAL) {
+        hosts.entry(name.clone()).or_insert(Host { name, reach: Reach::Local });
+    }
+}
+
+fn read_hosts(node: &Node, problems: &mut Problems) -> Hosts {
+    let mut hosts = Hosts::new();
+    let Content::Object(members) = &node.content else {
+        problems.error(node.line, "hosts", format!("expected an object, found {}", node.kind()));
+        return hosts;
+    };
+    for member in members {
+        let path = format!("hosts.{}", text::escaped(text::cut(&member.name, 64)));
+        let Some(name) = HostName::parse(&member.name) else {
+            problems.error(member.line, &path, "a host's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit");
+            continue;
+        };
+        if let Some(reach) = read_reach(&member.value, &path, problems) {
+            if name.as_str() == HostName::LOCAL && reach != Reach::Local {
+                problems.error(member.line, &path, "the name local stands for the machine Void lives on");
+            }
+            hosts.insert(name.clone(), Host { name, reach });
+        }
+    }
+    hosts
+}
+
+fn read_reach(node: &Node, path: &str, problems: &mut Problems) -> Option<Reach> {
+    if let Content::Text(address) = &node.content {
+        return reach(node.line, path, address, SshAddress::PORT, SshAddress::USER, None, problems);
+    }
+    let mut fields = Fields::of(node, path, problems)?;
+    let address = fields.required_text("address", problems);
+    let port = fields.integer("port", 1..=65535, problems).and_then(|port| u16::try_from(port).ok());
+    let user = fields.text("user", problems);
+    if let Some((line, user)) = user
+        && !hosts::is_user(user)
+    {
+        problems.error(line, &fields.path_of("user"), "not an account name");
+    }
+    let host_key = fields.text("host_key", problems);
+    if let Some((line, key)) = host_key
+        && !hosts::is_host_key(key)
+    {
+        let hint = "write it as ssh-keyscan prints it, without host and comment: ssh-ed25519 AAAA…";
+        problems.error_with_hint(line, &fields.path_of("host_key"), "not a public host key", hint);
+    }
+    let (line, address) = address?;
+    let reach = reach(
+        line,
+        path,
+        address,
+        port.unwrap_or(SshAddress::PORT),
+        user.map_or(SshAddress::USER, |(_, user)| user),
+        host_key.map(|(_, key)| key.to_owned()),
+        problems,
+    );
+    fields.finish(problems);
+    reach
+}
+
+fn reach(
+    line: u32,
+    path: &str,
+    address: &str,
+    port: u16,
+    user: &str,
+    host_key: Option<String>,
+    problems: &mut Problems,
+) -> Option<Reach> {
+    if address == HostName::LOCAL {
+        return Some(Reach::Local);
+    }
+    if !hosts::is_address(address) {
+        let shown = text::escaped(text::cut(address, 80));
+        problems.error(line, path, format!("\"{shown}\" is not a host name or address"));
+        return None;
+    }
+    Some(Reach::Ssh(SshAddress { address: address.to_owned(), port, user: user.to_owned(), host_key }))
+}
+
+#[derive(Clone, Copy)]
+enum KindWord {
+    ServiceRestart,
+    GuestPower,
+    OnNode(NodeOp),
+}
+
+const KINDS: [(&str, KindWord); 6] = [
+    ("service_restart", KindWord::ServiceRestart),
+    ("guest_power", KindWord::GuestPower),
+    ("deploy_service", KindWord::OnNode(NodeOp::DeployService)),
+    ("restart_service", KindWord::OnNode(NodeOp::RestartService)),
+    ("rollback", KindWord::OnNode(NodeOp::Rollback)),
+    ("scale", KindWord::OnNode(NodeOp::Scale)),
+];
+
+fn read_action(
+    node: &Node,
+    path: &str,
+    hosts: &Hosts,
+    lockout: &Lockout,
+    problems: &mut Problems,
+) -> Option<Action> {
+    let mut fields = Fields::of(node, path, problems)?;
+    let id = read_id(&mut fields, problems);
+    let label = read_label(&mut fields, id.as_ref(), problems);
+    if fields.node("kind").is_none() {
+        problems.error(fields.line, &fields.path_of("kind"), "is missing");
+    }
+    let word = fields.word("kind", &KINDS, problems);
+    let kind = word.and_then(|word| read_kind(word, &mut fields, problems));
+    let via = read_via(word, kind.as_ref(), &mut fields, hosts, problems);
+    let params = read_params(word, &mut fields, problems);
+    let grade = read_grade(kind.as_ref(), &mut fields, problems);
+    let verify = read_verify(&mut fields, problems);
+    let inverse = fields.text("inverse", problems).and_then(|(_, text)| ActionId::parse(text).ok());
+    let cooldown = seconds(&mut fields, "cooldown_s", 1..=604_800, problems);
+    let max_per_hour = fields.integer("max_per_hour", 1..=3_600, problems);
+    let timeout = seconds(&mut fields, "timeout_s", 1..=3_600, problems);
+    let expires_after = seconds(&mut fields, "expires_s", 60..=2_592_000, problems);
+    let agents = read_agents(&mut fields, problems);
+    if word.is_some() {
+        fields.finish(problems);
+    }
+    let (id, kind, via, (tier, risk)) = (id?, kind?, via?, grade?);
+    let raised = lockout.reason(&kind).filter(|_| risk != Risk::Critical);
+    let (tier, risk) = if raised.is_some() { (Tier::Risky, Risk::Critical) } else { (tier, risk) };
+    let definition = definition(node, &via, tier, risk);
+    Some(Action {
+        // No number without a canonical form passes the reader, so neither digest can fail.
+        digest: approved_digest(&definition, &Value::Object(Map::new())).ok()?,
+        exec_digest: exec_digest(&id, &kind, &params, tier, risk).ok()?,
+        id,
+        label,
+        kind,
+        tier,
+        risk,
+        raised,
+        params,
+        verify,
+        inverse,
+        cooldown,
+        max_per_hour: max_per_hour.and_then(|n| u32::try_from(n).ok()),
+        timeout: timeout.unwrap_or(limits::ACTION_TIMEOUT),
+        expires_after: expires_after.unwrap_or(limits::PROPOSAL_EXPIRES_AFTER),
+        agents,
+        via,
+        definition,
+    })
+}
+
+fn definition(node: &Node, via: &Via, tier: Tier, risk: Risk) -> Value {
+    let host = match via {
+        Via::Host(host) => host.to_definition(),
+        Via::Proxmox | Via::Node | Via::File => Value::Null,
+    };
+    json!({"action": node.to_value(), "host": host, "tier": tier, "risk": risk})
+}
+
+fn read_id(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ActionId> {
+    let (line, text) = fields.required_text("id", problems)?;
+    match ActionId::parse(text) {
+        Ok(id) => Some(id),
+        Err(error) => {
+            let shown = text::escaped(text::cut(text, 80));
+            problems.error(line, &fields.path_of("id"), format!("invalid action id \"{shown}\": {error}"));
+            None
+        }
+    }
+}
+
+fn read_label(fields: &mut Fields<'_>, id: Option<&ActionId>, problems: &mut Problems) -> String {
+    let Some((line, label)) = fields.text("label", problems) else {
+        return id.map(ToString::to_string).unwrap_or_default();
+    };
+    let plain = !label.trim().is_empty()
+        && label.chars().count() <= limits::LABEL_CHARS_MAX
+        && !label.chars().any(|c| c.is_control() || text::is_deceptive(c));
+    if !plain {
+        let message = format!("a label is 1 to {} printable characters", limits::LABEL_CHARS_MAX);
+        problems.error(line, &fields.path_of("label"), message);
+    }
+    label.to_owned()
+}
+
+fn read_kind(word: KindWord, fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ActionKind> {
+    match word {
+        KindWord::ServiceRestart => {
+            let host = fields.required_text("host", problems);
+            let service = read_service(fields, problems);
+            let (line, host) = host?;
+            let Some(host) = HostName::parse(host) else {
+                problems.error(line, &fields.path_of("host"), "not a host's name");
+                return None;
+            };
+            Some(ActionKind::ServiceRestart { host, service: service? })
+        }
+        KindWord::GuestPower => {
+            let node = read_node(fields, problems);
+            let vmid = read_vmid(fields, problems);
+            let guest = read_guest(fields, problems);
+            let ops = [PowerOp::Start, PowerOp::Stop, PowerOp::Shutdown, PowerOp::Reboot];
+            if fields.node("op").is_none() {
+                problems.error(fields.line, &fields.path_of("op"), "is missing: start, stop, shutdown or reboot");
+            }
+            let op = fields.word("op", &ops.map(|op| (op.as_str(), op)), problems);
+            Some(ActionKind::GuestPower { node: node?, vmid: vmid?, guest: guest?, op: op? })
+        }
+        KindWord::OnNode(op) => {
+            let node = read_node(fields, problems);
+            let service = read_service(fields, problems);
+            Some(ActionKind::OnNode { op, node: node?, service: service? })
+        }
+    }
+}
+
+fn read_service(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
+    let (line, service) = fields.required_text("service", problems)?;
+    let fits = (1..=128).contains(&service.len())
+        && service.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && service.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'@' | b'.' | b'_' | b':' | b'-'));
+    if !fits {
+        let message = "a service is 1 to 128 of letters, digits and @ . _ : -, beginning with a letter or digit";
+        problems.error(line, &fields.path_of("service"), message);
+        return None;
+    }
+    Some(service.to_owned())
+}
+
+fn read_node(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
+    let (line, node) = fields.required_text("node", problems)?;
+    let fits = (1..=63).contains(&node.len())
+        && !node.starts_with('-')
+        && node.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if !fits {
+        problems.error(line, &fields.path_of("node"), "a node's name is 1 to 63 of letters, digits and -");
+        return None;
+    }
+    Some(node.to_owned())
+}
+
+fn read_vmid(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
+    if fields.node("vmid").is_none() {
+        problems.error(fields.line, &fields.path_of("vmid"), "is missing");
+        return None;
+    }
+    let vmid = fields.integer("vmid", 100..=999_999_999, problems)?;
+    u32::try_from(vmid).ok()
+}
+
+/// `guest`, or the source documents' `kindPath`; a container if neither is given.
+fn read_guest(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Guest> {
+    let known = [Guest::Lxc, Guest::Qemu].map(|guest| (guest.as_str(), guest));
+    let written = [fields.node("guest").is_some(), fields.node("kindPath").is_some()];
+    let guest = fields.word("guest", &known, problems);
+    let kind_path = fields.word("kindPath", &known, problems);
+    match (written, guest, kind_path) {
+        ([false, false], _, _) => Some(Guest::Lxc),
+        ([true, false], guest, _) => guest,
+        ([false, true], _, guest) => guest,
+        ([true, true], Some(guest), Some(same)) if guest == same => Some(guest),
+        ([true, true], _, _) => {
+            problems.error(fields.line, &fields.path_of("kindPath"), "disagrees with guest; give one of them");
+            None
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum ViaWord {
+    Host,
+    File,
+}
+
+fn read_via(
+    word: Option<KindWord>,
+    kind: Option<&ActionKind>,
+    fields: &mut Fields<'_>,
+    hosts: &Hosts,
+    problems: &mut Problems,
+) -> Option<Via> {
+    let line = fields.node("via").map_or(fields.line, |node| node.line);
+    let written = fields.node("via").is_some();
+    let via = fields.word("via", &[("host", ViaWord::Host), ("file", ViaWord::File)], problems);
+    if written && via.is_none() {
+        return None;
+    }
+    match (word?, via) {
+        (KindWord::GuestPower, None) => Some(Via::Proxmox),
+        (KindWord::OnNode(_), None) => Some(Via::Node),
+        (KindWord::OnNode(_), Some(ViaWord::File)) => Some(Via::File),
+        (KindWord::ServiceRestart | KindWord::GuestPower, Some(ViaWord::File)) => {
+            let message = "only deploy_service, restart_service, rollback and scale can go by file";
+            problems.error(line, &fields.path_of("via"), message);
+            None
+        }
+        (KindWord::ServiceRestart, None | Some(ViaWord::Host))
+        | (KindWord::GuestPower | KindWord::OnNode(_), Some(ViaWord::Host)) => {
+            let (key, name) = match kind? {
+                ActionKind::ServiceRestart { host, .. } => ("host", host.as_str()),
+                ActionKind::GuestPower { node, .. } | ActionKind::OnNode { node, .. } => ("node", node.as_str()),
+            };
+            let found = HostName::parse(name).and_then(|name| hosts.get(&name)).cloned();
+            if found.is_none() {
+                let known: Vec<&str> = hosts.keys().map(HostName::as_str).collect();
+                let line = fields.node(key).map_or(line, |node| node.line);
+                problems.unknown(line, &fields.path_of(key), "host", name, &known);
+            }
+            found.map(Via::Host)
+        }
+    }
+}
+
+fn read_params(word: Option<KindWord>, fields: &mut Fields<'_>, problems: &mut Problems) -> ParamSpecs {
+    let Some(node) = fields.node("params") else { return ParamSpecs::default() };
+    let specs = params::read(node, &fields.path_of("params"), problems);
+    if !specs.is_empty() && matches!(word, Some(KindWord::ServiceRestart | KindWord::GuestPower)) {
+        problems.error(node.line, &fields.path_of("params"), "this kind of action takes no parameters");
+    }
+    specs
+}
+
+fn read_grade(
+    kind: Option<&ActionKind>,
+    fields: &mut Fields<'_>,
+    problems: &mut Problems,
+) -> Option<(Tier, Risk)> {
+    if fields.node("tier").is_none() {
+        problems.error(fields.line, &fields.path_of("tier"), "is missing: safe or risky");
+    }
+    let tier = fields.word("tier", &Tier::ALL.map(|tier| (tier.as_str(), tier)), problems);
+    let risk_line = fields.node("risk").map(|node| node.line);
+    let risk = fields.word("risk", &Risk::ALL.map(|risk| (risk.as_str(), risk)), problems);
+    let tier = tier?;
+    let risk = match (risk_line, risk) {
+        (Some(_), None) => return None,
+        (_, Some(risk)) => risk,
+        (None, None) if tier == Tier::Safe => Risk::Nominal,
+        (None, None) => Risk::Guarded,
+    };
+    if (tier == Tier::Safe) != (risk == Risk::Nominal) {
+        let message = format!("a {} action cannot be {}", tier.as_str(), risk.as_str());
+        let hint = "safe goes with nominal, risky with guarded or critical";
+        problems.error_with_hint(risk_line.unwrap_or(fields.line), &fields.path_of("risk"), message, hint);
+        return None;
+    }
+    if let Some(kind) = kind
+        && tier < kind.conventional_tier()
+    {
+        let what = kind.op().unwrap_or(kind.as_str());
+        let message = format!("{what} is risky by convention, and this one runs without asking");
+        let hint = "set \"tier\": \"risky\" unless you are sure";
+        let line = fields.node("tier").map_or(fields.line, |node| node.line);
+        problems.warn(line, &fields.path_of("tier"), message, hint);
+    }
+    Some((tier, risk))
+}
+
+fn read_verify(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
+    let node = fields.node("verify")?;
+    let mut verify = Fields::of(node, &fields.path_of("verify"), problems)?;
+    let service = verify.required_text("service", problems);
+    if let Some((line, service)) = service
+        && !crate::ids::is_slug(service)
+    {
+        problems.error(line, &verify.path_of("service"), "not a service's id");
+    }
+    verify.finish(problems);
+    service.map(|(_, service)| service.to_owned())
+}
+
+fn read_agents(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<String>> {
+    let agents = fields.texts("agents", problems)?;
+    if agents.is_empty() {
+        let hint = "leave it out for all agents; for none, give no agent the capability";
+        problems.error_with_hint(fields.line, &fields.path_of("agents"), "names nobody", hint);
+    }
+    for (line, agent) in &agents {
+        if !crate::ids::is_slug(agent) {
+            problems.error(*line, &fields.path_of("agents"), "not an agent's name");
+        }
+    }
+    Some(agents.into_iter().map(|(_, agent)| agent.to_owned()).collect())
+}
+
+fn seconds(
+    fields: &mut Fields<'_>,
+    name: &'static str,
+    range: std::ops::RangeInclusive<i64>,
+    problems: &mut Problems,
+) -> Option<Duration> {
+    let seconds = fields.integer(name, range, problems)?;
+    u64::try_from(seconds).ok().map(Duration::from_secs)
+}
+
+fn check_inverses(items: &[Node], actions: &BTreeMap<ActionId, Arc<Action>>, problems: &mut Problems) {
+    let known: Vec<&str> = actions.keys().map(ActionId::as_str).collect();
+    for (index, item) in items.iter().enumerate() {
+        let Content::Object(members) = &item.content else { continue };
+        let text_of = |name: &str| {
+            members.iter().find(|m| m.name == name).and_then(|m| match &m.value.content {
+                Content::Text(text) => Some((m.value.line, text.as_str())),
+                _ => None,
+            })
+        };
+        let Some((line, inverse)) = text_of("inverse") else { continue };
+        let path = format!("actions[{index}].inverse");
+        if text_of("id").is_some_and(|(_, id)| id == inverse) {
+            problems.error(line, &path, "an action cannot be its own inverse");
+        } else if !known.contains(&inverse) {
+            problems.unknown(line, &path, "action", inverse, &known);
+        }
+    }
+}

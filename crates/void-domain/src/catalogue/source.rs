@@ -1,0 +1,285 @@
+//! JSON that remembers its lines.
+//!
+//! The catalogue is written by hand, so every complaint names a line. `serde_json` knows lines only
+//! where it stops; this reader keeps one for every value and name, and refuses what two readers
+//! could understand differently: duplicate names, fractions, numbers beyond 2^53, anything after
+//! the end.
+
+use serde_json::{Map, Value};
+
+use crate::canonical::INTEGER_MAX;
+
+const DEPTH_MAX: usize = 32;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    pub line: u32,
+    pub content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Content {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Text(String),
+    List(Vec<Node>),
+    Object(Vec<Member>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub line: u32,
+    pub name: String,
+    pub value: Node,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SyntaxError {
+    pub line: u32,
+    pub message: String,
+}
+
+impl Node {
+    pub(super) fn to_value(&self) -> Value {
+        match &self.content {
+            Content::Null => Value::Null,
+            Content::Bool(flag) => Value::Bool(*flag),
+            Content::Integer(number) => Value::from(*number),
+            Content::Text(text) => Value::String(text.clone()),
+            Content::List(items) => Value::Array(items.iter().map(Self::to_value).collect()),
+            Content::Object(members) => Value::Object(
+                members
+                    .iter()
+                    .map(|member| (member.name.clone(), member.value.to_value()))
+                    .collect::<Map<String, Value>>(),
+            ),
+        }
+    }
+
+    /// What a person would call this kind of value.
+    pub(super) fn kind(&self) -> &'static str {
+        match self.content {
+            Content::Null => "null",
+            Content::Bool(_) => "true or false",
+            Content::Integer(_) => "a number",
+            Content::Text(_) => "a string",
+            Content::List(_) => "a list",
+            Content::Object(_) => "an object",
+        }
+    }
+}
+
+pub(super) fn read(text: &str) -> Result<Node, SyntaxError> {
+    let mut reader = Reader { rest: text, line: 1 };
+    let node = reader.value(0)?;
+    reader.skip_space();
+    if reader.rest.is_empty() { Ok(node) } else { Err(reader.error("something stands after the end")) }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    line: u32,
+}
+
+impl Reader<'_> {
+    fn error(&self, message: impl Into<String>) -> SyntaxError {
+        SyntaxError { line: self.line, message: message.into() }
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn take(&mut self) -> Option<char> {
+        let mut characters = self.rest.chars();
+        let character = characters.next()?;
+        self.rest = characters.as_str();
+        if character == '\n' {
+            self.line += 1;
+        }
+        Some(character)
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(' ' | '\t' | '\n' | '\r')) {
+            self.take();
+        }
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<(), SyntaxError> {
+        self.skip_space();
+        if self.peek() == Some(wanted) {
+            self.take();
+            return Ok(());
+        }
+        Err(self.error(match self.peek() {
+            Some(found) => format!("expected `{wanted}`, found `{}`", found.escape_default()),
+            None => format!("expected `{wanted}`, but the file ends"),
+        }))
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node, SyntaxError> {
+        if depth > DEPTH_MAX {
+            return Err(self.error(format!("nested deeper than {DEPTH_MAX} levels")));
+        }
+        self.skip_space();
+        let line = self.line;
+        let content = match self.peek() {
+            Some('{') => self.object(depth)?,
+            Some('[') => self.list(depth)?,
+            Some('"') => Content::Text(self.string()?),
+            Some('-' | '0'..='9') => self.integer()?,
+            Some('t' | 'f' | 'n') => self.word()?,
+            Some(other) => {
+                return Err(self.error(format!("unexpected `{}`", other.escape_default())));
+            }
+            None => return Err(self.error("the file ends where a value should be")),
+        };
+        Ok(Node { line, content })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Content, SyntaxError> {
+        self.take();
+        let mut members: Vec<Member> = Vec::new();
+        self.skip_space();
+        if self.peek() == Some('}') {
+            self.take();
+            return Ok(Content::Object(members));
+        }
+        loop {
+            self.skip_space();
+            let line = self.line;
+            if self.peek() != Some('"') {
+                return Err(self.error("expected a name in double quotes"));
+            }
+            let name = self.string()?;
+            if members.iter().any(|member| member.name == name) {
+                return Err(self.error(format!("\"{name}\" is given twice in one object")));
+            }
+            self.expect(':')?;
+            let value = self.value(depth + 1)?;
+            members.push(Member { line, name, value });
+            self.skip_space();
+            if self.peek() == Some(',') {
+                self.take();
+                continue;
+            }
+            self.expect('}')?;
+            return Ok(Content::Object(members));
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Content, SyntaxError> {
+        self.take();
+        let mut items = Vec::new();
+        self.skip_space();
+        if self.peek() == Some(']') {
+            self.take();
+            return Ok(Content::List(items));
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            self.skip_space();
+            if self.peek() == Some(',') {
+                self.take();
+                continue;
+            }
+            self.expect(']')?;
+            return Ok(Content::List(items));
+        }
+    }
+
+    /// The raw token goes to `serde_json`, which knows every escape and surrogate rule.
+    fn string(&mut self) -> Result<String, SyntaxError> {
+        let start = self.rest;
+        self.take();
+        let mut escaped = false;
+        loop {
+            match self.take() {
+                None => return Err(self.error("a string has no closing quote")),
+                Some('"') if !escaped => break,
+                Some('\\') if !escaped => escaped = true,
+                Some(character) if character.is_control() => {
+                    return Err(self.error("a string holds a raw control character or line break"));
+                }
+                Some(_) => escaped = false,
+            }
+        }
+        let token = start.get(..start.len() - self.rest.len()).unwrap_or_default();
+        serde_json::from_str(token).map_err(|_| self.error("a string holds an invalid escape"))
+    }
+
+    fn integer(&mut self) -> Result<Content, SyntaxError> {
+        let start = self.rest;
+        while matches!(self.peek(), Some('-' | '+' | '.' | 'e' | 'E' | '0'..='9')) {
+            self.take();
+        }
+        let token = start.get(..start.len() - self.rest.len()).unwrap_or_default();
+        let digits = token.strip_prefix('-').unwrap_or(token);
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(self.error(format!("{token} is not a whole number")));
+        }
+        if digits.len() > 1 && digits.starts_with('0') {
+            return Err(self.error(format!("{token} has a leading zero")));
+        }
+        match token.parse::<i64>() {
+            Ok(number) if number.unsigned_abs() <= INTEGER_MAX => Ok(Content::Integer(number)),
+            _ => Err(self.error(format!("{token} is too large"))),
+        }
+    }
+
+    fn word(&mut self) -> Result<Content, SyntaxError> {
+        for (word, content) in
+            [("true", Content::Bool(true)), ("false", Content::Bool(false)), ("null", Content::Null)]
+        {
+            if let Some(rest) = self.rest.strip_prefix(word) {
+                self.rest = rest;
+                return Ok(content);
+            }
+        }
+        Err(self.error("expected true, false or null"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_serde_json_on_what_it_accepts() {
+        let text = "{\"a\": [1, -2, null, true, false, \"x\\u00e9\\n\\\"\\\\\"],\n \"b\": {}, \"c\": []}";
+        let ours = read(text).unwrap();
+        assert_eq!(ours.to_value(), serde_json::from_str::<Value>(text).unwrap());
+    }
+
+    #[test]
+    fn refuses_with_the_line() {
+        let deep = "[".repeat(40);
+        let cases = [
+            ("", 1),
+            ("{\n\"a\":1,\n\"a\":2}", 3),
+            ("{\"a\":1}\n\nx", 3),
+            ("[1,\n2.5]", 2),
+            ("[01]", 1),
+            ("[9007199254740992]", 1),
+            ("[1e3]", 1),
+            ("[--1]", 1),
+            ("{a:1}", 1),
+            ("[1,]", 1),
+            ("{\"a\":1,}", 1),
+            ("\"abc", 1),
+            ("\"a\nb\"", 2),
+            ("\"\\x\"", 1),
+            ("\"\\ud800\"", 1),
+            ("nul", 1),
+            ("// comment\n{}", 1),
+            ("\u{feff}{}", 1),
+            (deep.as_str(), 1),
+        ];
+        for (text, line) in cases {
+            let error = read(text).unwrap_err();
+            assert_eq!(error.line, line, "{text:?}: {error:?}");
+        }
+    }
+}

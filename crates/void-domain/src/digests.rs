@@ -1,0 +1,117 @@
+//! SHA-256 digests, always shown as 64 lower-case hexadecimal characters.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha256};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a digest is 64 lower-case hexadecimal characters")]
+pub struct InvalidDigest;
+
+impl Digest {
+    /// What stands before the first entry of a chain.
+    pub const ZERO: Self = Self([0; 32]);
+
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of several parts, one after the other.
+    pub fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut hasher = Sha256::new();
+        for part in parts {
+            hasher.update(part);
+        }
+        Self(hasher.finalize().into())
+    }
+
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The first characters, for people to compare at a glance. Never used to decide anything.
+    pub fn short(&self) -> String {
+        let mut text = self.to_string();
+        text.truncate(12);
+        text
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0 {
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Digest {
+    type Err = InvalidDigest;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
+        if text.len() != 64 {
+            return Err(InvalidDigest);
+        }
+        let mut bytes = [0_u8; 32];
+        for (slot, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let &[high, low] = pair else { return Err(InvalidDigest) };
+            *slot = nibble(high)? << 4 | nibble(low)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+fn nibble(character: u8) -> Result<u8, InvalidDigest> {
+    match character {
+        b'0'..=b'9' => Ok(character - b'0'),
+        b'a'..=b'f' => Ok(character - b'a' + 10),
+        _ => Err(InvalidDigest),
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_back_what_it_prints_and_nothing_else() {
+        let digest = Digest::of(b"abc");
+        assert_eq!(
+            digest.to_string(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        for bad in ["", "BA78", &"0".repeat(63), &"g".repeat(64), &"A".repeat(64), &"é".repeat(32)] {
+            assert_eq!(bad.parse::<Digest>(), Err(InvalidDigest), "{bad}");
+        }
+        assert_eq!(Digest::of_parts(&[b"a", b"bc"]), digest);
+    }
+}

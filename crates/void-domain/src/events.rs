@@ -1,0 +1,94 @@
+//! What others are told. Events are durable and numbered in commit order; the number is the
+//! SSE id, so a client that was away resumes without a gap.
+
+use serde_json::Value;
+
+use crate::ids::TokenId;
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    ProposalCreated,
+    ProposalApproved,
+    ProposalStarted,
+    ProposalExecuted,
+    ProposalVerified,
+    ProposalFailed,
+    ProposalRejected,
+    ProposalRefused,
+    ProposalExpired,
+    ProposalCancelled,
+    ProposalUnknown,
+    FreezeChanged,
+    /// A credential was withdrawn: open streams look again at who is listening.
+    AccessRevoked,
+}
+
+impl EventKind {
+    pub const ALL: [Self; 13] = [
+        Self::ProposalCreated,
+        Self::ProposalApproved,
+        Self::ProposalStarted,
+        Self::ProposalExecuted,
+        Self::ProposalVerified,
+        Self::ProposalFailed,
+        Self::ProposalRejected,
+        Self::ProposalRefused,
+        Self::ProposalExpired,
+        Self::ProposalCancelled,
+        Self::ProposalUnknown,
+        Self::FreezeChanged,
+        Self::AccessRevoked,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ProposalCreated => "proposal.created",
+            Self::ProposalApproved => "proposal.approved",
+            Self::ProposalStarted => "proposal.started",
+            Self::ProposalExecuted => "proposal.executed",
+            Self::ProposalVerified => "proposal.verified",
+            Self::ProposalFailed => "proposal.failed",
+            Self::ProposalRejected => "proposal.rejected",
+            Self::ProposalRefused => "proposal.refused",
+            Self::ProposalExpired => "proposal.expired",
+            Self::ProposalCancelled => "proposal.cancelled",
+            Self::ProposalUnknown => "proposal.unknown",
+            Self::FreezeChanged => "freeze.changed",
+            Self::AccessRevoked => "access.revoked",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// An event before it has a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventDraft {
+    pub kind: EventKind,
+    pub audience: Audience,
+    pub payload: Value,
+}
+
+/// Who may hear of it, beside the owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Every reader.
+    Everyone,
+    /// Viewers, and the agent that the event is about.
+    Requester(TokenId),
+    /// Viewers; no agent.
+    People,
+    OwnerOnly,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub kind: EventKind,
+    pub audience: Audience,
+    pub payload: Value,
+}

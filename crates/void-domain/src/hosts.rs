@@ -1,0 +1,193 @@
+//! Machines that are reached by SSH, as the catalogue lists them.
+//!
+//! Addresses and user names end up as arguments of `ssh`, so their grammar leaves no room for an
+//! option, a `%` expansion or a metacharacter (SECURITY R-S9).
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::ids::is_slug;
+
+/// A host's name in the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct HostName(String);
+
+impl HostName {
+    /// The machine Void lives on; it needs no entry of its own.
+    pub const LOCAL: &'static str = "local";
+
+    pub fn parse(text: &str) -> Option<Self> {
+        is_slug(text).then(|| Self(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    pub name: HostName,
+    pub reach: Reach,
+}
+
+impl Host {
+    /// The form that is part of a definition, and so of what the owner approves.
+    pub fn to_definition(&self) -> Value {
+        match &self.reach {
+            Reach::Local => json!({"name": self.name, "address": HostName::LOCAL}),
+            Reach::Ssh(ssh) => json!({
+                "name": self.name,
+                "address": ssh.address,
+                "port": ssh.port,
+                "user": ssh.user,
+                "host_key": ssh.host_key,
+            }),
+        }
+    }
+
+    /// Reads [`Host::to_definition`] back, with the same checks as the catalogue's.
+    pub fn from_definition(value: &Value) -> Option<Self> {
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        let name = HostName::parse(text("name")?)?;
+        let address = text("address")?;
+        if address == HostName::LOCAL {
+            return Some(Self { name, reach: Reach::Local });
+        }
+        let ssh = SshAddress {
+            address: Some(address).filter(|address| is_address(address))?.to_owned(),
+            port: value.get("port")?.as_u64().and_then(|port| u16::try_from(port).ok())?,
+            user: text("user").filter(|user| is_user(user))?.to_owned(),
+            host_key: match value.get("host_key")? {
+                Value::Null => None,
+                key => Some(key.as_str().filter(|key| is_host_key(key))?.to_owned()),
+            },
+        };
+        Some(Self { name, reach: Reach::Ssh(ssh) })
+    }
+}
+
+/// How a host is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// `void-act` as a child process on this machine.
+    Local,
+    Ssh(SshAddress),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SshAddress {
+    pub address: String,
+    pub port: u16,
+    pub user: String,
+    /// The pinned key, `ssh-ed25519 AAAA…`; without one the managed known-hosts file decides.
+    pub host_key: Option<String>,
+}
+
+impl SshAddress {
+    pub const PORT: u16 = 22;
+    pub const USER: &'static str = "voidact";
+}
+
+/// A DNS name, an IPv4 or an IPv6 address.
+pub fn is_address(text: &str) -> bool {
+    if text.parse::<std::net::IpAddr>().is_ok() {
+        return true;
+    }
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    // All digits and dots would be an address that did not parse, such as 192.168.1.300.
+    text.len() <= 253
+        && text.split('.').all(label)
+        && !text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
+/// A Unix account name.
+pub fn is_user(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    (1..=32).contains(&bytes.len())
+        && bytes.first().is_some_and(|b| b.is_ascii_lowercase() || *b == b'_')
+        && bytes.iter().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+}
+
+/// A public key line without options or comment: `type base64`.
+pub fn is_host_key(text: &str) -> bool {
+    let types = [
+        "ssh-ed25519",
+        "ssh-rsa",
+        "ecdsa-sha2-nistp256",
+        "ecdsa-sha2-nistp384",
+        "ecdsa-sha2-nistp521",
+    ];
+    let mut words = text.split(' ');
+    let (Some(kind), Some(blob), None) = (words.next(), words.next(), words.next()) else {
+        return false;
+    };
+    types.contains(&kind)
+        && (32..=4096).contains(&blob.len())
+        && blob.starts_with("AAAA")
+        && blob.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_leave_no_room_for_tricks() {
+        for good in ["192.168.1.230", "::1", "fe80::1", "nas", "nas.lan", "a-b.example.org", "8nas"] {
+            assert!(is_address(good), "{good}");
+        }
+        let long = format!("{}.lan", "a".repeat(64));
+        for bad in [
+            "", "-oProxyCommand=x", "a b", "a;b", "%h", "a%b", "`id`", "$(id)", "a..b", ".a", "a.",
+            "192.168.1.300", "1.2.3", "user@host", "fe80::1%eth0", "nas\n", "näs", long.as_str(), "a_b",
+        ] {
+            assert!(!is_address(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_definition_reads_back() {
+        let name = HostName::parse("nas").unwrap();
+        let ssh = SshAddress { address: "nas.lan".into(), port: 2222, user: "voidact".into(), host_key: None };
+        for reach in [Reach::Local, Reach::Ssh(ssh)] {
+            let host = Host { name: name.clone(), reach };
+            assert_eq!(Host::from_definition(&host.to_definition()), Some(host));
+        }
+        let tampered = json!({"name": "nas", "address": "-oProxyCommand=x", "port": 22, "user": "voidact", "host_key": null});
+        assert_eq!(Host::from_definition(&tampered), None);
+    }
+
+    #[test]
+    fn users_and_keys() {
+        assert!(is_user("voidact") && is_user("_v-1"));
+        for bad in ["", "-v", "Void", "a b", "%u", "a\n", &"a".repeat(33)] {
+            assert!(!is_user(bad), "{bad}");
+        }
+        let blob = "AAAAC3NzaC1lZDI1NTE5AAAAIJ3ku4fOd0Dl5vXbXhbmvb3m1B8rTnKqcHv4fUXhEB1T";
+        assert!(is_host_key(&format!("ssh-ed25519 {blob}")));
+        for bad in [
+            blob.to_owned(),
+            format!("ssh-ed25519 {blob} comment"),
+            format!("ssh-dss {blob}"),
+            format!("ssh-ed25519  {blob}"),
+            "ssh-ed25519 AAAA\nrest".to_owned(),
+        ] {
+            assert!(!is_host_key(&bad), "{bad}");
+        }
+    }
+}

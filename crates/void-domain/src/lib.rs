@@ -1,0 +1,24 @@
+//! What Void means, without doing anything: ids, actors, the catalogue, policy, the life of a
+//! proposal, audit entries and events. No I/O, no async, no clock, no randomness: time and random
+//! bytes arrive as arguments, so every rule here can be tested as a table.
+
+pub mod actors;
+pub mod audit;
+pub mod canonical;
+pub mod capabilities;
+pub mod cards;
+pub mod catalogue;
+pub mod digests;
+pub mod events;
+pub mod freezes;
+pub mod hosts;
+pub mod ids;
+pub mod limits;
+pub mod permits;
+pub mod policy;
+pub mod proposals;
+pub mod relations;
+pub mod secrets;
+pub mod taint;
+pub mod text;
+pub mod time;

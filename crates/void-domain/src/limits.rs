@@ -1,0 +1,20 @@
+//! The bounds of DESIGN 14 that the domain and several crates share, each with its unit in the name.
+
+use std::time::Duration;
+
+pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
+pub const CATALOGUE_BYTES_MAX: usize = 1024 * 1024;
+pub const REASON_BYTES_MAX: usize = 4 * 1024;
+pub const LABEL_CHARS_MAX: usize = 200;
+pub const CHANNEL_OUTPUT_BYTES_MAX: usize = 64 * 1024;
+pub const OPEN_PROPOSALS_MAX: u64 = 1_000;
+pub const OPEN_PROPOSALS_PER_AGENT_MAX: u64 = 50;
+pub const PAGE_ROWS_DEFAULT: u32 = 100;
+pub const PAGE_ROWS_MAX: u32 = 500;
+
+pub const PROPOSAL_EXPIRES_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// An approval that has not started by then has lapsed: the world it was given for is gone.
+pub const APPROVAL_LAPSES_AFTER: Duration = Duration::from_secs(5 * 60);
+pub const ACTION_TIMEOUT: Duration = Duration::from_secs(120);
+/// How fresh a person's authentication must be to approve something critical on the web.
+pub const CRITICAL_AUTH_MAX_AGE: Duration = Duration::from_secs(5 * 60);

@@ -1,0 +1,75 @@
+//! The key to a machine.
+//!
+//! A [`Permit`] is the in-process proof that one proposal may execute now. It is issued in one
+//! place, after the transaction that moved the proposal to *running* has committed (clippy refuses
+//! the call anywhere else), it cannot be copied, and executing consumes it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::catalogue::{Action, Params};
+use crate::digests::Digest;
+use crate::freezes::Brake;
+use crate::ids::ProposalId;
+use crate::proposals::{Proposal, State};
+use crate::time::Timestamp;
+
+#[derive(Debug)]
+pub struct Permit {
+    ticket: Ticket,
+    action: Arc<Action>,
+    brake: Brake,
+}
+
+/// What the host receives of a permit: enough to know it again, nothing to act with. Channels also
+/// use it to ask what became of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticket {
+    pub proposal_id: ProposalId,
+    pub digest: Digest,
+    pub exec_digest: Digest,
+    pub params: Value,
+    pub expires_at: Timestamp,
+}
+
+impl Permit {
+    /// `None` unless the proposal is running exactly this action with exactly these parameters.
+    pub fn issue(running: &Proposal, action: Arc<Action>, params: &Params, brake: Brake) -> Option<Self> {
+        let State::Running { .. } = running.state else { return None };
+        let same = running.wish.action_id == action.id
+            && running.wish.params == params.to_value()
+            && action.digest_with(params) == Ok(running.wish.digest)
+            && action.exec_digest() == running.wish.exec_digest;
+        let ticket = Ticket::of(running).filter(|_| same)?;
+        Some(Self { ticket, action, brake })
+    }
+
+    pub fn action(&self) -> &Action {
+        &self.action
+    }
+
+    pub fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// Looked at right before the first byte goes out.
+    pub fn is_stopped(&self) -> bool {
+        self.brake.is_pulled()
+    }
+}
+
+impl Ticket {
+    /// `None` if the proposal never ran. Made from the stored proposal alone, so that a run can be
+    /// asked about even when the catalogue has changed since.
+    pub fn of(proposal: &Proposal) -> Option<Self> {
+        let run = proposal.run()?;
+        Some(Self {
+            proposal_id: proposal.id,
+            digest: proposal.wish.digest,
+            exec_digest: proposal.wish.exec_digest,
+            params: proposal.wish.params.clone(),
+            expires_at: run.ticket_expires_at,
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! May this run? One pure function for a wish, one for an approval. Plain `match`, strictest first,
+//! and the answer must be used. Both take everything they judge as arguments, so the tests are a
+//! full matrix.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use crate::actors::{ActorKind, Surface};
+use crate::capabilities::{Capabilities, Capability};
+use crate::catalogue::{Risk, Tier};
+use crate::limits;
+use crate::relations::Relation;
+use crate::taint::Taint;
+use crate::time::Timestamp;
+
+/// A wish to run an action with parameters that have already been checked against its declaration.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    pub actor: ActorKind,
+    pub capabilities: &'a Capabilities,
+    /// How the requester stands to the agents that the action names.
+    pub relation: Relation,
+    pub tier: Tier,
+    pub risk: Risk,
+    pub taint: &'a Taint,
+    pub brakes: Brakes,
+}
+
+/// What holds an action back at this moment, whoever asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Brakes {
+    pub frozen: bool,
+    pub cooldown: Cooldown,
+    pub cap: Cap,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cooldown {
+    Over,
+    Until(Timestamp),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cap {
+    Free,
+    Reached { per_hour: u32 },
+}
+
+#[must_use]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    RunNow,
+    NeedsApproval(Vec<ApprovalReason>),
+    Refused(Refusal),
+}
+
+/// Why a person has to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalReason {
+    Risky,
+    /// The requester has read what a stranger may have written.
+    Tainted,
+    /// The action names a descendant of the requester, not the requester.
+    OnBehalf,
+}
+
+impl ApprovalReason {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Risky => "risky",
+            Self::Tainted => "tainted",
+            Self::OnBehalf => "on_behalf",
+        }
+    }
+}
+
+/// Why it does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// This kind of actor never proposes.
+    WrongActor,
+    NoCapability,
+    /// The action names agents, and the requester is none of them.
+    NotNamed,
+    Frozen,
+    CoolingDown { until: Timestamp },
+    CapReached { per_hour: u32 },
+    /// Another proposal runs on the same target.
+    Busy,
+    /// Too many proposals wait already.
+    TooManyOpen { limit: u64 },
+}
+
+impl Refusal {
+    /// The stable code that callers see.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::WrongActor | Self::NoCapability | Self::NotNamed => "forbidden",
+            Self::Frozen => "frozen",
+            Self::CoolingDown { .. } => "cooling_down",
+            Self::CapReached { .. } => "cap_reached",
+            Self::Busy => "busy",
+            Self::TooManyOpen { .. } => "rate_limited",
+        }
+    }
+
+    pub fn message(self) -> String {
+        match self {
+            Self::WrongActor => "only the owner and agents propose actions".to_owned(),
+            Self::NoCapability => "this token does not have the capability act".to_owned(),
+            Self::NotNamed => "the catalogue lets only other agents propose this action".to_owned(),
+            Self::Frozen => "everything is frozen; nothing runs until the owner thaws it".to_owned(),
+            Self::CoolingDown { until } => format!("this action ran a moment ago; it may run again at {until}"),
+            Self::CapReached { per_hour } => format!("this action has run {per_hour} times in the last hour, which is its limit"),
+            Self::Busy => "something else is running on the same target".to_owned(),
+            Self::TooManyOpen { limit } => format!("{limit} proposals are waiting already, which is the limit"),
+        }
+    }
+}
+
+/// Judges a wish. Strictest wins: a refusal beats a need for approval, which beats running.
+pub fn judge(wish: Wish<'_>) -> Verdict {
+    if let Some(refusal) = not_entitled(&wish) {
+        return Verdict::Refused(refusal);
+    }
+    let mut reasons = Vec::new();
+    if wish.tier == Tier::Risky || wish.risk != Risk::Nominal {
+        reasons.push(ApprovalReason::Risky);
+    }
+    if !wish.taint.is_clean() {
+        reasons.push(ApprovalReason::Tainted);
+    }
+    if wish.actor != ActorKind::Owner && matches!(wish.relation, Relation::Ancestor { .. }) {
+        reasons.push(ApprovalReason::OnBehalf);
+    }
+    if !reasons.is_empty() {
+        // What waits may be queued while the brakes are on; they are looked at again on approval.
+        return Verdict::NeedsApproval(reasons);
+    }
+    match held_back(wish.brakes) {
+        Some(refusal) => Verdict::Refused(refusal),
+        None => Verdict::RunNow,
+    }
+}
+
+fn not_entitled(wish: &Wish<'_>) -> Option<Refusal> {
+    match wish.actor {
+        ActorKind::Owner => None,
+        ActorKind::Viewer | ActorKind::Node | ActorKind::System => Some(Refusal::WrongActor),
+        ActorKind::Agent if !wish.capabilities.has(Capability::Act) => Some(Refusal::NoCapability),
+        ActorKind::Agent => match wish.relation {
+            Relation::Same | Relation::Ancestor { .. } => None,
+            Relation::Descendant { .. } | Relation::Sibling | Relation::Stranger => Some(Refusal::NotNamed),
+        },
+    }
+}
+
+fn held_back(brakes: Brakes) -> Option<Refusal> {
+    match brakes {
+        Brakes { frozen: true, .. } => Some(Refusal::Frozen),
+        Brakes { cooldown: Cooldown::Until(until), .. } => Some(Refusal::CoolingDown { until }),
+        Brakes { cap: Cap::Reached { per_hour }, .. } => Some(Refusal::CapReached { per_hour }),
+        Brakes { frozen: false, cooldown: Cooldown::Over, cap: Cap::Free } => None,
+    }
+}
+
+/// A person's yes to a pending proposal.
+#[derive(Debug, Clone, Copy)]
+pub struct Approval {
+    pub actor: ActorKind,
+    /// `None` for actors that are not people.
+    pub surface: Option<Surface>,
+    pub risk: Risk,
+    /// Whether the digest came with the decision, so that it binds what the person saw.
+    pub digest_sent: bool,
+    /// How long ago the person proved who they are; `None` for a bearer token.
+    pub authenticated_ago: Option<Duration>,
+    pub brakes: Brakes,
+}
+
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalVerdict {
+    Accepted,
+    OwnerOnly,
+    /// The digest must come with it.
+    DigestNeeded,
+    /// Critical, and the person's last proof of identity is too old.
+    FreshLoginNeeded,
+    HeldBack(Refusal),
+}
+
+/// Judges an approval. No agent approves anything, at any depth of the tree.
+pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
+    let (ActorKind::Owner, Some(surface)) = (approval.actor, approval.surface) else {
+        return ApprovalVerdict::OwnerOnly;
+    };
+    let critical = approval.risk == Risk::Critical;
+    match surface {
+        // A bearer may leave the digest out, and then binds what is stored; not for what is critical.
+        Surface::Api | Surface::Cli if critical && !approval.digest_sent => return ApprovalVerdict::DigestNeeded,
+        Surface::Api | Surface::Cli => {}
+        Surface::Web if !approval.digest_sent => return ApprovalVerdict::DigestNeeded,
+        Surface::Web => {
+            let fresh = approval.authenticated_ago.is_some_and(|age| age <= limits::CRITICAL_AUTH_MAX_AGE);
+            if critical && !fresh {
+                return ApprovalVerdict::FreshLoginNeeded;
+            }
+        }
+    }
+    match held_back(approval.brakes) {
+        Some(refusal) => ApprovalVerdict::HeldBack(refusal),
+        None => ApprovalVerdict::Accepted,
+    }
+}

@@ -1,0 +1,148 @@
+//! The full matrix: every combination of every input, judged against rules stated the other way
+//! round (what must hold for an answer to be allowed), so that the test is not a second copy.
+
+use super::*;
+
+const RELATIONS: [Relation; 7] = [
+    Relation::Same,
+    Relation::Ancestor { depth: 1 },
+    Relation::Ancestor { depth: 64 },
+    Relation::Descendant { depth: 1 },
+    Relation::Descendant { depth: 64 },
+    Relation::Sibling,
+    Relation::Stranger,
+];
+const COOLDOWNS: [Cooldown; 2] = [Cooldown::Over, Cooldown::Until(Timestamp::from_ms(1))];
+const CAPS: [Cap; 2] = [Cap::Free, Cap::Reached { per_hour: 3 }];
+
+fn all_brakes() -> Vec<Brakes> {
+    let mut all = Vec::new();
+    for frozen in [false, true] {
+        for cooldown in COOLDOWNS {
+            for cap in CAPS {
+                all.push(Brakes { frozen, cooldown, cap });
+            }
+        }
+    }
+    all
+}
+
+fn all_capabilities() -> Vec<Capabilities> {
+    (0..1_u32 << Capability::ALL.len())
+        .map(|bits| {
+            let chosen = Capability::ALL.into_iter().enumerate();
+            chosen.filter(|(index, _)| bits >> index & 1 == 1).map(|(_, c)| c).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn every_wish_gets_the_strictest_answer() {
+    let taints = [Taint::clean(), Taint::from_sources(vec!["ref:1".into()])];
+    let capabilities = all_capabilities();
+    let (mut seen, mut ran) = (0, 0);
+    for actor in ActorKind::ALL {
+        for capabilities in &capabilities {
+            for relation in RELATIONS {
+                for tier in Tier::ALL {
+                    for risk in Risk::ALL {
+                        for taint in &taints {
+                            for brakes in all_brakes() {
+                                let wish = Wish { actor, capabilities, relation, tier, risk, taint, brakes };
+                                let verdict = judge(wish);
+                                check(&wish, &verdict);
+                                seen += 1;
+                                ran += usize::from(verdict == Verdict::RunNow);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(seen, 5 * 64 * 7 * 2 * 3 * 2 * 8);
+    // Owner: 64 sets × 7 relations. Agent: the 32 sets with act × Same. Each exactly when safe,
+    // nominal, clean and no brake.
+    assert_eq!(ran, 64 * 7 + 32);
+}
+
+fn check(wish: &Wish<'_>, verdict: &Verdict) {
+    let entitled = match wish.actor {
+        ActorKind::Owner => true,
+        ActorKind::Agent => {
+            wish.capabilities.has(Capability::Act)
+                && matches!(wish.relation, Relation::Same | Relation::Ancestor { .. })
+        }
+        ActorKind::Viewer | ActorKind::Node | ActorKind::System => false,
+    };
+    let free = wish.brakes == Brakes { frozen: false, cooldown: Cooldown::Over, cap: Cap::Free };
+    let harmless = wish.tier == Tier::Safe && wish.risk == Risk::Nominal;
+    let on_behalf = wish.actor == ActorKind::Agent && matches!(wish.relation, Relation::Ancestor { .. });
+    match verdict {
+        Verdict::RunNow => assert!(
+            entitled && free && harmless && wish.taint.is_clean() && !on_behalf,
+            "{wish:?} ran"
+        ),
+        Verdict::NeedsApproval(reasons) => {
+            assert!(entitled, "{wish:?} was queued");
+            assert_eq!(reasons.contains(&ApprovalReason::Risky), !harmless, "{wish:?}");
+            assert_eq!(reasons.contains(&ApprovalReason::Tainted), !wish.taint.is_clean(), "{wish:?}");
+            assert_eq!(reasons.contains(&ApprovalReason::OnBehalf), on_behalf, "{wish:?}");
+            assert!(!reasons.is_empty());
+        }
+        Verdict::Refused(refusal) => {
+            let not_entitled = refusal.code() == "forbidden";
+            assert_eq!(not_entitled, !entitled, "{wish:?}");
+            if entitled {
+                // Brakes refuse only what would otherwise have run; what waits is queued.
+                assert!(harmless && wish.taint.is_clean() && !on_behalf && !free, "{wish:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_freeze_is_named_before_a_cooldown_and_a_cooldown_before_a_cap() {
+    let until = Timestamp::from_ms(1);
+    let brakes = Brakes { frozen: true, cooldown: Cooldown::Until(until), cap: Cap::Reached { per_hour: 1 } };
+    assert_eq!(held_back(brakes), Some(Refusal::Frozen));
+    assert_eq!(held_back(Brakes { frozen: false, ..brakes }), Some(Refusal::CoolingDown { until }));
+    let capped = Brakes { frozen: false, cooldown: Cooldown::Over, ..brakes };
+    assert_eq!(held_back(capped), Some(Refusal::CapReached { per_hour: 1 }));
+}
+
+#[test]
+fn only_a_person_approves_and_critical_needs_more() {
+    let ages = [None, Some(Duration::ZERO), Some(limits::CRITICAL_AUTH_MAX_AGE), Some(limits::CRITICAL_AUTH_MAX_AGE + Duration::from_millis(1))];
+    let surfaces = [None, Some(Surface::Api), Some(Surface::Cli), Some(Surface::Web)];
+    let mut accepted = 0;
+    for actor in ActorKind::ALL {
+        for surface in surfaces {
+            for risk in Risk::ALL {
+                for digest_sent in [false, true] {
+                    for authenticated_ago in ages {
+                        for brakes in all_brakes() {
+                            let approval = Approval { actor, surface, risk, digest_sent, authenticated_ago, brakes };
+                            let verdict = judge_approval(approval);
+                            if verdict != ApprovalVerdict::Accepted {
+                                continue;
+                            }
+                            accepted += 1;
+                            assert_eq!(actor, ActorKind::Owner, "{approval:?}");
+                            assert_eq!(held_back(brakes), None, "{approval:?}");
+                            if surface == Some(Surface::Web) || risk == Risk::Critical {
+                                assert!(digest_sent, "{approval:?}");
+                            }
+                            if surface == Some(Surface::Web) && risk == Risk::Critical {
+                                assert!(authenticated_ago.unwrap() <= limits::CRITICAL_AUTH_MAX_AGE);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Bearer: 2 surfaces × (2 risks × 2 digests + critical with digest) × 4 ages.
+    // Web: with digest, 2 risks × 4 ages + critical × 2 fresh ages.
+    assert_eq!(accepted, 2 * 5 * 4 + 2 * 4 + 2);
+}

@@ -1,0 +1,328 @@
+//! The life of a proposal.
+//!
+//! A proposal is one wish to run one action with given parameters. Its state is an enum whose
+//! variants hold exactly what is true then; transitions consume the value and return the next one.
+//! There is no way from a finished state back, and none from *unknown* but evidence or the owner.
+
+mod transitions;
+
+use serde_json::Value;
+
+pub use transitions::{InvalidTransition, Moved};
+
+use crate::actors::Requester;
+use crate::catalogue::{Risk, Tier};
+use crate::digests::Digest;
+use crate::events::EventKind;
+use crate::hosts::Host;
+use crate::ids::{ActionId, ProposalCode, ProposalId};
+use crate::taint::Taint;
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposal {
+    pub id: ProposalId,
+    pub code: ProposalCode,
+    pub wish: ProposedAction,
+    pub requested_by: Requester,
+    /// The requester's own words; shown apart and marked as such.
+    pub reason: Option<String>,
+    pub taint: Taint,
+    /// How often the same requester asked for the same while it waited.
+    pub count: u64,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub state: State,
+}
+
+/// What was proposed, fixed at that moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposedAction {
+    pub action_id: ActionId,
+    pub label: String,
+    pub definition: Value,
+    pub params: Value,
+    pub tier: Tier,
+    pub risk: Risk,
+    pub target: String,
+    pub digest: Digest,
+    pub exec_digest: Digest,
+}
+
+impl ProposedAction {
+    /// The host it was proposed for, from the stored definition.
+    pub fn host(&self) -> Option<Host> {
+        Host::from_definition(self.definition.get("host")?)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    Pending,
+    Approved { approval: Approval },
+    Running { approval: Approval, run: Run },
+    Executed { approval: Approval, run: Run, at: Timestamp, result: Value, verification: Option<Verification> },
+    Failed { approval: Approval, run: Run, at: Timestamp, failure: Failure, settled_by: String },
+    /// It may have happened. Only evidence or the owner settles it.
+    Unknown { approval: Approval, run: Run, at: Timestamp, failure: Failure },
+    Rejected { by: String, at: Timestamp, reason: Option<String> },
+    /// Nobody decided in time, or the approval lapsed before it could start.
+    Expired { at: Timestamp, lapsed: Option<Approval> },
+    Cancelled { by: String, at: Timestamp, why: Cancellation },
+    /// Policy said no; recorded, ends.
+    Refused { at: Timestamp, failure: Failure },
+}
+
+/// Who said yes: a person, or policy for what is safe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    pub by: String,
+    pub at: Timestamp,
+}
+
+impl Approval {
+    pub const POLICY: &'static str = "policy";
+}
+
+/// One execution. `ticket_expires_at` is part of what the host receives, so it is stored: asking
+/// about a ticket later needs the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    pub started_at: Timestamp,
+    pub ticket_expires_at: Timestamp,
+    /// Until then the instance that started it is believed to be working on it.
+    pub lease_until: Timestamp,
+}
+
+/// Why something ended badly: a stable code and a sentence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    pub code: String,
+    pub message: String,
+    /// What the machine said, if it said anything.
+    pub result: Option<Value>,
+}
+
+impl Failure {
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), result: None }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancellation {
+    /// By who asked, or by the owner.
+    Withdrawn,
+    /// The catalogue changed over a restart: what waited is not what would run.
+    DefinitionChanged,
+    /// The database was restored from an older copy: an old approval must not come back.
+    Restored,
+}
+
+impl Cancellation {
+    pub const ALL: [Self; 3] = [Self::Withdrawn, Self::DefinitionChanged, Self::Restored];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Withdrawn => "withdrawn",
+            Self::DefinitionChanged => "definition_changed",
+            Self::Restored => "restored",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|why| why.as_str() == text)
+    }
+
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::Withdrawn => "withdrawn before it was decided",
+            Self::DefinitionChanged => "the catalogue changed; what waited is not what would run now",
+            Self::Restored => "the database was restored from an older copy",
+        }
+    }
+}
+
+/// The result of looking whether it worked, apart from the run itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verification {
+    pub outcome: VerificationOutcome,
+    pub at: Timestamp,
+    pub detail: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerificationOutcome {
+    Verified,
+    Failed,
+    /// There was no check, or it could not be read in time.
+    Unverified,
+}
+
+impl VerificationOutcome {
+    pub const ALL: [Self; 3] = [Self::Verified, Self::Failed, Self::Unverified];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Failed => "failed",
+            Self::Unverified => "unverified",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text)
+    }
+}
+
+/// The name of a state, as the API, the table and the record spell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Status {
+    Pending,
+    Approved,
+    Running,
+    Executed,
+    Failed,
+    Rejected,
+    Expired,
+    Cancelled,
+    Unknown,
+    Refused,
+}
+
+impl Status {
+    pub const ALL: [Self; 10] = [
+        Self::Pending,
+        Self::Approved,
+        Self::Running,
+        Self::Executed,
+        Self::Failed,
+        Self::Rejected,
+        Self::Expired,
+        Self::Cancelled,
+        Self::Unknown,
+        Self::Refused,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Running => "running",
+            Self::Executed => "executed",
+            Self::Failed => "failed",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+            Self::Unknown => "unknown",
+            Self::Refused => "refused",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// Whether nothing more will happen to it by itself.
+    pub const fn is_end(self) -> bool {
+        match self {
+            Self::Pending | Self::Approved | Self::Running => false,
+            Self::Executed
+            | Self::Failed
+            | Self::Rejected
+            | Self::Expired
+            | Self::Cancelled
+            | Self::Unknown
+            | Self::Refused => true,
+        }
+    }
+
+    /// What arriving in this state is called in events and in the audit.
+    pub const fn event(self) -> EventKind {
+        match self {
+            Self::Pending => EventKind::ProposalCreated,
+            Self::Approved => EventKind::ProposalApproved,
+            Self::Running => EventKind::ProposalStarted,
+            Self::Executed => EventKind::ProposalExecuted,
+            Self::Failed => EventKind::ProposalFailed,
+            Self::Rejected => EventKind::ProposalRejected,
+            Self::Expired => EventKind::ProposalExpired,
+            Self::Cancelled => EventKind::ProposalCancelled,
+            Self::Unknown => EventKind::ProposalUnknown,
+            Self::Refused => EventKind::ProposalRefused,
+        }
+    }
+}
+
+impl State {
+    pub const fn status(&self) -> Status {
+        match self {
+            Self::Pending => Status::Pending,
+            Self::Approved { .. } => Status::Approved,
+            Self::Running { .. } => Status::Running,
+            Self::Executed { .. } => Status::Executed,
+            Self::Failed { .. } => Status::Failed,
+            Self::Rejected { .. } => Status::Rejected,
+            Self::Expired { .. } => Status::Expired,
+            Self::Cancelled { .. } => Status::Cancelled,
+            Self::Unknown { .. } => Status::Unknown,
+            Self::Refused { .. } => Status::Refused,
+        }
+    }
+}
+
+impl Proposal {
+    pub const fn status(&self) -> Status {
+        self.state.status()
+    }
+
+    pub const fn approval(&self) -> Option<&Approval> {
+        match &self.state {
+            State::Approved { approval }
+            | State::Running { approval, .. }
+            | State::Executed { approval, .. }
+            | State::Failed { approval, .. }
+            | State::Unknown { approval, .. } => Some(approval),
+            State::Expired { lapsed, .. } => lapsed.as_ref(),
+            State::Pending | State::Rejected { .. } | State::Cancelled { .. } | State::Refused { .. } => None,
+        }
+    }
+
+    pub const fn run(&self) -> Option<Run> {
+        match &self.state {
+            State::Running { run, .. }
+            | State::Executed { run, .. }
+            | State::Failed { run, .. }
+            | State::Unknown { run, .. } => Some(*run),
+            State::Pending
+            | State::Approved { .. }
+            | State::Rejected { .. }
+            | State::Expired { .. }
+            | State::Cancelled { .. }
+            | State::Refused { .. } => None,
+        }
+    }
+
+    /// Who decided it, and when it ended; as far as that is so.
+    pub fn resolution(&self) -> (Option<&str>, Option<Timestamp>) {
+        match &self.state {
+            State::Pending => (None, None),
+            State::Approved { approval } | State::Running { approval, .. } => (Some(&approval.by), None),
+            State::Executed { approval, at, .. }
+            | State::Failed { approval, at, .. }
+            | State::Unknown { approval, at, .. } => (Some(&approval.by), Some(*at)),
+            State::Rejected { by, at, .. } | State::Cancelled { by, at, .. } => (Some(by), Some(*at)),
+            State::Expired { at, .. } => (Some("system"), Some(*at)),
+            State::Refused { at, .. } => (Some(Approval::POLICY), Some(*at)),
+        }
+    }
+}
+
+/// One step of a proposal's history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transition {
+    pub from: Option<Status>,
+    pub to: Status,
+    pub at: Timestamp,
+    pub by: String,
+}

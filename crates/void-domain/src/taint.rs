@@ -1,0 +1,29 @@
+//! Whether what a requester has read could have been written by a stranger.
+
+use serde::{Deserialize, Serialize};
+
+/// Marks of foreign content in the requester's context. From the first mark on, nothing is run
+/// without a person's nod, however safe it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Taint {
+    sources: Vec<String>,
+}
+
+impl Taint {
+    pub const fn clean() -> Self {
+        Self { sources: Vec::new() }
+    }
+
+    pub const fn from_sources(sources: Vec<String>) -> Self {
+        Self { sources }
+    }
+
+    pub fn is_clean(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    pub fn sources(&self) -> &[String] {
+        &self.sources
+    }
+}
