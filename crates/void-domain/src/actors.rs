@@ -29,10 +29,21 @@ impl Surface {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Actor {
-    Owner { surface: Surface },
-    Agent { id: TokenId, name: String },
-    Viewer { id: TokenId, name: String },
-    Node { id: TokenId, name: String },
+    Owner {
+        surface: Surface,
+    },
+    Agent {
+        id: TokenId,
+        name: String,
+    },
+    Viewer {
+        id: TokenId,
+        name: String,
+    },
+    Node {
+        id: TokenId,
+        name: String,
+    },
     /// Void itself: a sweep, a start, a recovery.
     System,
 }
@@ -47,7 +58,13 @@ pub enum ActorKind {
 }
 
 impl ActorKind {
-    pub const ALL: [Self; 5] = [Self::Owner, Self::Agent, Self::Viewer, Self::Node, Self::System];
+    pub const ALL: [Self; 5] = [
+        Self::Owner,
+        Self::Agent,
+        Self::Viewer,
+        Self::Node,
+        Self::System,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -87,7 +104,11 @@ impl Actor {
                 (Some(*id), name.as_str())
             }
         };
-        Requester { kind: self.kind(), id, name: name.to_owned() }
+        Requester {
+            kind: self.kind(),
+            id,
+            name: name.to_owned(),
+        }
     }
 }
 

@@ -42,7 +42,12 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// Gives the draft its place after the entry `prev`.
-    pub fn seal(draft: AuditDraft, seq: u64, at: Timestamp, prev: Digest) -> Result<Self, NotCanonical> {
+    pub fn seal(
+        draft: AuditDraft,
+        seq: u64,
+        at: Timestamp,
+        prev: Digest,
+    ) -> Result<Self, NotCanonical> {
         let mut entry = Self {
             seq,
             at,

@@ -130,18 +130,30 @@ mod tests {
 
     #[test]
     fn white_space_and_member_order_do_not_change_the_digest() {
-        let left: Value = serde_json::from_str(r#"{"b":[1,2,{"y":null,"x":true}],"a":-7}"#).unwrap();
+        let left: Value =
+            serde_json::from_str(r#"{"b":[1,2,{"y":null,"x":true}],"a":-7}"#).unwrap();
         let right: Value =
-            serde_json::from_str("{ \"a\" : -7,\n\t\"b\":[1, 2,{\"x\":true,\"y\":null}] }").unwrap();
+            serde_json::from_str("{ \"a\" : -7,\n\t\"b\":[1, 2,{\"x\":true,\"y\":null}] }")
+                .unwrap();
         assert_eq!(digest_of(&left), digest_of(&right));
-        let other: Value = serde_json::from_str(r#"{"a":-7,"b":[2,1,{"x":true,"y":null}]}"#).unwrap();
+        let other: Value =
+            serde_json::from_str(r#"{"a":-7,"b":[2,1,{"x":true,"y":null}]}"#).unwrap();
         assert_ne!(digest_of(&left), digest_of(&other));
     }
 
     #[test]
     fn refuses_numbers_that_two_readers_could_read_differently() {
-        assert_eq!(to_canonical(&json!(9_007_199_254_740_991_u64)).unwrap(), "9007199254740991");
-        for bad in ["1.5", "1e2", "9007199254740992", "-9007199254740992", "18446744073709551615"] {
+        assert_eq!(
+            to_canonical(&json!(9_007_199_254_740_991_u64)).unwrap(),
+            "9007199254740991"
+        );
+        for bad in [
+            "1.5",
+            "1e2",
+            "9007199254740992",
+            "-9007199254740992",
+            "18446744073709551615",
+        ] {
             let value: Value = serde_json::from_str(bad).unwrap();
             assert!(to_canonical(&value).is_err(), "{bad}");
         }

@@ -102,7 +102,11 @@ impl<'de> Deserialize<'de> for Capabilities {
         }
         let names: Vec<String> = match Form::deserialize(deserializer)? {
             Form::List(names) => names,
-            Form::Map(map) => map.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect(),
+            Form::Map(map) => map
+                .into_iter()
+                .filter(|(_, on)| *on)
+                .map(|(name, _)| name)
+                .collect(),
         };
         names
             .iter()

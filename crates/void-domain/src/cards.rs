@@ -70,21 +70,47 @@ fn written<'a>(wish: &'a ProposedAction, name: &str) -> Option<&'a str> {
 fn consequence(wish: &ProposedAction) -> String {
     let word = |name| written(wish, name).unwrap_or("?");
     let guest = || {
-        let vmid = wish.definition.pointer("/action/vmid").and_then(Value::as_u64).unwrap_or(0);
+        let vmid = wish
+            .definition
+            .pointer("/action/vmid")
+            .and_then(Value::as_u64)
+            .unwrap_or(0);
         let kind = written(wish, "guest").or_else(|| written(wish, "kindPath"));
         let kind = if kind == Some("qemu") { "VM" } else { "CT" };
         format!("{kind} {vmid} on {}", word("node"))
     };
     match (word("kind"), word("op")) {
-        ("service_restart", _) => format!("restarts {} on {}; it is away for a moment", word("service"), word("host")),
+        ("service_restart", _) => format!(
+            "restarts {} on {}; it is away for a moment",
+            word("service"),
+            word("host")
+        ),
         ("guest_power", "start") => format!("starts {}", guest()),
-        ("guest_power", "stop") => format!("pulls the plug of {}; unsaved work in it is lost", guest()),
-        ("guest_power", "shutdown") => format!("shuts down {}; it stays off until it is started", guest()),
-        ("guest_power", "reboot") => format!("reboots {}; it is away until it is up again", guest()),
+        ("guest_power", "stop") => {
+            format!("pulls the plug of {}; unsaved work in it is lost", guest())
+        }
+        ("guest_power", "shutdown") => {
+            format!("shuts down {}; it stays off until it is started", guest())
+        }
+        ("guest_power", "reboot") => {
+            format!("reboots {}; it is away until it is up again", guest())
+        }
         ("deploy_service", _) => format!("deploys {} on {}", word("service"), word("node")),
-        ("restart_service", _) => format!("restarts {} on {}; it is away for a moment", word("service"), word("node")),
-        ("rollback", _) => format!("rolls {} on {} back to what ran before the last deploy", word("service"), word("node")),
-        ("scale", _) => format!("changes how many copies of {} run on {}", word("service"), word("node")),
+        ("restart_service", _) => format!(
+            "restarts {} on {}; it is away for a moment",
+            word("service"),
+            word("node")
+        ),
+        ("rollback", _) => format!(
+            "rolls {} on {} back to what ran before the last deploy",
+            word("service"),
+            word("node")
+        ),
+        ("scale", _) => format!(
+            "changes how many copies of {} run on {}",
+            word("service"),
+            word("node")
+        ),
         (kind, _) => format!("runs an action of kind {kind} on {}", wish.target),
     }
 }

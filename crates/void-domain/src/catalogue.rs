@@ -65,9 +65,8 @@ impl Catalogue {
 
     /// The actions that run on this host's own list.
     pub fn actions_on<'a>(&'a self, host: &'a HostName) -> impl Iterator<Item = &'a Arc<Action>> {
-        self.actions().filter(move |action| {
-            matches!(action.route(), Route::Host(on) if on.name == *host)
-        })
+        self.actions()
+            .filter(move |action| matches!(action.route(), Route::Host(on) if on.name == *host))
     }
 
     /// The digest of the file's meaning: white space and member order do not change it.
@@ -81,7 +80,10 @@ impl Catalogue {
 
     /// The id that a person or model most likely meant.
     pub fn nearest(&self, word: &str) -> Option<&str> {
-        text::nearest(text::cut(word, 64), self.actions.keys().map(ActionId::as_str))
+        text::nearest(
+            text::cut(word, 64),
+            self.actions.keys().map(ActionId::as_str),
+        )
     }
 }
 
@@ -187,9 +189,21 @@ impl NodeOp {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActionKind {
-    ServiceRestart { host: HostName, service: String },
-    GuestPower { node: String, vmid: u32, guest: Guest, op: PowerOp },
-    OnNode { op: NodeOp, node: String, service: String },
+    ServiceRestart {
+        host: HostName,
+        service: String,
+    },
+    GuestPower {
+        node: String,
+        vmid: u32,
+        guest: Guest,
+        op: PowerOp,
+    },
+    OnNode {
+        op: NodeOp,
+        node: String,
+        service: String,
+    },
 }
 
 impl ActionKind {
@@ -213,7 +227,9 @@ impl ActionKind {
     fn target_value(&self) -> Value {
         match self {
             Self::ServiceRestart { host, service } => json!({"host": host, "service": service}),
-            Self::GuestPower { node, vmid, guest, .. } => {
+            Self::GuestPower {
+                node, vmid, guest, ..
+            } => {
                 json!({"node": node, "vmid": vmid, "guest": guest.as_str()})
             }
             Self::OnNode { node, service, .. } => json!({"node": node, "service": service}),
@@ -229,19 +245,34 @@ impl ActionKind {
 
     /// Whether stopping things is the point of it, or may be its effect.
     const fn interrupts(&self) -> bool {
-        !matches!(self, Self::GuestPower { op: PowerOp::Start, .. })
+        !matches!(
+            self,
+            Self::GuestPower {
+                op: PowerOp::Start,
+                ..
+            }
+        )
     }
 
     /// Restart and start are safe by convention; the rest is risky.
     const fn conventional_tier(&self) -> Tier {
         match self {
             Self::ServiceRestart { .. }
-            | Self::GuestPower { op: PowerOp::Start, .. }
-            | Self::OnNode { op: NodeOp::RestartService, .. } => Tier::Safe,
-            Self::GuestPower { op: PowerOp::Stop | PowerOp::Shutdown | PowerOp::Reboot, .. }
-            | Self::OnNode { op: NodeOp::DeployService | NodeOp::Rollback | NodeOp::Scale, .. } => {
-                Tier::Risky
+            | Self::GuestPower {
+                op: PowerOp::Start, ..
             }
+            | Self::OnNode {
+                op: NodeOp::RestartService,
+                ..
+            } => Tier::Safe,
+            Self::GuestPower {
+                op: PowerOp::Stop | PowerOp::Shutdown | PowerOp::Reboot,
+                ..
+            }
+            | Self::OnNode {
+                op: NodeOp::DeployService | NodeOp::Rollback | NodeOp::Scale,
+                ..
+            } => Tier::Risky,
         }
     }
 }

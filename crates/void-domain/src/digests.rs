@@ -70,7 +70,9 @@ impl FromStr for Digest {
         }
         let mut bytes = [0_u8; 32];
         for (slot, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let &[high, low] = pair else { return Err(InvalidDigest) };
+            let &[high, low] = pair else {
+                return Err(InvalidDigest);
+            };
             *slot = nibble(high)? << 4 | nibble(low)?;
         }
         Ok(Self(bytes))
@@ -93,7 +95,9 @@ impl Serialize for Digest {
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(de::Error::custom)
     }
 }
 
@@ -109,7 +113,14 @@ mod tests {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
         assert_eq!(digest.to_string().parse(), Ok(digest));
-        for bad in ["", "BA78", &"0".repeat(63), &"g".repeat(64), &"A".repeat(64), &"é".repeat(32)] {
+        for bad in [
+            "",
+            "BA78",
+            &"0".repeat(63),
+            &"g".repeat(64),
+            &"A".repeat(64),
+            &"é".repeat(32),
+        ] {
             assert_eq!(bad.parse::<Digest>(), Err(InvalidDigest), "{bad}");
         }
         assert_eq!(Digest::of_parts(&[b"a", b"bc"]), digest);

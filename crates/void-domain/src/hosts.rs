@@ -61,18 +61,29 @@ impl Host {
         let name = HostName::parse(text("name")?)?;
         let address = text("address")?;
         if address == HostName::LOCAL {
-            return Some(Self { name, reach: Reach::Local });
+            return Some(Self {
+                name,
+                reach: Reach::Local,
+            });
         }
         let ssh = SshAddress {
-            address: Some(address).filter(|address| is_address(address))?.to_owned(),
-            port: value.get("port")?.as_u64().and_then(|port| u16::try_from(port).ok())?,
+            address: Some(address)
+                .filter(|address| is_address(address))?
+                .to_owned(),
+            port: value
+                .get("port")?
+                .as_u64()
+                .and_then(|port| u16::try_from(port).ok())?,
             user: text("user").filter(|user| is_user(user))?.to_owned(),
             host_key: match value.get("host_key")? {
                 Value::Null => None,
                 key => Some(key.as_str().filter(|key| is_host_key(key))?.to_owned()),
             },
         };
-        Some(Self { name, reach: Reach::Ssh(ssh) })
+        Some(Self {
+            name,
+            reach: Reach::Ssh(ssh),
+        })
     }
 }
 
@@ -107,7 +118,9 @@ pub fn is_address(text: &str) -> bool {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
     };
     // All digits and dots would be an address that did not parse, such as 192.168.1.300.
     text.len() <= 253
@@ -119,8 +132,12 @@ pub fn is_address(text: &str) -> bool {
 pub fn is_user(text: &str) -> bool {
     let bytes = text.as_bytes();
     (1..=32).contains(&bytes.len())
-        && bytes.first().is_some_and(|b| b.is_ascii_lowercase() || *b == b'_')
-        && bytes.iter().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+        && bytes
+            .first()
+            .is_some_and(|b| b.is_ascii_lowercase() || *b == b'_')
+        && bytes
+            .iter()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
 }
 
 /// A public key line without options or comment: `type base64`.
@@ -139,7 +156,9 @@ pub fn is_host_key(text: &str) -> bool {
     types.contains(&kind)
         && (32..=4096).contains(&blob.len())
         && blob.starts_with("AAAA")
-        && blob.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
+        && blob
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
 }
 
 #[cfg(test)]
@@ -148,13 +167,38 @@ mod tests {
 
     #[test]
     fn addresses_leave_no_room_for_tricks() {
-        for good in ["192.168.1.230", "::1", "fe80::1", "nas", "nas.lan", "a-b.example.org", "8nas"] {
+        for good in [
+            "192.168.1.230",
+            "::1",
+            "fe80::1",
+            "nas",
+            "nas.lan",
+            "a-b.example.org",
+            "8nas",
+        ] {
             assert!(is_address(good), "{good}");
         }
         let long = format!("{}.lan", "a".repeat(64));
         for bad in [
-            "", "-oProxyCommand=x", "a b", "a;b", "%h", "a%b", "`id`", "$(id)", "a..b", ".a", "a.",
-            "192.168.1.300", "1.2.3", "user@host", "fe80::1%eth0", "nas\n", "näs", long.as_str(), "a_b",
+            "",
+            "-oProxyCommand=x",
+            "a b",
+            "a;b",
+            "%h",
+            "a%b",
+            "`id`",
+            "$(id)",
+            "a..b",
+            ".a",
+            "a.",
+            "192.168.1.300",
+            "1.2.3",
+            "user@host",
+            "fe80::1%eth0",
+            "nas\n",
+            "näs",
+            long.as_str(),
+            "a_b",
         ] {
             assert!(!is_address(bad), "{bad}");
         }
@@ -163,9 +207,17 @@ mod tests {
     #[test]
     fn a_definition_reads_back() {
         let name = HostName::parse("nas").unwrap();
-        let ssh = SshAddress { address: "nas.lan".into(), port: 2222, user: "voidact".into(), host_key: None };
+        let ssh = SshAddress {
+            address: "nas.lan".into(),
+            port: 2222,
+            user: "voidact".into(),
+            host_key: None,
+        };
         for reach in [Reach::Local, Reach::Ssh(ssh)] {
-            let host = Host { name: name.clone(), reach };
+            let host = Host {
+                name: name.clone(),
+                reach,
+            };
             assert_eq!(Host::from_definition(&host.to_definition()), Some(host));
         }
         let tampered = json!({"name": "nas", "address": "-oProxyCommand=x", "port": 22, "user": "voidact", "host_key": null});

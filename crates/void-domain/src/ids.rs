@@ -115,7 +115,9 @@ pub fn is_slug(text: &str) -> bool {
     let bytes = text.as_bytes();
     (1..=64).contains(&bytes.len())
         && bytes.first() != Some(&b'-')
-        && bytes.iter().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+        && bytes
+            .iter()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
 /// What people say instead of a UUID: 4 or more Crockford characters, unique while the row is open.
@@ -187,18 +189,25 @@ mod tests {
     fn action_ids_follow_the_shared_vectors() {
         let vectors: serde_json::Value =
             serde_json::from_str(include_str!("../../../docs/vectors/action-ids.json")).unwrap();
-        let list = |name: &str| -> Vec<String> {
-            serde_json::from_value(vectors[name].clone()).unwrap()
-        };
+        let list =
+            |name: &str| -> Vec<String> { serde_json::from_value(vectors[name].clone()).unwrap() };
         assert!(list("accept").len() + list("refuse").len() >= 60);
         for id in list("accept") {
             assert!(ActionId::parse(&id).is_ok(), "{id:?}");
         }
         for id in list("refuse") {
-            assert_eq!(ActionId::parse(&id), Err(InvalidActionId::Grammar), "{id:?}");
+            assert_eq!(
+                ActionId::parse(&id),
+                Err(InvalidActionId::Grammar),
+                "{id:?}"
+            );
         }
         for id in list("reserved") {
-            assert_eq!(ActionId::parse(&id), Err(InvalidActionId::Reserved), "{id:?}");
+            assert_eq!(
+                ActionId::parse(&id),
+                Err(InvalidActionId::Reserved),
+                "{id:?}"
+            );
         }
     }
 

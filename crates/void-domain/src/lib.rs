@@ -10,6 +10,7 @@ pub mod cards;
 pub mod catalogue;
 pub mod digests;
 pub mod events;
+pub mod failpoints;
 pub mod freezes;
 pub mod hosts;
 pub mod ids;

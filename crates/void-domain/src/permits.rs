@@ -35,14 +35,25 @@ pub struct Ticket {
 
 impl Permit {
     /// `None` unless the proposal is running exactly this action with exactly these parameters.
-    pub fn issue(running: &Proposal, action: Arc<Action>, params: &Params, brake: Brake) -> Option<Self> {
-        let State::Running { .. } = running.state else { return None };
+    pub fn issue(
+        running: &Proposal,
+        action: Arc<Action>,
+        params: &Params,
+        brake: Brake,
+    ) -> Option<Self> {
+        let State::Running { .. } = running.state else {
+            return None;
+        };
         let same = running.wish.action_id == action.id
             && running.wish.params == params.to_value()
             && action.digest_with(params) == Ok(running.wish.digest)
             && action.exec_digest() == running.wish.exec_digest;
         let ticket = Ticket::of(running).filter(|_| same)?;
-        Some(Self { ticket, action, brake })
+        Some(Self {
+            ticket,
+            action,
+            brake,
+        })
     }
 
     pub fn action(&self) -> &Action {

@@ -85,12 +85,18 @@ pub enum Refusal {
     /// The action names agents, and the requester is none of them.
     NotNamed,
     Frozen,
-    CoolingDown { until: Timestamp },
-    CapReached { per_hour: u32 },
+    CoolingDown {
+        until: Timestamp,
+    },
+    CapReached {
+        per_hour: u32,
+    },
     /// Another proposal runs on the same target.
     Busy,
     /// Too many proposals wait already.
-    TooManyOpen { limit: u64 },
+    TooManyOpen {
+        limit: u64,
+    },
 }
 
 impl Refusal {
@@ -111,11 +117,19 @@ impl Refusal {
             Self::WrongActor => "only the owner and agents propose actions".to_owned(),
             Self::NoCapability => "this token does not have the capability act".to_owned(),
             Self::NotNamed => "the catalogue lets only other agents propose this action".to_owned(),
-            Self::Frozen => "everything is frozen; nothing runs until the owner thaws it".to_owned(),
-            Self::CoolingDown { until } => format!("this action ran a moment ago; it may run again at {until}"),
-            Self::CapReached { per_hour } => format!("this action has run {per_hour} times in the last hour, which is its limit"),
+            Self::Frozen => {
+                "everything is frozen; nothing runs until the owner thaws it".to_owned()
+            }
+            Self::CoolingDown { until } => {
+                format!("this action ran a moment ago; it may run again at {until}")
+            }
+            Self::CapReached { per_hour } => {
+                format!("this action has run {per_hour} times in the last hour, which is its limit")
+            }
             Self::Busy => "something else is running on the same target".to_owned(),
-            Self::TooManyOpen { limit } => format!("{limit} proposals are waiting already, which is the limit"),
+            Self::TooManyOpen { limit } => {
+                format!("{limit} proposals are waiting already, which is the limit")
+            }
         }
     }
 }
@@ -152,7 +166,9 @@ fn not_entitled(wish: &Wish<'_>) -> Option<Refusal> {
         ActorKind::Agent if !wish.capabilities.has(Capability::Act) => Some(Refusal::NoCapability),
         ActorKind::Agent => match wish.relation {
             Relation::Same | Relation::Ancestor { .. } => None,
-            Relation::Descendant { .. } | Relation::Sibling | Relation::Stranger => Some(Refusal::NotNamed),
+            Relation::Descendant { .. } | Relation::Sibling | Relation::Stranger => {
+                Some(Refusal::NotNamed)
+            }
         },
     }
 }
@@ -160,9 +176,19 @@ fn not_entitled(wish: &Wish<'_>) -> Option<Refusal> {
 fn held_back(brakes: Brakes) -> Option<Refusal> {
     match brakes {
         Brakes { frozen: true, .. } => Some(Refusal::Frozen),
-        Brakes { cooldown: Cooldown::Until(until), .. } => Some(Refusal::CoolingDown { until }),
-        Brakes { cap: Cap::Reached { per_hour }, .. } => Some(Refusal::CapReached { per_hour }),
-        Brakes { frozen: false, cooldown: Cooldown::Over, cap: Cap::Free } => None,
+        Brakes {
+            cooldown: Cooldown::Until(until),
+            ..
+        } => Some(Refusal::CoolingDown { until }),
+        Brakes {
+            cap: Cap::Reached { per_hour },
+            ..
+        } => Some(Refusal::CapReached { per_hour }),
+        Brakes {
+            frozen: false,
+            cooldown: Cooldown::Over,
+            cap: Cap::Free,
+        } => None,
     }
 }
 
@@ -200,11 +226,15 @@ pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
     let critical = approval.risk == Risk::Critical;
     match surface {
         // A bearer may leave the digest out, and then binds what is stored; not for what is critical.
-        Surface::Api | Surface::Cli if critical && !approval.digest_sent => return ApprovalVerdict::DigestNeeded,
+        Surface::Api | Surface::Cli if critical && !approval.digest_sent => {
+            return ApprovalVerdict::DigestNeeded;
+        }
         Surface::Api | Surface::Cli => {}
         Surface::Web if !approval.digest_sent => return ApprovalVerdict::DigestNeeded,
         Surface::Web => {
-            let fresh = approval.authenticated_ago.is_some_and(|age| age <= limits::CRITICAL_AUTH_MAX_AGE);
+            let fresh = approval
+                .authenticated_ago
+                .is_some_and(|age| age <= limits::CRITICAL_AUTH_MAX_AGE);
             if critical && !fresh {
                 return ApprovalVerdict::FreshLoginNeeded;
             }

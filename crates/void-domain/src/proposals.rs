@@ -59,18 +59,54 @@ impl ProposedAction {
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
     Pending,
-    Approved { approval: Approval },
-    Running { approval: Approval, run: Run },
-    Executed { approval: Approval, run: Run, at: Timestamp, result: Value, verification: Option<Verification> },
-    Failed { approval: Approval, run: Run, at: Timestamp, failure: Failure, settled_by: String },
+    Approved {
+        approval: Approval,
+    },
+    Running {
+        approval: Approval,
+        run: Run,
+    },
+    Executed {
+        approval: Approval,
+        run: Run,
+        at: Timestamp,
+        result: Value,
+        verification: Option<Verification>,
+    },
+    Failed {
+        approval: Approval,
+        run: Run,
+        at: Timestamp,
+        failure: Failure,
+        settled_by: String,
+    },
     /// It may have happened. Only evidence or the owner settles it.
-    Unknown { approval: Approval, run: Run, at: Timestamp, failure: Failure },
-    Rejected { by: String, at: Timestamp, reason: Option<String> },
+    Unknown {
+        approval: Approval,
+        run: Run,
+        at: Timestamp,
+        failure: Failure,
+    },
+    Rejected {
+        by: String,
+        at: Timestamp,
+        reason: Option<String>,
+    },
     /// Nobody decided in time, or the approval lapsed before it could start.
-    Expired { at: Timestamp, lapsed: Option<Approval> },
-    Cancelled { by: String, at: Timestamp, why: Cancellation },
+    Expired {
+        at: Timestamp,
+        lapsed: Option<Approval>,
+    },
+    Cancelled {
+        by: String,
+        at: Timestamp,
+        why: Cancellation,
+    },
     /// Policy said no; recorded, ends.
-    Refused { at: Timestamp, failure: Failure },
+    Refused {
+        at: Timestamp,
+        failure: Failure,
+    },
 }
 
 /// Who said yes: a person, or policy for what is safe.
@@ -105,7 +141,11 @@ pub struct Failure {
 
 impl Failure {
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), result: None }
+        Self {
+            code: code.into(),
+            message: message.into(),
+            result: None,
+        }
     }
 }
 
@@ -137,7 +177,9 @@ impl Cancellation {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Withdrawn => "withdrawn before it was decided",
-            Self::DefinitionChanged => "the catalogue changed; what waited is not what would run now",
+            Self::DefinitionChanged => {
+                "the catalogue changed; what waited is not what would run now"
+            }
             Self::Restored => "the database was restored from an older copy",
         }
     }
@@ -171,7 +213,9 @@ impl VerificationOutcome {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text)
+        Self::ALL
+            .into_iter()
+            .find(|outcome| outcome.as_str() == text)
     }
 }
 
@@ -284,7 +328,10 @@ impl Proposal {
             | State::Failed { approval, .. }
             | State::Unknown { approval, .. } => Some(approval),
             State::Expired { lapsed, .. } => lapsed.as_ref(),
-            State::Pending | State::Rejected { .. } | State::Cancelled { .. } | State::Refused { .. } => None,
+            State::Pending
+            | State::Rejected { .. }
+            | State::Cancelled { .. }
+            | State::Refused { .. } => None,
         }
     }
 
@@ -307,11 +354,15 @@ impl Proposal {
     pub fn resolution(&self) -> (Option<&str>, Option<Timestamp>) {
         match &self.state {
             State::Pending => (None, None),
-            State::Approved { approval } | State::Running { approval, .. } => (Some(&approval.by), None),
+            State::Approved { approval } | State::Running { approval, .. } => {
+                (Some(&approval.by), None)
+            }
             State::Executed { approval, at, .. }
             | State::Failed { approval, at, .. }
             | State::Unknown { approval, at, .. } => (Some(&approval.by), Some(*at)),
-            State::Rejected { by, at, .. } | State::Cancelled { by, at, .. } => (Some(by), Some(*at)),
+            State::Rejected { by, at, .. } | State::Cancelled { by, at, .. } => {
+                (Some(by), Some(*at))
+            }
             State::Expired { at, .. } => (Some("system"), Some(*at)),
             State::Refused { at, .. } => (Some(Approval::POLICY), Some(*at)),
         }

@@ -29,6 +29,9 @@ mod tests {
 
     #[test]
     fn debug_shows_nothing() {
-        assert_eq!(format!("{:?}", Some(Secret::new("hunter2"))), "Some([secret])");
+        assert_eq!(
+            format!("{:?}", Some(Secret::new("hunter2"))),
+            "Some([secret])"
+        );
     }
 }

@@ -12,7 +12,9 @@ pub struct Taint {
 
 impl Taint {
     pub const fn clean() -> Self {
-        Self { sources: Vec::new() }
+        Self {
+            sources: Vec::new(),
+        }
     }
 
     pub const fn from_sources(sources: Vec<String>) -> Self {

@@ -53,7 +53,8 @@ pub fn escaped_lines(text: &str) -> String {
 
 /// Cut to at most `max` bytes at a character boundary.
 pub fn cut(text: &str, max: usize) -> &str {
-    text.get(..text.floor_char_boundary(max)).unwrap_or_default()
+    text.get(..text.floor_char_boundary(max))
+        .unwrap_or_default()
 }
 
 /// The candidate that a person most likely meant, if one is near enough.
@@ -75,7 +76,10 @@ mod tests {
     fn nothing_that_deceives_prints_as_itself() {
         let hostile = "ok\u{1b}[2J\u{202e}txt\u{200b}\u{e0041}\r\n\u{7f}\u{9b}";
         let shown = escaped(hostile);
-        assert!(shown.chars().all(|c| !c.is_control() && !is_deceptive(c)), "{shown}");
+        assert!(
+            shown.chars().all(|c| !c.is_control() && !is_deceptive(c)),
+            "{shown}"
+        );
         assert!(shown.starts_with("ok\\u{1b}[2J\\u{202e}txt"));
         assert_eq!(escaped("Grüße, 東京 🙂"), "Grüße, 東京 🙂");
         assert_eq!(escaped_lines("a\r\nb\tc"), "a\nb    c");

@@ -87,6 +87,9 @@ mod tests {
     fn arithmetic_saturates() {
         let end = Timestamp::from_ms(i64::MAX);
         assert_eq!(end.plus(Duration::MAX), end);
-        assert_eq!(Timestamp::from_ms(5).since(Timestamp::from_ms(9)), Duration::ZERO);
+        assert_eq!(
+            Timestamp::from_ms(5).since(Timestamp::from_ms(9)),
+            Duration::ZERO
+        );
     }
 }

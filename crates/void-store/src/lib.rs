@@ -1,1 +1,34 @@
+//! The only SQL in Void: SQLite by default, PostgreSQL when one machine is not enough.
+//!
+//! Writes go through one writer per process, which runs use cases in savepoints and commits many at
+//! once; a caller is answered only after its commit. The writer holds the row `heads` for the whole
+//! batch, so audit entries and events are numbered in commit order, on both engines and across
+//! instances. Reads use their own connections. One file per noun; every function takes the
+//! transaction first, and the same SQL text serves both engines.
 
+pub mod audit;
+pub mod backups;
+mod errors;
+pub mod events;
+pub mod freezes;
+mod heads;
+pub mod installation;
+mod migrations;
+mod postgres;
+pub mod proposals;
+pub mod sessions;
+mod sqlite;
+mod store;
+pub mod tokens;
+mod tx;
+mod values;
+mod writer;
+
+pub use errors::StoreError;
+pub use futures_util::future::BoxFuture;
+pub use heads::Heads;
+pub use postgres::PostgresConfig;
+pub use sqlite::SqliteConfig;
+pub use store::Store;
+pub use tx::Tx;
+pub use values::{Page, Row};

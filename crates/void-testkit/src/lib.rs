@@ -1,1 +1,18 @@
+//! Real parts for tests: a PostgreSQL cluster and an sshd of their own, processes that end with the
+//! test, and waiting on conditions instead of sleeping.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test harness starts processes, and a broken harness should stop the test at once"
+)]
+
+mod postgres;
+mod processes;
+pub mod proposals;
+mod waiting;
+
+pub use postgres::postgres_database;
+pub use processes::{Tethered, free_port};
+pub use waiting::{eventually, eventually_blocking};

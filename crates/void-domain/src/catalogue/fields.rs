@@ -20,24 +20,44 @@ impl<'a> Fields<'a> {
     /// `None`, with a complaint, if the value is not an object.
     pub(super) fn of(node: &'a Node, path: &str, problems: &mut Problems) -> Option<Self> {
         let Content::Object(members) = &node.content else {
-            problems.error(node.line, path, format!("expected an object, found {}", node.kind()));
+            problems.error(
+                node.line,
+                path,
+                format!("expected an object, found {}", node.kind()),
+            );
             return None;
         };
-        Some(Self { members, asked: Vec::new(), line: node.line, path: path.to_owned() })
+        Some(Self {
+            members,
+            asked: Vec::new(),
+            line: node.line,
+            path: path.to_owned(),
+        })
     }
 
     pub(super) fn path_of(&self, name: &str) -> String {
-        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+        if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.path)
+        }
     }
 
     pub(super) fn node(&mut self, name: &'static str) -> Option<&'a Node> {
         if !self.asked.contains(&name) {
             self.asked.push(name);
         }
-        self.members.iter().find(|member| member.name == name).map(|member| &member.value)
+        self.members
+            .iter()
+            .find(|member| member.name == name)
+            .map(|member| &member.value)
     }
 
-    pub(super) fn text(&mut self, name: &'static str, problems: &mut Problems) -> Option<(u32, &'a str)> {
+    pub(super) fn text(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<(u32, &'a str)> {
         let node = self.node(name)?;
         if let Content::Text(text) = &node.content {
             return Some((node.line, text.as_str()));
@@ -71,8 +91,11 @@ impl<'a> Fields<'a> {
         match node.content {
             Content::Integer(number) if range.contains(&number) => Some(number),
             _ => {
-                let message =
-                    format!("expected a whole number from {} to {}", range.start(), range.end());
+                let message = format!(
+                    "expected a whole number from {} to {}",
+                    range.start(),
+                    range.end()
+                );
                 problems.error(node.line, &self.path_of(name), message);
                 None
             }
@@ -95,7 +118,11 @@ impl<'a> Fields<'a> {
         None
     }
 
-    pub(super) fn texts(&mut self, name: &'static str, problems: &mut Problems) -> Option<Vec<(u32, &'a str)>> {
+    pub(super) fn texts(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<Vec<(u32, &'a str)>> {
         let node = self.node(name)?;
         let Content::List(items) = &node.content else {
             let message = format!("expected a list of strings, found {}", node.kind());
@@ -121,7 +148,11 @@ impl<'a> Fields<'a> {
             }
             if RESERVED.contains(&name) {
                 let path = self.path_of(name);
-                problems.error(member.line, &path, "not yet: this name is reserved and does nothing");
+                problems.error(
+                    member.line,
+                    &path,
+                    "not yet: this name is reserved and does nothing",
+                );
                 continue;
             }
             let shown = text::escaped(text::cut(name, 80));

@@ -24,7 +24,11 @@ pub struct InvalidLockout {
 
 impl Lockout {
     /// `guests` are `node/vmid`, `hosts` are `host` or `host/service`, `protected` is any of these.
-    pub fn parse(guests: &[String], hosts: &[String], protected: &[String]) -> Result<Self, InvalidLockout> {
+    pub fn parse(
+        guests: &[String],
+        hosts: &[String],
+        protected: &[String],
+    ) -> Result<Self, InvalidLockout> {
         let mut lockout = Self::default();
         for entry in guests {
             if !lockout.add_guest(entry) {
@@ -38,14 +42,20 @@ impl Lockout {
         }
         for entry in protected {
             if !lockout.add_guest(entry) && !lockout.add_host(entry) {
-                return Err(invalid("protected", entry, "node/vmid, a host, or host/service"));
+                return Err(invalid(
+                    "protected",
+                    entry,
+                    "node/vmid, a host, or host/service",
+                ));
             }
         }
         Ok(lockout)
     }
 
     fn add_guest(&mut self, entry: &str) -> bool {
-        let Some((node, vmid)) = entry.split_once('/') else { return false };
+        let Some((node, vmid)) = entry.split_once('/') else {
+            return false;
+        };
         match vmid.parse() {
             Ok(vmid) if is_name(node) => {
                 self.guests.insert((node.to_owned(), vmid));
@@ -96,9 +106,15 @@ impl Lockout {
 fn is_name(text: &str) -> bool {
     (1..=128).contains(&text.len())
         && !text.starts_with('-')
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'@' | b':'))
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'@' | b':'))
 }
 
 fn invalid(setting: &'static str, entry: &str, expected: &'static str) -> InvalidLockout {
-    InvalidLockout { setting, entry: entry.to_owned(), expected }
+    InvalidLockout {
+        setting,
+        entry: entry.to_owned(),
+        expected,
+    }
 }

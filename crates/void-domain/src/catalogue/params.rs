@@ -79,7 +79,8 @@ impl ParamSpecs {
             Value::Null => &empty,
             Value::Object(members) => members,
             _ => {
-                let complaint = BTreeMap::from([("params".to_owned(), "must be an object".to_owned())]);
+                let complaint =
+                    BTreeMap::from([("params".to_owned(), "must be an object".to_owned())]);
                 return Err(InvalidParams(complaint));
             }
         };
@@ -92,11 +93,19 @@ impl ParamSpecs {
                 None => _ = complaints.insert(name.clone(), "is required".to_owned()),
             }
         }
-        for name in sent.keys().filter(|name| !self.0.contains_key(*name)).take(PARAMS_MAX) {
+        for name in sent
+            .keys()
+            .filter(|name| !self.0.contains_key(*name))
+            .take(PARAMS_MAX)
+        {
             let shown = text::escaped(text::cut(name, 64));
             complaints.insert(shown, "is not a parameter of this action".to_owned());
         }
-        if complaints.is_empty() { Ok(Params(checked)) } else { Err(InvalidParams(complaints)) }
+        if complaints.is_empty() {
+            Ok(Params(checked))
+        } else {
+            Err(InvalidParams(complaints))
+        }
     }
 }
 
@@ -122,7 +131,11 @@ impl ParamSpec {
                     return Err("must not begin with a dash or hold control characters".to_owned());
                 }
                 let matches = anchored(pattern).is_some_and(|regex| regex.is_match(text));
-                if matches { Ok(ParamValue::Text(text.to_owned())) } else { Err(format!("must match {pattern}")) }
+                if matches {
+                    Ok(ParamValue::Text(text.to_owned()))
+                } else {
+                    Err(format!("must match {pattern}"))
+                }
             }
         }
     }
@@ -142,7 +155,9 @@ impl ParamSpec {
 
 /// Text that is one argument and reads as what it is.
 fn is_plain(text: &str) -> bool {
-    !text.chars().any(|c| c.is_control() || text::is_deceptive(c))
+    !text
+        .chars()
+        .any(|c| c.is_control() || text::is_deceptive(c))
 }
 
 /// The pattern as a whole-text match: `^a|b$` would otherwise be anchored on one side each.
@@ -153,7 +168,11 @@ fn anchored(pattern: &str) -> Option<regex_lite::Regex> {
 
 pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> ParamSpecs {
     let Content::Object(members) = &node.content else {
-        problems.error(node.line, path, format!("expected an object, found {}", node.kind()));
+        problems.error(
+            node.line,
+            path,
+            format!("expected an object, found {}", node.kind()),
+        );
         return ParamSpecs::default();
     };
     if members.len() > PARAMS_MAX {
@@ -163,7 +182,11 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> ParamSpe
     for member in members {
         let path = format!("{path}.{}", text::escaped(text::cut(&member.name, 40)));
         if !is_param_name(&member.name) {
-            problems.error(member.line, &path, "a parameter's name is 1 to 32 of a-z, 0-9 and _, beginning with a letter");
+            problems.error(
+                member.line,
+                &path,
+                "a parameter's name is 1 to 32 of a-z, 0-9 and _, beginning with a letter",
+            );
         }
         if let Some(spec) = read_spec(&member.value, &path, problems) {
             specs.insert(member.name.clone(), spec);
@@ -175,7 +198,9 @@ pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> ParamSpe
 fn is_param_name(name: &str) -> bool {
     (1..=32).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        && name
+            .bytes()
+            .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))
 }
 
 #[derive(Clone, Copy)]
@@ -193,7 +218,11 @@ fn read_spec(node: &Node, path: &str, problems: &mut Problems) -> Option<ParamSp
         ("pattern", ParamType::Pattern),
     ];
     if fields.node("type").is_none() {
-        problems.error(fields.line, &fields.path_of("type"), "is missing: integer, enum or pattern");
+        problems.error(
+            fields.line,
+            &fields.path_of("type"),
+            "is missing: integer, enum or pattern",
+        );
     }
     let spec = match fields.word("type", &known, problems) {
         None => return None,
@@ -230,13 +259,17 @@ fn read_enum(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ParamSp
         return None;
     }
     for (line, value) in &values {
-        let plain = !value.is_empty() && value.len() <= 256 && !value.starts_with('-') && is_plain(value);
+        let plain =
+            !value.is_empty() && value.len() <= 256 && !value.starts_with('-') && is_plain(value);
         if !plain {
             let message = "a value is 1 to 256 printable bytes and does not begin with a dash";
             problems.error(*line, &fields.path_of("values"), message);
         }
     }
-    let values: Vec<String> = values.into_iter().map(|(_, value)| value.to_owned()).collect();
+    let values: Vec<String> = values
+        .into_iter()
+        .map(|(_, value)| value.to_owned())
+        .collect();
     Some(ParamSpec::Enum { values })
 }
 
@@ -244,7 +277,8 @@ fn read_pattern(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Para
     let max_len = fields.integer("max_len", 1..=PATTERN_LEN_MAX, problems);
     let (line, pattern) = fields.required_text("pattern", problems)?;
     if pattern.len() > 512 || anchored(pattern).is_none() {
-        let message = "must be a valid pattern of at most 512 bytes that begins with ^ and ends with $";
+        let message =
+            "must be a valid pattern of at most 512 bytes that begins with ^ and ends with $";
         problems.error(line, &fields.path_of("pattern"), message);
         return None;
     }
@@ -254,5 +288,8 @@ fn read_pattern(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Para
         return None;
     };
     let max_len = usize::try_from(max_len).unwrap_or(0);
-    Some(ParamSpec::Pattern { pattern: pattern.to_owned(), max_len })
+    Some(ParamSpec::Pattern {
+        pattern: pattern.to_owned(),
+        max_len,
+    })
 }

@@ -58,7 +58,13 @@ impl Problems {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        self.push(Severity::Error, line, path, message.into(), Some(hint.into()));
+        self.push(
+            Severity::Error,
+            line,
+            path,
+            message.into(),
+            Some(hint.into()),
+        );
     }
 
     pub(super) fn warn(
@@ -68,11 +74,24 @@ impl Problems {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        self.push(Severity::Warning, line, path, message.into(), Some(hint.into()));
+        self.push(
+            Severity::Warning,
+            line,
+            path,
+            message.into(),
+            Some(hint.into()),
+        );
     }
 
     /// An unknown word, with the known ones, and the nearest of them if it is near.
-    pub(super) fn unknown(&mut self, line: u32, path: &str, what: &str, word: &str, known: &[&str]) {
+    pub(super) fn unknown(
+        &mut self,
+        line: u32,
+        path: &str,
+        what: &str,
+        word: &str,
+        known: &[&str],
+    ) {
         let hint = match text::nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None if known.is_empty() => "there are none".to_owned(),
@@ -90,13 +109,23 @@ impl Problems {
         message: String,
         hint: Option<String>,
     ) {
-        self.found.push(Problem { severity, line, path: path.to_owned(), message, hint });
+        self.found.push(Problem {
+            severity,
+            line,
+            path: path.to_owned(),
+            message,
+            hint,
+        });
     }
 
     /// All problems by line if one of them is an error, else the warnings.
     pub(super) fn finish(mut self) -> Result<Vec<Problem>, Vec<Problem>> {
         self.found.sort_by_key(|problem| problem.line);
-        if self.found.iter().any(|problem| problem.severity == Severity::Error) {
+        if self
+            .found
+            .iter()
+            .any(|problem| problem.severity == Severity::Error)
+        {
             Err(self.found)
         } else {
             Ok(self.found)

@@ -10,8 +10,8 @@ use super::fields::Fields;
 use super::problems::Problems;
 use super::source::{self, Content, Node};
 use super::{
-    Action, ActionKind, Catalogue, Guest, Lockout, NodeOp, ParamSpecs, PowerOp, Problem, Risk, Tier,
-    Via, approved_digest, exec_digest, params,
+    Action, ActionKind, Catalogue, Guest, Lockout, NodeOp, ParamSpecs, PowerOp, Problem, Risk,
+    Tier, Via, approved_digest, exec_digest, params,
 };
 use crate::canonical;
 use crate::digests::Digest;
@@ -25,7 +25,10 @@ type Hosts = BTreeMap<HostName, Host>;
 pub(super) fn catalogue(text: &str, lockout: &Lockout) -> Result<Catalogue, Vec<Problem>> {
     let mut problems = Problems::default();
     if text.len() > limits::CATALOGUE_BYTES_MAX {
-        let message = format!("the file is larger than {} bytes", limits::CATALOGUE_BYTES_MAX);
+        let message = format!(
+            "the file is larger than {} bytes",
+            limits::CATALOGUE_BYTES_MAX
+        );
         problems.error(1, "", message);
         return Err(problems.finish().err().unwrap_or_default());
     }
@@ -38,7 +41,12 @@ pub(super) fn catalogue(text: &str, lockout: &Lockout) -> Result<Catalogue, Vec<
     };
     let (hosts, actions) = read_root(&root, lockout, &mut problems);
     let warnings = problems.finish()?;
-    Ok(Catalogue { actions, hosts, digest: file_digest(&root), warnings })
+    Ok(Catalogue {
+        actions,
+        hosts,
+        digest: file_digest(&root),
+        warnings,
+    })
 }
 
 /// `$schema` tells editors where to look and means nothing to Void.
@@ -61,15 +69,27 @@ fn read_root(
         return (Hosts::new(), actions);
     };
     fields.text("$schema", problems);
-    let mut hosts = fields.node("hosts").map(|node| read_hosts(node, problems)).unwrap_or_default();
+    let mut hosts = fields
+        .node("hosts")
+        .map(|node| read_hosts(node, problems))
+        .unwrap_or_default();
     add_local(&mut hosts);
-    match fields.node("actions").map(|node| (node.line, &node.content)) {
+    match fields
+        .node("actions")
+        .map(|node| (node.line, &node.content))
+    {
         Some((_, Content::List(items))) => {
             for (index, item) in items.iter().enumerate() {
                 let path = format!("actions[{index}]");
-                let Some(action) = read_action(item, &path, &hosts, lockout, problems) else { continue };
+                let Some(action) = read_action(item, &path, &hosts, lockout, problems) else {
+                    continue;
+                };
                 if actions.contains_key(&action.id) {
-                    problems.error(item.line, &path, format!("the id {} is used twice", action.id));
+                    problems.error(
+                        item.line,
+                        &path,
+                        format!("the id {} is used twice", action.id),
+                    );
                 } else {
                     actions.insert(action.id.clone(), Arc::new(action));
                 }
@@ -86,25 +106,40 @@ fn read_root(
 /// The machine Void lives on is always a host, so that an action can say `"host": "local"`.
 fn add_local(hosts: &mut Hosts) {
     if let Some(name) = HostName::parse(HostName::LOCAL) {
-        hosts.entry(name.clone()).or_insert(Host { name, reach: Reach::Local });
+        hosts.entry(name.clone()).or_insert(Host {
+            name,
+            reach: Reach::Local,
+        });
     }
 }
 
 fn read_hosts(node: &Node, problems: &mut Problems) -> Hosts {
     let mut hosts = Hosts::new();
     let Content::Object(members) = &node.content else {
-        problems.error(node.line, "hosts", format!("expected an object, found {}", node.kind()));
+        problems.error(
+            node.line,
+            "hosts",
+            format!("expected an object, found {}", node.kind()),
+        );
         return hosts;
     };
     for member in members {
         let path = format!("hosts.{}", text::escaped(text::cut(&member.name, 64)));
         let Some(name) = HostName::parse(&member.name) else {
-            problems.error(member.line, &path, "a host's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit");
+            problems.error(
+                member.line,
+                &path,
+                "a host's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit",
+            );
             continue;
         };
         if let Some(reach) = read_reach(&member.value, &path, problems) {
             if name.as_str() == HostName::LOCAL && reach != Reach::Local {
-                problems.error(member.line, &path, "the name local stands for the machine Void lives on");
+                problems.error(
+                    member.line,
+                    &path,
+                    "the name local stands for the machine Void lives on",
+                );
             }
             hosts.insert(name.clone(), Host { name, reach });
         }
@@ -114,11 +149,21 @@ fn read_hosts(node: &Node, problems: &mut Problems) -> Hosts {
 
 fn read_reach(node: &Node, path: &str, problems: &mut Problems) -> Option<Reach> {
     if let Content::Text(address) = &node.content {
-        return reach(node.line, path, address, SshAddress::PORT, SshAddress::USER, None, problems);
+        return reach(
+            node.line,
+            path,
+            address,
+            SshAddress::PORT,
+            SshAddress::USER,
+            None,
+            problems,
+        );
     }
     let mut fields = Fields::of(node, path, problems)?;
     let address = fields.required_text("address", problems);
-    let port = fields.integer("port", 1..=65535, problems).and_then(|port| u16::try_from(port).ok());
+    let port = fields
+        .integer("port", 1..=65535, problems)
+        .and_then(|port| u16::try_from(port).ok());
     let user = fields.text("user", problems);
     if let Some((line, user)) = user
         && !hosts::is_user(user)
@@ -130,7 +175,12 @@ fn read_reach(node: &Node, path: &str, problems: &mut Problems) -> Option<Reach>
         && !hosts::is_host_key(key)
     {
         let hint = "write it as ssh-keyscan prints it, without host and comment: ssh-ed25519 AAAA…";
-        problems.error_with_hint(line, &fields.path_of("host_key"), "not a public host key", hint);
+        problems.error_with_hint(
+            line,
+            &fields.path_of("host_key"),
+            "not a public host key",
+            hint,
+        );
     }
     let (line, address) = address?;
     let reach = reach(
@@ -160,10 +210,19 @@ fn reach(
     }
     if !hosts::is_address(address) {
         let shown = text::escaped(text::cut(address, 80));
-        problems.error(line, path, format!("\"{shown}\" is not a host name or address"));
+        problems.error(
+            line,
+            path,
+            format!("\"{shown}\" is not a host name or address"),
+        );
         return None;
     }
-    Some(Reach::Ssh(SshAddress { address: address.to_owned(), port, user: user.to_owned(), host_key }))
+    Some(Reach::Ssh(SshAddress {
+        address: address.to_owned(),
+        port,
+        user: user.to_owned(),
+        host_key,
+    }))
 }
 
 #[derive(Clone, Copy)]
@@ -201,7 +260,9 @@ fn read_action(
     let params = read_params(word, &mut fields, problems);
     let grade = read_grade(kind.as_ref(), &mut fields, problems);
     let verify = read_verify(&mut fields, problems);
-    let inverse = fields.text("inverse", problems).and_then(|(_, text)| ActionId::parse(text).ok());
+    let inverse = fields
+        .text("inverse", problems)
+        .and_then(|(_, text)| ActionId::parse(text).ok());
     let cooldown = seconds(&mut fields, "cooldown_s", 1..=604_800, problems);
     let max_per_hour = fields.integer("max_per_hour", 1..=3_600, problems);
     let timeout = seconds(&mut fields, "timeout_s", 1..=3_600, problems);
@@ -212,7 +273,11 @@ fn read_action(
     }
     let (id, kind, via, (tier, risk)) = (id?, kind?, via?, grade?);
     let raised = lockout.reason(&kind).filter(|_| risk != Risk::Critical);
-    let (tier, risk) = if raised.is_some() { (Tier::Risky, Risk::Critical) } else { (tier, risk) };
+    let (tier, risk) = if raised.is_some() {
+        (Tier::Risky, Risk::Critical)
+    } else {
+        (tier, risk)
+    };
     let definition = definition(node, &via, tier, risk);
     Some(Action {
         // No number without a canonical form passes the reader, so neither digest can fail.
@@ -251,7 +316,11 @@ fn read_id(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ActionId>
         Ok(id) => Some(id),
         Err(error) => {
             let shown = text::escaped(text::cut(text, 80));
-            problems.error(line, &fields.path_of("id"), format!("invalid action id \"{shown}\": {error}"));
+            problems.error(
+                line,
+                &fields.path_of("id"),
+                format!("invalid action id \"{shown}\": {error}"),
+            );
             None
         }
     }
@@ -263,15 +332,24 @@ fn read_label(fields: &mut Fields<'_>, id: Option<&ActionId>, problems: &mut Pro
     };
     let plain = !label.trim().is_empty()
         && label.chars().count() <= limits::LABEL_CHARS_MAX
-        && !label.chars().any(|c| c.is_control() || text::is_deceptive(c));
+        && !label
+            .chars()
+            .any(|c| c.is_control() || text::is_deceptive(c));
     if !plain {
-        let message = format!("a label is 1 to {} printable characters", limits::LABEL_CHARS_MAX);
+        let message = format!(
+            "a label is 1 to {} printable characters",
+            limits::LABEL_CHARS_MAX
+        );
         problems.error(line, &fields.path_of("label"), message);
     }
     label.to_owned()
 }
 
-fn read_kind(word: KindWord, fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ActionKind> {
+fn read_kind(
+    word: KindWord,
+    fields: &mut Fields<'_>,
+    problems: &mut Problems,
+) -> Option<ActionKind> {
     match word {
         KindWord::ServiceRestart => {
             let host = fields.required_text("host", problems);
@@ -281,23 +359,44 @@ fn read_kind(word: KindWord, fields: &mut Fields<'_>, problems: &mut Problems) -
                 problems.error(line, &fields.path_of("host"), "not a host's name");
                 return None;
             };
-            Some(ActionKind::ServiceRestart { host, service: service? })
+            Some(ActionKind::ServiceRestart {
+                host,
+                service: service?,
+            })
         }
         KindWord::GuestPower => {
             let node = read_node(fields, problems);
             let vmid = read_vmid(fields, problems);
             let guest = read_guest(fields, problems);
-            let ops = [PowerOp::Start, PowerOp::Stop, PowerOp::Shutdown, PowerOp::Reboot];
+            let ops = [
+                PowerOp::Start,
+                PowerOp::Stop,
+                PowerOp::Shutdown,
+                PowerOp::Reboot,
+            ];
             if fields.node("op").is_none() {
-                problems.error(fields.line, &fields.path_of("op"), "is missing: start, stop, shutdown or reboot");
+                problems.error(
+                    fields.line,
+                    &fields.path_of("op"),
+                    "is missing: start, stop, shutdown or reboot",
+                );
             }
             let op = fields.word("op", &ops.map(|op| (op.as_str(), op)), problems);
-            Some(ActionKind::GuestPower { node: node?, vmid: vmid?, guest: guest?, op: op? })
+            Some(ActionKind::GuestPower {
+                node: node?,
+                vmid: vmid?,
+                guest: guest?,
+                op: op?,
+            })
         }
         KindWord::OnNode(op) => {
             let node = read_node(fields, problems);
             let service = read_service(fields, problems);
-            Some(ActionKind::OnNode { op, node: node?, service: service? })
+            Some(ActionKind::OnNode {
+                op,
+                node: node?,
+                service: service?,
+            })
         }
     }
 }
@@ -306,7 +405,9 @@ fn read_service(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Stri
     let (line, service) = fields.required_text("service", problems)?;
     let fits = (1..=128).contains(&service.len())
         && service.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && service.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'@' | b'.' | b'_' | b':' | b'-'));
+        && service
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'@' | b'.' | b'_' | b':' | b'-'));
     if !fits {
         let message = "a service is 1 to 128 of letters, digits and @ . _ : -, beginning with a letter or digit";
         problems.error(line, &fields.path_of("service"), message);
@@ -321,7 +422,11 @@ fn read_node(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String>
         && !node.starts_with('-')
         && node.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     if !fits {
-        problems.error(line, &fields.path_of("node"), "a node's name is 1 to 63 of letters, digits and -");
+        problems.error(
+            line,
+            &fields.path_of("node"),
+            "a node's name is 1 to 63 of letters, digits and -",
+        );
         return None;
     }
     Some(node.to_owned())
@@ -339,7 +444,10 @@ fn read_vmid(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
 /// `guest`, or the source documents' `kindPath`; a container if neither is given.
 fn read_guest(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Guest> {
     let known = [Guest::Lxc, Guest::Qemu].map(|guest| (guest.as_str(), guest));
-    let written = [fields.node("guest").is_some(), fields.node("kindPath").is_some()];
+    let written = [
+        fields.node("guest").is_some(),
+        fields.node("kindPath").is_some(),
+    ];
     let guest = fields.word("guest", &known, problems);
     let kind_path = fields.word("kindPath", &known, problems);
     match (written, guest, kind_path) {
@@ -348,7 +456,11 @@ fn read_guest(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Guest>
         ([false, true], _, guest) => guest,
         ([true, true], Some(guest), Some(same)) if guest == same => Some(guest),
         ([true, true], _, _) => {
-            problems.error(fields.line, &fields.path_of("kindPath"), "disagrees with guest; give one of them");
+            problems.error(
+                fields.line,
+                &fields.path_of("kindPath"),
+                "disagrees with guest; give one of them",
+            );
             None
         }
     }
@@ -369,7 +481,11 @@ fn read_via(
 ) -> Option<Via> {
     let line = fields.node("via").map_or(fields.line, |node| node.line);
     let written = fields.node("via").is_some();
-    let via = fields.word("via", &[("host", ViaWord::Host), ("file", ViaWord::File)], problems);
+    let via = fields.word(
+        "via",
+        &[("host", ViaWord::Host), ("file", ViaWord::File)],
+        problems,
+    );
     if written && via.is_none() {
         return None;
     }
@@ -386,9 +502,13 @@ fn read_via(
         | (KindWord::GuestPower | KindWord::OnNode(_), Some(ViaWord::Host)) => {
             let (key, name) = match kind? {
                 ActionKind::ServiceRestart { host, .. } => ("host", host.as_str()),
-                ActionKind::GuestPower { node, .. } | ActionKind::OnNode { node, .. } => ("node", node.as_str()),
+                ActionKind::GuestPower { node, .. } | ActionKind::OnNode { node, .. } => {
+                    ("node", node.as_str())
+                }
             };
-            let found = HostName::parse(name).and_then(|name| hosts.get(&name)).cloned();
+            let found = HostName::parse(name)
+                .and_then(|name| hosts.get(&name))
+                .cloned();
             if found.is_none() {
                 let known: Vec<&str> = hosts.keys().map(HostName::as_str).collect();
                 let line = fields.node(key).map_or(line, |node| node.line);
@@ -399,11 +519,21 @@ fn read_via(
     }
 }
 
-fn read_params(word: Option<KindWord>, fields: &mut Fields<'_>, problems: &mut Problems) -> ParamSpecs {
-    let Some(node) = fields.node("params") else { return ParamSpecs::default() };
+fn read_params(
+    word: Option<KindWord>,
+    fields: &mut Fields<'_>,
+    problems: &mut Problems,
+) -> ParamSpecs {
+    let Some(node) = fields.node("params") else {
+        return ParamSpecs::default();
+    };
     let specs = params::read(node, &fields.path_of("params"), problems);
     if !specs.is_empty() && matches!(word, Some(KindWord::ServiceRestart | KindWord::GuestPower)) {
-        problems.error(node.line, &fields.path_of("params"), "this kind of action takes no parameters");
+        problems.error(
+            node.line,
+            &fields.path_of("params"),
+            "this kind of action takes no parameters",
+        );
     }
     specs
 }
@@ -414,11 +544,23 @@ fn read_grade(
     problems: &mut Problems,
 ) -> Option<(Tier, Risk)> {
     if fields.node("tier").is_none() {
-        problems.error(fields.line, &fields.path_of("tier"), "is missing: safe or risky");
+        problems.error(
+            fields.line,
+            &fields.path_of("tier"),
+            "is missing: safe or risky",
+        );
     }
-    let tier = fields.word("tier", &Tier::ALL.map(|tier| (tier.as_str(), tier)), problems);
+    let tier = fields.word(
+        "tier",
+        &Tier::ALL.map(|tier| (tier.as_str(), tier)),
+        problems,
+    );
     let risk_line = fields.node("risk").map(|node| node.line);
-    let risk = fields.word("risk", &Risk::ALL.map(|risk| (risk.as_str(), risk)), problems);
+    let risk = fields.word(
+        "risk",
+        &Risk::ALL.map(|risk| (risk.as_str(), risk)),
+        problems,
+    );
     let tier = tier?;
     let risk = match (risk_line, risk) {
         (Some(_), None) => return None,
@@ -429,7 +571,12 @@ fn read_grade(
     if (tier == Tier::Safe) != (risk == Risk::Nominal) {
         let message = format!("a {} action cannot be {}", tier.as_str(), risk.as_str());
         let hint = "safe goes with nominal, risky with guarded or critical";
-        problems.error_with_hint(risk_line.unwrap_or(fields.line), &fields.path_of("risk"), message, hint);
+        problems.error_with_hint(
+            risk_line.unwrap_or(fields.line),
+            &fields.path_of("risk"),
+            message,
+            hint,
+        );
         return None;
     }
     if let Some(kind) = kind
@@ -468,7 +615,12 @@ fn read_agents(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<S
             problems.error(*line, &fields.path_of("agents"), "not an agent's name");
         }
     }
-    Some(agents.into_iter().map(|(_, agent)| agent.to_owned()).collect())
+    Some(
+        agents
+            .into_iter()
+            .map(|(_, agent)| agent.to_owned())
+            .collect(),
+    )
 }
 
 fn seconds(
@@ -481,17 +633,28 @@ fn seconds(
     u64::try_from(seconds).ok().map(Duration::from_secs)
 }
 
-fn check_inverses(items: &[Node], actions: &BTreeMap<ActionId, Arc<Action>>, problems: &mut Problems) {
+fn check_inverses(
+    items: &[Node],
+    actions: &BTreeMap<ActionId, Arc<Action>>,
+    problems: &mut Problems,
+) {
     let known: Vec<&str> = actions.keys().map(ActionId::as_str).collect();
     for (index, item) in items.iter().enumerate() {
-        let Content::Object(members) = &item.content else { continue };
-        let text_of = |name: &str| {
-            members.iter().find(|m| m.name == name).and_then(|m| match &m.value.content {
-                Content::Text(text) => Some((m.value.line, text.as_str())),
-                _ => None,
-            })
+        let Content::Object(members) = &item.content else {
+            continue;
         };
-        let Some((line, inverse)) = text_of("inverse") else { continue };
+        let text_of = |name: &str| {
+            members
+                .iter()
+                .find(|m| m.name == name)
+                .and_then(|m| match &m.value.content {
+                    Content::Text(text) => Some((m.value.line, text.as_str())),
+                    _ => None,
+                })
+        };
+        let Some((line, inverse)) = text_of("inverse") else {
+            continue;
+        };
         let path = format!("actions[{index}].inverse");
         if text_of("id").is_some_and(|(_, id)| id == inverse) {
             problems.error(line, &path, "an action cannot be its own inverse");

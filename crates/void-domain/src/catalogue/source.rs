@@ -71,10 +71,17 @@ impl Node {
 }
 
 pub(super) fn read(text: &str) -> Result<Node, SyntaxError> {
-    let mut reader = Reader { rest: text, line: 1 };
+    let mut reader = Reader {
+        rest: text,
+        line: 1,
+    };
     let node = reader.value(0)?;
     reader.skip_space();
-    if reader.rest.is_empty() { Ok(node) } else { Err(reader.error("something stands after the end")) }
+    if reader.rest.is_empty() {
+        Ok(node)
+    } else {
+        Err(reader.error("something stands after the end"))
+    }
 }
 
 struct Reader<'a> {
@@ -84,7 +91,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn error(&self, message: impl Into<String>) -> SyntaxError {
-        SyntaxError { line: self.line, message: message.into() }
+        SyntaxError {
+            line: self.line,
+            message: message.into(),
+        }
     }
 
     fn peek(&self) -> Option<char> {
@@ -206,7 +216,9 @@ impl Reader<'_> {
                 Some(_) => escaped = false,
             }
         }
-        let token = start.get(..start.len() - self.rest.len()).unwrap_or_default();
+        let token = start
+            .get(..start.len() - self.rest.len())
+            .unwrap_or_default();
         serde_json::from_str(token).map_err(|_| self.error("a string holds an invalid escape"))
     }
 
@@ -215,7 +227,9 @@ impl Reader<'_> {
         while matches!(self.peek(), Some('-' | '+' | '.' | 'e' | 'E' | '0'..='9')) {
             self.take();
         }
-        let token = start.get(..start.len() - self.rest.len()).unwrap_or_default();
+        let token = start
+            .get(..start.len() - self.rest.len())
+            .unwrap_or_default();
         let digits = token.strip_prefix('-').unwrap_or(token);
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(self.error(format!("{token} is not a whole number")));
@@ -230,9 +244,11 @@ impl Reader<'_> {
     }
 
     fn word(&mut self) -> Result<Content, SyntaxError> {
-        for (word, content) in
-            [("true", Content::Bool(true)), ("false", Content::Bool(false)), ("null", Content::Null)]
-        {
+        for (word, content) in [
+            ("true", Content::Bool(true)),
+            ("false", Content::Bool(false)),
+            ("null", Content::Null),
+        ] {
             if let Some(rest) = self.rest.strip_prefix(word) {
                 self.rest = rest;
                 return Ok(content);
@@ -248,9 +264,13 @@ mod tests {
 
     #[test]
     fn agrees_with_serde_json_on_what_it_accepts() {
-        let text = "{\"a\": [1, -2, null, true, false, \"x\\u00e9\\n\\\"\\\\\"],\n \"b\": {}, \"c\": []}";
+        let text =
+            "{\"a\": [1, -2, null, true, false, \"x\\u00e9\\n\\\"\\\\\"],\n \"b\": {}, \"c\": []}";
         let ours = read(text).unwrap();
-        assert_eq!(ours.to_value(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(
+            ours.to_value(),
+            serde_json::from_str::<Value>(text).unwrap()
+        );
     }
 
     #[test]

@@ -20,7 +20,11 @@ fn all_brakes() -> Vec<Brakes> {
     for frozen in [false, true] {
         for cooldown in COOLDOWNS {
             for cap in CAPS {
-                all.push(Brakes { frozen, cooldown, cap });
+                all.push(Brakes {
+                    frozen,
+                    cooldown,
+                    cap,
+                });
             }
         }
     }
@@ -31,7 +35,10 @@ fn all_capabilities() -> Vec<Capabilities> {
     (0..1_u32 << Capability::ALL.len())
         .map(|bits| {
             let chosen = Capability::ALL.into_iter().enumerate();
-            chosen.filter(|(index, _)| bits >> index & 1 == 1).map(|(_, c)| c).collect()
+            chosen
+                .filter(|(index, _)| bits >> index & 1 == 1)
+                .map(|(_, c)| c)
+                .collect()
         })
         .collect()
 }
@@ -48,7 +55,15 @@ fn every_wish_gets_the_strictest_answer() {
                     for risk in Risk::ALL {
                         for taint in &taints {
                             for brakes in all_brakes() {
-                                let wish = Wish { actor, capabilities, relation, tier, risk, taint, brakes };
+                                let wish = Wish {
+                                    actor,
+                                    capabilities,
+                                    relation,
+                                    tier,
+                                    risk,
+                                    taint,
+                                    brakes,
+                                };
                                 let verdict = judge(wish);
                                 check(&wish, &verdict);
                                 seen += 1;
@@ -75,9 +90,15 @@ fn check(wish: &Wish<'_>, verdict: &Verdict) {
         }
         ActorKind::Viewer | ActorKind::Node | ActorKind::System => false,
     };
-    let free = wish.brakes == Brakes { frozen: false, cooldown: Cooldown::Over, cap: Cap::Free };
+    let free = wish.brakes
+        == Brakes {
+            frozen: false,
+            cooldown: Cooldown::Over,
+            cap: Cap::Free,
+        };
     let harmless = wish.tier == Tier::Safe && wish.risk == Risk::Nominal;
-    let on_behalf = wish.actor == ActorKind::Agent && matches!(wish.relation, Relation::Ancestor { .. });
+    let on_behalf =
+        wish.actor == ActorKind::Agent && matches!(wish.relation, Relation::Ancestor { .. });
     match verdict {
         Verdict::RunNow => assert!(
             entitled && free && harmless && wish.taint.is_clean() && !on_behalf,
@@ -85,9 +106,21 @@ fn check(wish: &Wish<'_>, verdict: &Verdict) {
         ),
         Verdict::NeedsApproval(reasons) => {
             assert!(entitled, "{wish:?} was queued");
-            assert_eq!(reasons.contains(&ApprovalReason::Risky), !harmless, "{wish:?}");
-            assert_eq!(reasons.contains(&ApprovalReason::Tainted), !wish.taint.is_clean(), "{wish:?}");
-            assert_eq!(reasons.contains(&ApprovalReason::OnBehalf), on_behalf, "{wish:?}");
+            assert_eq!(
+                reasons.contains(&ApprovalReason::Risky),
+                !harmless,
+                "{wish:?}"
+            );
+            assert_eq!(
+                reasons.contains(&ApprovalReason::Tainted),
+                !wish.taint.is_clean(),
+                "{wish:?}"
+            );
+            assert_eq!(
+                reasons.contains(&ApprovalReason::OnBehalf),
+                on_behalf,
+                "{wish:?}"
+            );
             assert!(!reasons.is_empty());
         }
         Verdict::Refused(refusal) => {
@@ -95,7 +128,10 @@ fn check(wish: &Wish<'_>, verdict: &Verdict) {
             assert_eq!(not_entitled, !entitled, "{wish:?}");
             if entitled {
                 // Brakes refuse only what would otherwise have run; what waits is queued.
-                assert!(harmless && wish.taint.is_clean() && !on_behalf && !free, "{wish:?}");
+                assert!(
+                    harmless && wish.taint.is_clean() && !on_behalf && !free,
+                    "{wish:?}"
+                );
             }
         }
     }
@@ -104,17 +140,41 @@ fn check(wish: &Wish<'_>, verdict: &Verdict) {
 #[test]
 fn a_freeze_is_named_before_a_cooldown_and_a_cooldown_before_a_cap() {
     let until = Timestamp::from_ms(1);
-    let brakes = Brakes { frozen: true, cooldown: Cooldown::Until(until), cap: Cap::Reached { per_hour: 1 } };
+    let brakes = Brakes {
+        frozen: true,
+        cooldown: Cooldown::Until(until),
+        cap: Cap::Reached { per_hour: 1 },
+    };
     assert_eq!(held_back(brakes), Some(Refusal::Frozen));
-    assert_eq!(held_back(Brakes { frozen: false, ..brakes }), Some(Refusal::CoolingDown { until }));
-    let capped = Brakes { frozen: false, cooldown: Cooldown::Over, ..brakes };
+    assert_eq!(
+        held_back(Brakes {
+            frozen: false,
+            ..brakes
+        }),
+        Some(Refusal::CoolingDown { until })
+    );
+    let capped = Brakes {
+        frozen: false,
+        cooldown: Cooldown::Over,
+        ..brakes
+    };
     assert_eq!(held_back(capped), Some(Refusal::CapReached { per_hour: 1 }));
 }
 
 #[test]
 fn only_a_person_approves_and_critical_needs_more() {
-    let ages = [None, Some(Duration::ZERO), Some(limits::CRITICAL_AUTH_MAX_AGE), Some(limits::CRITICAL_AUTH_MAX_AGE + Duration::from_millis(1))];
-    let surfaces = [None, Some(Surface::Api), Some(Surface::Cli), Some(Surface::Web)];
+    let ages = [
+        None,
+        Some(Duration::ZERO),
+        Some(limits::CRITICAL_AUTH_MAX_AGE),
+        Some(limits::CRITICAL_AUTH_MAX_AGE + Duration::from_millis(1)),
+    ];
+    let surfaces = [
+        None,
+        Some(Surface::Api),
+        Some(Surface::Cli),
+        Some(Surface::Web),
+    ];
     let mut accepted = 0;
     for actor in ActorKind::ALL {
         for surface in surfaces {
@@ -122,7 +182,14 @@ fn only_a_person_approves_and_critical_needs_more() {
                 for digest_sent in [false, true] {
                     for authenticated_ago in ages {
                         for brakes in all_brakes() {
-                            let approval = Approval { actor, surface, risk, digest_sent, authenticated_ago, brakes };
+                            let approval = Approval {
+                                actor,
+                                surface,
+                                risk,
+                                digest_sent,
+                                authenticated_ago,
+                                brakes,
+                            };
                             let verdict = judge_approval(approval);
                             if verdict != ApprovalVerdict::Accepted {
                                 continue;
@@ -134,7 +201,9 @@ fn only_a_person_approves_and_critical_needs_more() {
                                 assert!(digest_sent, "{approval:?}");
                             }
                             if surface == Some(Surface::Web) && risk == Risk::Critical {
-                                assert!(authenticated_ago.unwrap() <= limits::CRITICAL_AUTH_MAX_AGE);
+                                assert!(
+                                    authenticated_ago.unwrap() <= limits::CRITICAL_AUTH_MAX_AGE
+                                );
                             }
                         }
                     }

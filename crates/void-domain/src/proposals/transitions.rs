@@ -30,14 +30,25 @@ impl Proposal {
     /// The first step of a new proposal, whatever state policy gave it.
     pub fn created(self, by: &str) -> Moved {
         let at = self.created_at;
-        let transition = Transition { from: None, to: self.status(), at, by: by.to_owned() };
-        Moved { proposal: self, transition }
+        let transition = Transition {
+            from: None,
+            to: self.status(),
+            at,
+            by: by.to_owned(),
+        };
+        Moved {
+            proposal: self,
+            transition,
+        }
     }
 
     pub fn approve(self, by: &str, at: Timestamp) -> Outcome {
         match self.state {
             State::Pending => {
-                let approval = Approval { by: by.to_owned(), at };
+                let approval = Approval {
+                    by: by.to_owned(),
+                    at,
+                };
                 Ok(self.into_state(State::Approved { approval }, at, by))
             }
             _ => Err(self.cannot_become(Status::Approved)),
@@ -47,7 +58,11 @@ impl Proposal {
     pub fn reject(self, by: &str, at: Timestamp, reason: Option<String>) -> Outcome {
         match self.state {
             State::Pending => {
-                let state = State::Rejected { by: by.to_owned(), at, reason };
+                let state = State::Rejected {
+                    by: by.to_owned(),
+                    at,
+                    reason,
+                };
                 Ok(self.into_state(state, at, by))
             }
             _ => Err(self.cannot_become(Status::Rejected)),
@@ -58,13 +73,19 @@ impl Proposal {
         let allowed = match (&self.state, why) {
             (State::Pending, _) => true,
             // A yes that has not started yet is void when what it was given for is gone.
-            (State::Approved { .. }, Cancellation::DefinitionChanged | Cancellation::Restored) => true,
+            (State::Approved { .. }, Cancellation::DefinitionChanged | Cancellation::Restored) => {
+                true
+            }
             _ => false,
         };
         if !allowed {
             return Err(self.cannot_become(Status::Cancelled));
         }
-        let state = State::Cancelled { by: by.to_owned(), at, why };
+        let state = State::Cancelled {
+            by: by.to_owned(),
+            at,
+            why,
+        };
         Ok(self.into_state(state, at, by))
     }
 
@@ -80,7 +101,9 @@ impl Proposal {
         };
         self.state = match &lapsed {
             None => State::Pending,
-            Some(approval) => State::Approved { approval: approval.clone() },
+            Some(approval) => State::Approved {
+                approval: approval.clone(),
+            },
         };
         Ok(self.into_state(State::Expired { at, lapsed }, at, "system"))
     }
@@ -103,7 +126,13 @@ impl Proposal {
     pub fn succeed(self, at: Timestamp, by: &str, result: Value) -> Outcome {
         match self.open_run() {
             Some((approval, run)) => {
-                let state = State::Executed { approval, run, at, result, verification: None };
+                let state = State::Executed {
+                    approval,
+                    run,
+                    at,
+                    result,
+                    verification: None,
+                };
                 Ok(self.into_state(state, at, by))
             }
             None => Err(self.cannot_become(Status::Executed)),
@@ -114,7 +143,13 @@ impl Proposal {
     pub fn fail(self, at: Timestamp, by: &str, failure: Failure) -> Outcome {
         match self.open_run() {
             Some((approval, run)) => {
-                let state = State::Failed { approval, run, at, failure, settled_by: by.to_owned() };
+                let state = State::Failed {
+                    approval,
+                    run,
+                    at,
+                    failure,
+                    settled_by: by.to_owned(),
+                };
                 Ok(self.into_state(state, at, by))
             }
             None => Err(self.cannot_become(Status::Failed)),
@@ -125,7 +160,12 @@ impl Proposal {
     pub fn lose(self, at: Timestamp, failure: Failure) -> Outcome {
         match &self.state {
             State::Running { approval, run } => {
-                let state = State::Unknown { approval: approval.clone(), run: *run, at, failure };
+                let state = State::Unknown {
+                    approval: approval.clone(),
+                    run: *run,
+                    at,
+                    failure,
+                };
                 Ok(self.into_state(state, at, "system"))
             }
             _ => Err(self.cannot_become(Status::Unknown)),
@@ -135,12 +175,22 @@ impl Proposal {
     /// Records the check after the run. The state stays *executed*; a check is recorded once.
     pub fn verify(mut self, seen: Verification) -> Outcome {
         match &mut self.state {
-            State::Executed { verification: verification @ None, .. } => {
+            State::Executed {
+                verification: verification @ None,
+                ..
+            } => {
                 let at = seen.at;
                 *verification = Some(seen);
-                let transition =
-                    Transition { from: Some(Status::Executed), to: Status::Executed, at, by: "system".to_owned() };
-                Ok(Moved { proposal: self, transition })
+                let transition = Transition {
+                    from: Some(Status::Executed),
+                    to: Status::Executed,
+                    at,
+                    by: "system".to_owned(),
+                };
+                Ok(Moved {
+                    proposal: self,
+                    transition,
+                })
             }
             _ => Err(self.cannot_become(Status::Executed)),
         }
@@ -170,11 +220,22 @@ impl Proposal {
     fn into_state(mut self, state: State, at: Timestamp, by: &str) -> Moved {
         let from = Some(self.status());
         self.state = state;
-        let transition = Transition { from, to: self.status(), at, by: by.to_owned() };
-        Moved { proposal: self, transition }
+        let transition = Transition {
+            from,
+            to: self.status(),
+            at,
+            by: by.to_owned(),
+        };
+        Moved {
+            proposal: self,
+            transition,
+        }
     }
 
     fn cannot_become(&self, to: Status) -> InvalidTransition {
-        InvalidTransition { from: self.status(), to }
+        InvalidTransition {
+            from: self.status(),
+            to,
+        }
     }
 }

@@ -32,7 +32,10 @@ fn pending() -> Proposal {
             digest: Digest::of(b"d"),
             exec_digest: Digest::of(b"e"),
         },
-        requested_by: Actor::Owner { surface: Surface::Cli }.requester(),
+        requested_by: Actor::Owner {
+            surface: Surface::Cli,
+        }
+        .requester(),
         reason: None,
         taint: Taint::clean(),
         count: 1,
@@ -43,7 +46,11 @@ fn pending() -> Proposal {
 }
 
 fn verification() -> Verification {
-    Verification { outcome: VerificationOutcome::Verified, at: NOW, detail: json!({}) }
+    Verification {
+        outcome: VerificationOutcome::Verified,
+        at: NOW,
+        detail: json!({}),
+    }
 }
 
 fn in_state(status: Status) -> Proposal {
@@ -54,13 +61,29 @@ fn in_state(status: Status) -> Proposal {
         Status::Pending => pending(),
         Status::Approved => approved(),
         Status::Running => running(),
-        Status::Executed => running().succeed(NOW, "system", json!({})).unwrap().proposal,
+        Status::Executed => {
+            running()
+                .succeed(NOW, "system", json!({}))
+                .unwrap()
+                .proposal
+        }
         Status::Failed => running().fail(NOW, "system", failure()).unwrap().proposal,
         Status::Unknown => running().lose(NOW, failure()).unwrap().proposal,
         Status::Rejected => pending().reject("owner-cli", NOW, None).unwrap().proposal,
         Status::Expired => pending().expire(NOW).unwrap().proposal,
-        Status::Cancelled => pending().cancel("owner-cli", NOW, Cancellation::Withdrawn).unwrap().proposal,
-        Status::Refused => Proposal { state: State::Refused { at: NOW, failure: failure() }, ..pending() },
+        Status::Cancelled => {
+            pending()
+                .cancel("owner-cli", NOW, Cancellation::Withdrawn)
+                .unwrap()
+                .proposal
+        }
+        Status::Refused => Proposal {
+            state: State::Refused {
+                at: NOW,
+                failure: failure(),
+            },
+            ..pending()
+        },
     }
 }
 
@@ -68,31 +91,81 @@ type Move = fn(Proposal) -> Outcome;
 
 const MOVES: [(&str, Move, Status); 12] = [
     ("approve", |p| p.approve("owner-cli", NOW), Status::Approved),
-    ("reject", |p| p.reject("owner-cli", NOW, None), Status::Rejected),
-    ("withdraw", |p| p.cancel("owner-cli", NOW, Cancellation::Withdrawn), Status::Cancelled),
-    ("cancel changed", |p| p.cancel("system", NOW, Cancellation::DefinitionChanged), Status::Cancelled),
-    ("cancel restored", |p| p.cancel("system", NOW, Cancellation::Restored), Status::Cancelled),
+    (
+        "reject",
+        |p| p.reject("owner-cli", NOW, None),
+        Status::Rejected,
+    ),
+    (
+        "withdraw",
+        |p| p.cancel("owner-cli", NOW, Cancellation::Withdrawn),
+        Status::Cancelled,
+    ),
+    (
+        "cancel changed",
+        |p| p.cancel("system", NOW, Cancellation::DefinitionChanged),
+        Status::Cancelled,
+    ),
+    (
+        "cancel restored",
+        |p| p.cancel("system", NOW, Cancellation::Restored),
+        Status::Cancelled,
+    ),
     ("expire", |p| p.expire(NOW), Status::Expired),
     ("start", |p| p.start(RUN), Status::Running),
-    ("succeed", |p| p.succeed(NOW, "system", json!({})), Status::Executed),
-    ("fail", |p| p.fail(NOW, "system", Failure::new("x", "y")), Status::Failed),
-    ("lose", |p| p.lose(NOW, Failure::new("x", "y")), Status::Unknown),
+    (
+        "succeed",
+        |p| p.succeed(NOW, "system", json!({})),
+        Status::Executed,
+    ),
+    (
+        "fail",
+        |p| p.fail(NOW, "system", Failure::new("x", "y")),
+        Status::Failed,
+    ),
+    (
+        "lose",
+        |p| p.lose(NOW, Failure::new("x", "y")),
+        Status::Unknown,
+    ),
     ("verify", |p| p.verify(verification()), Status::Executed),
     (
         "join",
-        |p| p.join().map(|p| Moved { transition: Transition { from: Some(p.status()), to: p.status(), at: NOW, by: "x".into() }, proposal: p }),
+        |p| {
+            p.join().map(|p| Moved {
+                transition: Transition {
+                    from: Some(p.status()),
+                    to: p.status(),
+                    at: NOW,
+                    by: "x".into(),
+                },
+                proposal: p,
+            })
+        },
         Status::Pending,
     ),
 ];
 
 fn allowed(from: Status) -> &'static [&'static str] {
     match from {
-        Status::Pending => &["approve", "reject", "withdraw", "cancel changed", "cancel restored", "expire", "join"],
+        Status::Pending => &[
+            "approve",
+            "reject",
+            "withdraw",
+            "cancel changed",
+            "cancel restored",
+            "expire",
+            "join",
+        ],
         Status::Approved => &["cancel changed", "cancel restored", "expire", "start"],
         Status::Running => &["succeed", "fail", "lose"],
         Status::Unknown => &["succeed", "fail"],
         Status::Executed => &["verify"],
-        Status::Failed | Status::Rejected | Status::Expired | Status::Cancelled | Status::Refused => &[],
+        Status::Failed
+        | Status::Rejected
+        | Status::Expired
+        | Status::Cancelled
+        | Status::Refused => &[],
     }
 }
 
@@ -107,8 +180,14 @@ fn every_state_allows_exactly_its_moves() {
                     assert_eq!(moved.proposal.status(), to);
                     assert_eq!(moved.transition.from, Some(from));
                     assert_eq!(moved.transition.to, to);
-                    assert_eq!(moved.proposal.wish, before.wish, "{name} changed what was proposed");
-                    assert_eq!(moved.proposal.expires_at, before.expires_at, "{name} moved the expiry");
+                    assert_eq!(
+                        moved.proposal.wish, before.wish,
+                        "{name} changed what was proposed"
+                    );
+                    assert_eq!(
+                        moved.proposal.expires_at, before.expires_at,
+                        "{name} moved the expiry"
+                    );
                 }
                 Err(error) => {
                     assert!(!allowed(from).contains(&name), "{from:?} refused {name}");
@@ -121,16 +200,28 @@ fn every_state_allows_exactly_its_moves() {
 
 #[test]
 fn a_check_is_recorded_once() {
-    let executed = in_state(Status::Executed).verify(verification()).unwrap().proposal;
+    let executed = in_state(Status::Executed)
+        .verify(verification())
+        .unwrap()
+        .proposal;
     assert!(executed.verify(verification()).is_err());
 }
 
 #[test]
 fn a_run_and_its_approval_are_never_lost_on_the_way() {
-    for status in [Status::Running, Status::Executed, Status::Failed, Status::Unknown] {
+    for status in [
+        Status::Running,
+        Status::Executed,
+        Status::Failed,
+        Status::Unknown,
+    ] {
         let proposal = in_state(status);
         assert_eq!(proposal.run(), Some(RUN), "{status:?}");
-        assert_eq!(proposal.approval().map(|a| a.by.as_str()), Some("owner-cli"), "{status:?}");
+        assert_eq!(
+            proposal.approval().map(|a| a.by.as_str()),
+            Some("owner-cli"),
+            "{status:?}"
+        );
     }
     let lapsed = in_state(Status::Approved).expire(NOW).unwrap().proposal;
     assert!(lapsed.approval().is_some());

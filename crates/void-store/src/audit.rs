@@ -1,0 +1,131 @@
+//! The table `audit`: appended to inside the transaction of what it records, never changed.
+
+use void_domain::audit::{AuditDraft, AuditEntry};
+use void_domain::digests::Digest;
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Page, Row, int, values};
+
+macro_rules! columns {
+    () => {
+        "seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash"
+    };
+}
+
+const INSERT: &str = concat!(
+    "INSERT INTO audit (",
+    columns!(),
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+);
+
+/// Adds an entry at the head of the chain and moves the head.
+pub async fn append(
+    tx: &mut Tx,
+    at: Timestamp,
+    draft: AuditDraft,
+) -> Result<AuditEntry, StoreError> {
+    let heads = *tx.heads()?;
+    let entry = AuditEntry::seal(draft, heads.audit_seq + 1, at, heads.audit_hash)
+        .map_err(|error| StoreError::Internal(error.to_string()))?;
+    let row = values![
+        int(entry.seq),
+        entry.at,
+        entry.request_id.as_ref(),
+        &entry.actor,
+        &entry.verb,
+        entry.subject.as_ref(),
+        &entry.detail,
+        entry.catalogue.as_ref(),
+        entry.prev,
+        entry.hash,
+    ];
+    tx.execute(INSERT, row).await?;
+    let heads = tx.heads()?;
+    heads.audit_seq = entry.seq;
+    heads.audit_hash = entry.hash;
+    Ok(entry)
+}
+
+/// Number and hash of the newest entry; zero and zeros before the first.
+pub async fn head(tx: &mut Tx) -> Result<(u64, Digest), StoreError> {
+    let heads = crate::heads::load(tx).await?;
+    Ok((heads.audit_seq, heads.audit_hash))
+}
+
+pub async fn find(tx: &mut Tx, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM audit WHERE seq = $1");
+    tx.one("audit", sql, values![int(seq)])
+        .await?
+        .as_ref()
+        .map(entry)
+        .transpose()
+}
+
+/// Newest first, before the entry `cursor`.
+pub async fn list(
+    tx: &mut Tx,
+    subject: Option<&str>,
+    cursor: Option<u64>,
+    limit: u32,
+) -> Result<Page<AuditEntry>, StoreError> {
+    let before = cursor.map_or(i64::MAX, int);
+    let with_surplus = i64::from(limit) + 1;
+    let rows = match subject {
+        None => {
+            let sql = concat!(
+                "SELECT ",
+                columns!(),
+                " FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2"
+            );
+            tx.all("audit", sql, values![before, with_surplus]).await?
+        }
+        Some(subject) => {
+            let sql = concat!(
+                "SELECT ",
+                columns!(),
+                " FROM audit WHERE seq < $1 AND subject = $3 ORDER BY seq DESC LIMIT $2"
+            );
+            tx.all("audit", sql, values![before, with_surplus, subject])
+                .await?
+        }
+    };
+    let items = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+    Ok(Page::from_surplus(items, limit as usize, |entry| {
+        entry.seq.to_string()
+    }))
+}
+
+/// Oldest first, after the entry `after`: the order of an export.
+pub async fn list_after(
+    tx: &mut Tx,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<AuditEntry>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM audit WHERE seq > $1 ORDER BY seq LIMIT $2"
+    );
+    let rows = tx
+        .all("audit", sql, values![int(after), i64::from(limit)])
+        .await?;
+    rows.iter().map(entry).collect()
+}
+
+fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
+    let optional = |column| row.opt_text(column).map(|text| text.map(str::to_owned));
+    Ok(AuditEntry {
+        seq: row.count(0)?,
+        at: row.time(1)?,
+        request_id: optional(2)?,
+        actor: row.text(3)?.to_owned(),
+        verb: row.text(4)?.to_owned(),
+        subject: optional(5)?,
+        detail: row.text(6)?.to_owned(),
+        catalogue: optional(7)?,
+        prev: row.parsed(8, |text| text.parse().ok())?,
+        hash: row.parsed(9, |text| text.parse().ok())?,
+    })
+}

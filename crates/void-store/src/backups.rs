@@ -1,0 +1,166 @@
+//! Copies of the SQLite file: made while the server runs, opened and checked before they count.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::backup::Backup;
+use void_domain::audit::AuditEntry;
+use void_domain::digests::Digest;
+
+use crate::audit;
+use crate::errors::StoreError;
+use crate::sqlite::{Access, SqliteTx, connect, now};
+use crate::store::Store;
+use crate::tx::{Engine, Tx};
+use crate::{heads, migrations};
+
+const PAGES_PER_STEP: i32 = 256;
+const CHAIN_PAGE: u32 = 1_000;
+
+/// What a checked copy holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checked {
+    pub audit_seq: u64,
+    pub audit_hash: Digest,
+}
+
+/// Copies the running database to `target`, which appears only when it is whole and checked.
+pub async fn create(store: &Store, target: &Path) -> Result<Checked, StoreError> {
+    let Some(readers) = store.sqlite_readers() else {
+        let text = "this Void uses PostgreSQL; back it up with pg_dump";
+        return Err(StoreError::Unavailable(text.to_owned()));
+    };
+    let (source, target) = (readers.path().to_owned(), target.to_owned());
+    let task = tokio::task::spawn_blocking(move || {
+        let partial = target.with_extension("partial");
+        let made = copy(&source, &partial)
+            .and_then(|()| check(&partial))
+            .and_then(|checked| {
+                File::open(&partial)
+                    .and_then(|file| file.sync_all())
+                    .map_err(|error| unwritable(&partial, &error))?;
+                fs::rename(&partial, &target).map_err(|error| unwritable(&target, &error))?;
+                sync_folder(&target)?;
+                Ok(checked)
+            });
+        if made.is_err() {
+            let _ = fs::remove_file(&partial);
+        }
+        made
+    });
+    task.await
+        .map_err(|error| StoreError::Internal(error.to_string()))?
+}
+
+fn copy(source: &Path, target: &Path) -> Result<(), StoreError> {
+    let _ = fs::remove_file(target);
+    let source = connect(source, Access::ReadOnly)?;
+    let mut copy = rusqlite::Connection::open(target)?;
+    Backup::new(&source, &mut copy)?.run_to_completion(PAGES_PER_STEP, Duration::ZERO, None)?;
+    // A copy is one file: no write-ahead log beside it that could be forgotten.
+    copy.execute_batch("PRAGMA journal_mode = DELETE")?;
+    copy.close().map_err(|(_, error)| StoreError::from(error))
+}
+
+/// Opens a copy, lets SQLite check it and walks the whole audit chain.
+pub fn check(path: &Path) -> Result<Checked, StoreError> {
+    let connection = connect(path, Access::ReadOnly)?;
+    let verdict: String =
+        connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(StoreError::corrupt("the backup", path.display(), verdict));
+    }
+    migrations::check_sqlite(&connection)?;
+    let mut tx = Tx::new(Engine::Sqlite(SqliteTx::new(connection)));
+    now(Box::pin(walk(&mut tx)))?
+}
+
+async fn walk(tx: &mut Tx) -> Result<Checked, StoreError> {
+    let (mut seq, mut hash) = (0, Digest::ZERO);
+    loop {
+        let entries = audit::list_after(tx, seq, CHAIN_PAGE).await?;
+        if entries.is_empty() {
+            break;
+        }
+        for entry in entries {
+            if !follows(&entry, seq, hash) {
+                return Err(StoreError::corrupt(
+                    "audit",
+                    entry.seq,
+                    "the chain is broken here",
+                ));
+            }
+            (seq, hash) = (entry.seq, entry.hash);
+        }
+    }
+    let heads = heads::load(tx).await?;
+    if (heads.audit_seq, heads.audit_hash) != (seq, hash) {
+        return Err(StoreError::corrupt(
+            "audit",
+            heads.audit_seq,
+            "the newest entries are missing",
+        ));
+    }
+    Ok(Checked {
+        audit_seq: seq,
+        audit_hash: hash,
+    })
+}
+
+fn follows(entry: &AuditEntry, seq: u64, hash: Digest) -> bool {
+    entry.seq == seq + 1 && entry.prev == hash && entry.computed_hash() == entry.hash
+}
+
+/// Puts a checked copy in place of the database, which must not be in use. What it replaces is kept
+/// beside it under `replaced`. The caller then voids what waited in the copy.
+pub fn restore(copy: &Path, database: &Path, replaced: &Path) -> Result<Checked, StoreError> {
+    let _lock = crate::sqlite::lock_folder(database)?;
+    let checked = check(copy)?;
+    let partial = database.with_extension("partial");
+    fs::copy(copy, &partial).map_err(|error| unwritable(&partial, &error))?;
+    File::open(&partial)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| unwritable(&partial, &error))?;
+    if database.exists() {
+        fold_log(database)?;
+        fs::rename(database, replaced).map_err(|error| unwritable(replaced, &error))?;
+    }
+    fs::rename(&partial, database).map_err(|error| unwritable(database, &error))?;
+    sync_folder(database)?;
+    Ok(checked)
+}
+
+/// Brings everything in the write-ahead log into the file, so that the file alone is whole.
+fn fold_log(database: &Path) -> Result<(), StoreError> {
+    if let Ok(connection) = connect(database, Access::ReadWrite) {
+        connection.execute_batch("PRAGMA journal_mode = DELETE")?;
+        return Ok(());
+    }
+    // Too damaged to open: keep the log beside it for whoever looks at it later.
+    for extension in ["db-wal", "db-shm"] {
+        let log = database.with_extension(extension);
+        if log.exists() {
+            let kept = database.with_extension(format!("{extension}.damaged"));
+            fs::rename(&log, &kept).map_err(|error| unwritable(&kept, &error))?;
+        }
+    }
+    Ok(())
+}
+
+fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| unwritable(folder, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> StoreError {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => StoreError::DiskFull,
+        _ => StoreError::ReadOnly(format!("{}: {error}", path.display())),
+    }
+}

@@ -1,0 +1,102 @@
+//! What can go wrong below a use case. The texts are for people and carry no data of any row.
+
+use rusqlite::ErrorCode;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing was written. The same call may work later.
+    #[error("the database cannot be reached: {0}")]
+    Unavailable(String),
+    /// No room for new work; what closes work is still tried.
+    #[error("the disk is full; new work is refused until there is room")]
+    DiskFull,
+    #[error("the database cannot be written: {0}")]
+    ReadOnly(String),
+    /// A row that cannot exist, or a damaged file. Nothing is guessed from it.
+    #[error("damaged data in {table} ({id}): {what}")]
+    Corrupt {
+        table: &'static str,
+        id: String,
+        what: String,
+    },
+    #[error(
+        "the database was written by a newer Void (it has {found}); this one knows nothing of it"
+    )]
+    NewerSchema { found: String },
+    #[error("another Void is already using this data folder")]
+    InUse,
+    /// The database refused what it must not hold, such as a second running proposal per target.
+    #[error("the database refused the change: {0}")]
+    Constraint(String),
+    /// A defect of ours: a statement that does not fit, a panic in a use case.
+    #[error("internal database error: {0}")]
+    Internal(String),
+}
+
+impl StoreError {
+    pub(crate) fn corrupt(table: &'static str, id: impl ToString, what: impl ToString) -> Self {
+        Self::Corrupt {
+            table,
+            id: id.to_string(),
+            what: what.to_string(),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        let Some(code) = error.sqlite_error_code() else {
+            return Self::Internal(error.to_string());
+        };
+        match code {
+            ErrorCode::DiskFull => Self::DiskFull,
+            ErrorCode::ReadOnly => Self::ReadOnly(error.to_string()),
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
+                Self::corrupt("the database file", "whole", error)
+            }
+            ErrorCode::ConstraintViolation => Self::Constraint(error.to_string()),
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::CannotOpen
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::PermissionDenied => Self::Unavailable(error.to_string()),
+            _ => Self::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let Some(db) = error.as_db_error() else {
+            return Self::Unavailable(with_causes(&error));
+        };
+        let code = db.code().code();
+        match code.get(..2) {
+            Some("23") => Self::Constraint(db.constraint().unwrap_or(code).to_owned()),
+            Some("53") if code == "53100" => Self::DiskFull,
+            Some("08" | "53" | "57" | "40") => Self::Unavailable(db.message().to_owned()),
+            Some("25") => Self::ReadOnly(db.message().to_owned()),
+            _ => Self::Internal(format!("{code}: {}", db.message())),
+        }
+    }
+}
+
+impl From<deadpool_postgres::PoolError> for StoreError {
+    fn from(error: deadpool_postgres::PoolError) -> Self {
+        match error {
+            deadpool_postgres::PoolError::Backend(error) => error.into(),
+            other => Self::Unavailable(other.to_string()),
+        }
+    }
+}
+
+/// tokio-postgres says only "error connecting to server"; the cause has the reason.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

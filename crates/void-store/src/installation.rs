@@ -1,0 +1,25 @@
+//! The table `installation`: one row. Its epoch is raised whenever an older copy comes back.
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+
+pub async fn epoch(tx: &mut Tx) -> Result<u64, StoreError> {
+    let row = tx
+        .one(
+            "installation",
+            "SELECT epoch FROM installation WHERE id = 1",
+            &[],
+        )
+        .await?
+        .ok_or_else(|| StoreError::corrupt("installation", 1, "the row is missing"))?;
+    row.count(0)
+}
+
+pub async fn raise_epoch(tx: &mut Tx) -> Result<u64, StoreError> {
+    tx.execute(
+        "UPDATE installation SET epoch = epoch + 1 WHERE id = 1",
+        &[],
+    )
+    .await?;
+    epoch(tx).await
+}

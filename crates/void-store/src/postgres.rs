@@ -1,0 +1,230 @@
+//! PostgreSQL: one writer task per process with group commit, a pool of readers beside it, and a
+//! connection that listens for the commits of other instances.
+
+mod listener;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use futures_util::future::BoxFuture;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use tokio::sync::{mpsc, watch};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{IsNull, ToSql, Type};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use void_domain::secrets::Secret;
+
+use crate::errors::StoreError;
+use crate::migrations;
+use crate::tx::{Engine, Tx};
+use crate::values::{Row, Value};
+use crate::writer::Job;
+
+const READERS_MAX: usize = 8;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone)]
+pub struct PostgresConfig {
+    /// `postgres://user:password@host/database`; a secret, for the password in it.
+    pub url: Secret,
+    /// The authority that signed the server's certificate. With it TLS is required, without it
+    /// the connection is plain; there is no unverified TLS.
+    pub ca_file: Option<PathBuf>,
+}
+
+pub(crate) async fn open(
+    config: &PostgresConfig,
+    queue: mpsc::Receiver<Box<dyn Job>>,
+) -> Result<(PostgresReaders, watch::Receiver<u64>), StoreError> {
+    let settings = settings(config)?;
+    let tls = tls(config.ca_file.as_deref())?;
+    // The writer has a connection of its own: a crowd of readers cannot hold up what must be recorded.
+    let for_writing = pool(&settings, &tls, 1)?;
+    let for_reading = pool(&settings, &tls, READERS_MAX)?;
+    let client = for_writing.get().await?;
+    migrations::run_postgres(&client).await?;
+    let seq = writer::last_event(client).await?;
+    let (committed, watcher) = watch::channel(seq);
+    let committed = Arc::new(committed);
+    writer::start(for_writing, queue, Arc::clone(&committed));
+    listener::start(settings, tls, for_reading.clone(), committed);
+    Ok((PostgresReaders { pool: for_reading }, watcher))
+}
+
+fn pool(
+    settings: &tokio_postgres::Config,
+    tls: &MakeRustlsConnect,
+    size: usize,
+) -> Result<Pool, StoreError> {
+    let recycling = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
+    let manager = Manager::from_config(settings.clone(), tls.clone(), recycling);
+    Pool::builder(manager)
+        .max_size(size)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(CONNECT_TIMEOUT))
+        .create_timeout(Some(CONNECT_TIMEOUT))
+        .build()
+        .map_err(|error| StoreError::Internal(error.to_string()))
+}
+
+fn settings(config: &PostgresConfig) -> Result<tokio_postgres::Config, StoreError> {
+    // The parser's own message may repeat a part of the text, and the text holds the password.
+    let mut settings = tokio_postgres::Config::from_str(config.url.expose()).map_err(|_| {
+        StoreError::Unavailable("database.url is not a PostgreSQL address".to_owned())
+    })?;
+    let mode = match (&config.ca_file, settings.get_ssl_mode()) {
+        (Some(_), _) => SslMode::Require,
+        (None, SslMode::Require) => {
+            let text = "database.url asks for TLS; name the server's authority in database.ca_file";
+            return Err(StoreError::Unavailable(text.to_owned()));
+        }
+        (None, _) => SslMode::Disable,
+    };
+    settings
+        .ssl_mode(mode)
+        .application_name("void")
+        .connect_timeout(CONNECT_TIMEOUT);
+    Ok(settings)
+}
+
+fn tls(ca_file: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
+    let mut roots = rustls::RootCertStore::empty();
+    if let Some(path) = ca_file {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            StoreError::Unavailable(format!("database.ca_file {}: {error}", path.display()))
+        };
+        for certificate in
+            CertificateDer::pem_file_iter(path).map_err(|error| unreadable(&error))?
+        {
+            let certificate = certificate.map_err(|error| unreadable(&error))?;
+            roots.add(certificate).map_err(|error| unreadable(&error))?;
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| StoreError::Internal(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// A connection in use. Statements are prepared once per connection.
+pub(crate) struct PostgresTx {
+    client: Object,
+}
+
+impl PostgresTx {
+    pub(crate) const fn new(client: Object) -> Self {
+        Self { client }
+    }
+
+    pub(crate) async fn batch(&self, sql: &str) -> Result<(), StoreError> {
+        Ok(self.client.batch_execute(sql).await?)
+    }
+
+    pub(crate) async fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let statement = self.client.prepare_cached(sql).await?;
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+        Ok(self.client.execute(&statement, &values).await?)
+    }
+
+    pub(crate) async fn query(
+        &self,
+        table: &'static str,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        let statement = self.client.prepare_cached(sql).await?;
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+        let rows = self.client.query(&statement, &values).await?;
+        rows.iter()
+            .map(|row| {
+                let cells: Result<Vec<Value<'static>>, StoreError> = (0..row.len())
+                    .map(|column| cell(table, row, column))
+                    .collect();
+                cells.map(|cells| Row::new(table, cells))
+            })
+            .collect()
+    }
+}
+
+fn cell(
+    table: &'static str,
+    row: &tokio_postgres::Row,
+    column: usize,
+) -> Result<Value<'static>, StoreError> {
+    let kind = row
+        .columns()
+        .get(column)
+        .map(|column| column.type_().clone());
+    match kind {
+        Some(Type::INT8) => Ok(Value::from(row.try_get::<_, Option<i64>>(column)?)),
+        Some(Type::TEXT) => Ok(Value::from(row.try_get::<_, Option<String>>(column)?)),
+        _ => Err(StoreError::corrupt(
+            table,
+            "?",
+            "a column of a foreign type",
+        )),
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(number) if *kind == Type::INT8 => number.to_sql(kind, out),
+            Self::Text(text) if *kind == Type::TEXT => text.to_sql(kind, out),
+            Self::Int(_) | Self::Text(_) => {
+                Err(format!("a value of another type than {kind}").into())
+            }
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    tokio_postgres::types::to_sql_checked!();
+}
+
+#[derive(Clone)]
+pub(crate) struct PostgresReaders {
+    pool: Pool,
+}
+
+impl PostgresReaders {
+    pub(crate) async fn read<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+    {
+        let client = self.pool.get().await.map_err(StoreError::from)?;
+        let reader = PostgresTx::new(client);
+        reader
+            .batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            .await?;
+        let mut tx = Tx::new(Engine::Postgres(reader));
+        let outcome = body(&mut tx).await;
+        if let Engine::Postgres(reader) = tx.into_engine()
+            && reader.batch("COMMIT").await.is_err()
+        {
+            // A connection that cannot end its transaction does not go back to the pool.
+            drop(Object::take(reader.client));
+        }
+        outcome
+    }
+}

@@ -1,0 +1,362 @@
+//! The table `proposals` and its history. Guards are in the WHERE clause: losing a race is an
+//! answer, not an error.
+
+mod rows;
+
+use void_domain::actors::Requester;
+use void_domain::ids::{ActionId, ProposalCode, ProposalId, TokenId};
+use void_domain::proposals::{Moved, Proposal, Status, Transition};
+use void_domain::time::Timestamp;
+
+use self::rows::{columns, requester_id, state_values};
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Page, Row, int, values};
+
+const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, definition, params, tier, risk, target, \
+    digest, exec_digest, requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, \
+    status, approved_by, approved_at, started_at, ticket_expires_at, lease_until, ended_by, ended_at, result, failure_code, \
+    failure_message, decision_reason, verification, verified_at, verification_detail) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, \
+    $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)";
+
+const UPDATE: &str = "UPDATE proposals SET status = $3, approved_by = $4, approved_at = $5, started_at = $6, \
+    ticket_expires_at = $7, lease_until = $8, ended_by = $9, ended_at = $10, result = $11, failure_code = $12, \
+    failure_message = $13, decision_reason = $14, verification = $15, verified_at = $16, verification_detail = $17 \
+    WHERE id = $1 AND status = $2 AND verification IS NULL";
+
+const INSERT_TRANSITION: &str = "INSERT INTO transitions (proposal_id, step, from_status, to_status, at, actor) \
+    VALUES ($1, (SELECT COALESCE(MAX(step), 0) + 1 FROM transitions WHERE proposal_id = $1), $2, $3, $4, $5)";
+
+/// Stores a new proposal in the state that policy gave it.
+pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), StoreError> {
+    let proposal = &created.proposal;
+    let wish = &proposal.wish;
+    let mut row = values![
+        proposal.id.to_string(),
+        proposal.code.as_str(),
+        int(epoch),
+        wish.action_id.as_str(),
+        &wish.label,
+        wish.definition.to_string(),
+        wish.params.to_string(),
+        wish.tier.as_str(),
+        wish.risk.as_str(),
+        &wish.target,
+        wish.digest,
+        wish.exec_digest,
+        proposal.requested_by.kind.as_str(),
+        requester_id(&proposal.requested_by),
+        &proposal.requested_by.name,
+        proposal.reason.as_ref(),
+        serde_json::to_string(&proposal.taint).unwrap_or_default(),
+        int(proposal.count),
+        proposal.created_at,
+        proposal.expires_at,
+    ]
+    .to_vec();
+    row.extend(state_values(proposal));
+    tx.execute(INSERT, &row).await?;
+    record(tx, proposal.id, &created.transition).await?;
+    if proposal.status() == Status::Pending {
+        tx.heads()?.open_proposals += 1;
+    }
+    Ok(())
+}
+
+/// Stores the next state if the row is still in the one before. `false`: somebody was faster.
+pub async fn advance(tx: &mut Tx, moved: &Moved) -> Result<bool, StoreError> {
+    let Some(from) = moved.transition.from else {
+        return Err(StoreError::Internal(
+            "a first step is stored by insert".to_owned(),
+        ));
+    };
+    let proposal = &moved.proposal;
+    let mut row = values![proposal.id.to_string(), from.as_str()].to_vec();
+    row.extend(state_values(proposal));
+    if tx.execute(UPDATE, &row).await? == 0 {
+        return Ok(false);
+    }
+    record(tx, proposal.id, &moved.transition).await?;
+    if from == Status::Pending {
+        let heads = tx.heads()?;
+        heads.open_proposals = heads.open_proposals.saturating_sub(1);
+    }
+    Ok(true)
+}
+
+/// Counts one more wish for a pending proposal.
+pub async fn join(tx: &mut Tx, id: ProposalId, count: u64) -> Result<bool, StoreError> {
+    let sql = "UPDATE proposals SET asked_count = $2 WHERE id = $1 AND status = 'pending'";
+    Ok(tx.execute(sql, values![id.to_string(), int(count)]).await? == 1)
+}
+
+async fn record(tx: &mut Tx, id: ProposalId, step: &Transition) -> Result<(), StoreError> {
+    let values = values![
+        id.to_string(),
+        step.from.map(Status::as_str),
+        step.to.as_str(),
+        step.at,
+        &step.by,
+    ];
+    tx.execute(INSERT_TRANSITION, values).await?;
+    Ok(())
+}
+
+/// A proposal with the epoch it was made in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    pub proposal: Proposal,
+    pub epoch: u64,
+}
+
+pub async fn find(tx: &mut Tx, id: ProposalId) -> Result<Option<Stored>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM proposals WHERE id = $1");
+    first(tx.one("proposals", sql, values![id.to_string()]).await?)
+}
+
+/// The open proposal that people call by this code, or the newest one that ended with it.
+pub async fn find_by_code(tx: &mut Tx, code: &ProposalCode) -> Result<Option<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE code = $1 \
+         ORDER BY CASE WHEN status IN ('pending', 'approved', 'running', 'unknown') THEN 0 ELSE 1 END, id DESC LIMIT 1"
+    );
+    first(tx.one("proposals", sql, values![code.as_str()]).await?)
+}
+
+/// The wish that a second, equal one joins.
+pub async fn find_pending_twin(
+    tx: &mut Tx,
+    requester: &Requester,
+    digest: &str,
+) -> Result<Option<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE requester_kind = $1 AND requester_id = $2 AND digest = $3 AND status = 'pending'"
+    );
+    let values = values![requester.kind.as_str(), requester_id(requester), digest];
+    first(tx.one("proposals", sql, values).await?)
+}
+
+fn first(row: Option<Row>) -> Result<Option<Stored>, StoreError> {
+    row.as_ref().map(rows::stored).transpose()
+}
+
+pub async fn is_code_open(tx: &mut Tx, code: &ProposalCode) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM proposals WHERE code = $1 AND status IN ('pending', 'approved', 'running', 'unknown')";
+    Ok(tx
+        .one("proposals", sql, values![code.as_str()])
+        .await?
+        .is_some())
+}
+
+pub async fn is_target_busy(tx: &mut Tx, target: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM proposals WHERE target = $1 AND status = 'running'";
+    Ok(tx.one("proposals", sql, values![target]).await?.is_some())
+}
+
+/// How often the action started since then, and when it last did.
+pub async fn starts_since(
+    tx: &mut Tx,
+    action: &ActionId,
+    since: Timestamp,
+) -> Result<(u64, Option<Timestamp>), StoreError> {
+    let sql =
+        "SELECT COUNT(*), MAX(started_at) FROM proposals WHERE action_id = $1 AND started_at > $2";
+    let Some(row) = tx
+        .one("proposals", sql, values![action.as_str(), since])
+        .await?
+    else {
+        return Ok((0, None));
+    };
+    Ok((row.count(0)?, row.opt_time(1)?))
+}
+
+pub fn count_open(tx: &mut Tx) -> Result<u64, StoreError> {
+    Ok(tx.heads()?.open_proposals)
+}
+
+pub async fn count_open_of(tx: &mut Tx, requester: &Requester) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM proposals WHERE requester_kind = $1 AND requester_id = $2 AND status = 'pending'";
+    let values = values![requester.kind.as_str(), requester_id(requester)];
+    match tx.one("proposals", sql, values).await? {
+        Some(row) => row.count(0),
+        None => Ok(0),
+    }
+}
+
+/// How many proposals are in each state that still concerns somebody.
+pub async fn count_by_status(tx: &mut Tx, status: Status) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM proposals WHERE status = $1";
+    match tx.one("proposals", sql, values![status.as_str()]).await? {
+        Some(row) => row.count(0),
+        None => Ok(0),
+    }
+}
+
+pub async fn history(tx: &mut Tx, id: ProposalId) -> Result<Vec<Transition>, StoreError> {
+    let sql = "SELECT proposal_id, from_status, to_status, at, actor FROM transitions WHERE proposal_id = $1 ORDER BY step";
+    let rows = tx.all("transitions", sql, values![id.to_string()]).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(Transition {
+                from: match row.opt_text(1)? {
+                    None => None,
+                    Some(text) => {
+                        Some(Status::parse(text).ok_or_else(|| row.corrupt("unknown status"))?)
+                    }
+                },
+                to: row.parsed(2, Status::parse)?,
+                at: row.time(3)?,
+                by: row.text(4)?.to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// Which proposals a list shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filter {
+    pub status: Option<Status>,
+    pub requester: Option<TokenId>,
+}
+
+/// Newest first. The cursor is the id of the last row of the page before.
+pub async fn list(
+    tx: &mut Tx,
+    filter: Filter,
+    cursor: Option<ProposalId>,
+    limit: u32,
+) -> Result<Page<Stored>, StoreError> {
+    let before = cursor.map_or_else(|| "g".to_owned(), |id| id.to_string());
+    let limit_with_surplus = i64::from(limit) + 1;
+    let rows = match (filter.status, filter.requester) {
+        (None, None) => {
+            let sql = concat!(
+                "SELECT ",
+                columns!(),
+                " FROM proposals WHERE id < $1 ORDER BY id DESC LIMIT $2"
+            );
+            tx.all("proposals", sql, values![before, limit_with_surplus])
+                .await?
+        }
+        (Some(status), None) => {
+            let sql = concat!(
+                "SELECT ",
+                columns!(),
+                " FROM proposals WHERE status = $3",
+                " AND id < $1 ORDER BY id DESC LIMIT $2"
+            );
+            tx.all(
+                "proposals",
+                sql,
+                values![before, limit_with_surplus, status.as_str()],
+            )
+            .await?
+        }
+        (None, Some(requester)) => {
+            let sql = concat!(
+                "SELECT ",
+                columns!(),
+                " FROM proposals WHERE requester_id = $3",
+                " AND id < $1 ORDER BY id DESC LIMIT $2"
+            );
+            tx.all(
+                "proposals",
+                sql,
+                values![before, limit_with_surplus, requester.to_string()],
+            )
+            .await?
+        }
+        (Some(status), Some(requester)) => {
+            let sql = concat!(
+                "SELECT ",
+                columns!(),
+                " FROM proposals WHERE requester_id = $3 AND status = $4",
+                " AND id < $1 ORDER BY id DESC LIMIT $2"
+            );
+            let values = values![
+                before,
+                limit_with_surplus,
+                requester.to_string(),
+                status.as_str()
+            ];
+            tx.all("proposals", sql, values).await?
+        }
+    };
+    let items = rows
+        .iter()
+        .map(rows::stored)
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Page::from_surplus(items, limit as usize, |stored| {
+        stored.proposal.id.to_string()
+    }))
+}
+
+/// Oldest first: what waits the longest is decided first.
+pub async fn list_waiting(
+    tx: &mut Tx,
+    cursor: Option<ProposalId>,
+    limit: u32,
+) -> Result<Page<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE status = 'pending' AND id > $1 ORDER BY id LIMIT $2"
+    );
+    let after = cursor.map(|id| id.to_string()).unwrap_or_default();
+    let rows = tx
+        .all("proposals", sql, values![after, i64::from(limit) + 1])
+        .await?;
+    let items = rows
+        .iter()
+        .map(rows::stored)
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Page::from_surplus(items, limit as usize, |stored| {
+        stored.proposal.id.to_string()
+    }))
+}
+
+/// What ended, newest end first.
+pub async fn list_ended(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT $1"
+    );
+    let rows = tx.all("proposals", sql, values![i64::from(limit)]).await?;
+    rows.iter().map(rows::stored).collect()
+}
+
+/// Pending proposals whose time is over, a bounded number at a time.
+pub async fn list_overdue(
+    tx: &mut Tx,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT $2"
+    );
+    let rows = tx
+        .all("proposals", sql, values![now, i64::from(limit)])
+        .await?;
+    rows.iter().map(rows::stored).collect()
+}
+
+/// Everything in one state, oldest first. Only for states that hold few rows.
+pub async fn list_in(tx: &mut Tx, status: Status, limit: u32) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE status = $1 ORDER BY id LIMIT $2"
+    );
+    let rows = tx
+        .all("proposals", sql, values![status.as_str(), i64::from(limit)])
+        .await?;
+    rows.iter().map(rows::stored).collect()
+}

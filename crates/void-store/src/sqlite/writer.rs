@@ -1,0 +1,152 @@
+//! The writer thread: takes what waits, runs each use case in a savepoint, commits once for all,
+//! then answers. While one commit is on its way to the disk the next batch gathers.
+
+use std::fs::File;
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, watch};
+use void_domain::fail_point;
+
+use super::reserve::Reserve;
+use super::{SqliteConfig, SqliteTx, now};
+use crate::errors::StoreError;
+use crate::heads;
+use crate::tx::{Engine, Tx};
+use crate::writer::{BATCH_MAX, Done, Job, Urgency};
+
+pub(super) fn start(
+    config: &SqliteConfig,
+    connection: Connection,
+    lock: File,
+    queue: mpsc::Receiver<Box<dyn Job>>,
+) -> Result<watch::Receiver<u64>, StoreError> {
+    let mut tx = Tx::new(Engine::Sqlite(SqliteTx::new(connection)));
+    let heads = now(Box::pin(heads::load(&mut tx)))??;
+    let (committed, watcher) = watch::channel(heads.event_seq);
+    let writer = Writer {
+        tx,
+        committed,
+        reserve: Reserve::new(&config.path, config.low_water_bytes),
+        _lock: lock,
+    };
+    std::thread::Builder::new()
+        .name("void-writer".to_owned())
+        .spawn(move || writer.run(queue))
+        .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    Ok(watcher)
+}
+
+struct Writer {
+    tx: Tx,
+    committed: watch::Sender<u64>,
+    reserve: Reserve,
+    _lock: File,
+}
+
+impl Writer {
+    fn run(mut self, mut queue: mpsc::Receiver<Box<dyn Job>>) {
+        let mut waiting: Vec<Box<dyn Job>> = Vec::with_capacity(BATCH_MAX);
+        while let Some(first) = queue.blocking_recv() {
+            waiting.push(first);
+            while waiting.len() < BATCH_MAX {
+                match queue.try_recv() {
+                    Ok(job) => waiting.push(job),
+                    Err(_) => break,
+                }
+            }
+            self.batch(&mut waiting);
+        }
+    }
+
+    fn batch(&mut self, waiting: &mut Vec<Box<dyn Job>>) {
+        let low = self.reserve.is_low();
+        if !low {
+            self.reserve.refill();
+        }
+        let mut done: Vec<Done> = Vec::with_capacity(waiting.len());
+        let mut broken = self.begin().err();
+        for job in waiting.drain(..) {
+            match &broken {
+                Some(error) => job.refuse(error.clone()),
+                None if low && job.urgency() == Urgency::New => job.refuse(StoreError::DiskFull),
+                None => match self.run_one(job) {
+                    Ok(ran) => done.extend(ran),
+                    Err(error) => broken = Some(error),
+                },
+            }
+        }
+        let outcome = match broken {
+            Some(error) => Err(error),
+            None => self.commit(),
+        };
+        if let Err(error) = &outcome {
+            self.abandon(error);
+        }
+        for ran in done {
+            (ran.answer)(outcome.clone());
+        }
+    }
+
+    /// `Err` means that the transaction itself is broken and nobody's writes survive.
+    fn run_one(&mut self, job: Box<dyn Job>) -> Result<Option<Done>, StoreError> {
+        let before = self.tx.heads_now();
+        self.sql("SAVEPOINT job")?;
+        let ran = now(job.run(&mut self.tx));
+        let keep = matches!(&ran, Ok(done) if done.keep);
+        if keep {
+            self.sql("RELEASE job")?;
+        } else {
+            self.tx.set_heads(before);
+            self.sql("ROLLBACK TO job; RELEASE job")?;
+        }
+        if let Err(error) = &ran {
+            tracing::error!(%error, "a use case did not finish");
+        }
+        Ok(ran.ok())
+    }
+
+    fn begin(&mut self) -> Result<(), StoreError> {
+        self.sql("BEGIN IMMEDIATE")?;
+        let heads = now(Box::pin(heads::load(&mut self.tx)))??;
+        self.tx.set_heads(Some(heads));
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        let Some(heads) = self.tx.heads_now() else {
+            return Err(StoreError::Internal(
+                "the batch lost its numbers".to_owned(),
+            ));
+        };
+        now(Box::pin(heads::save(&mut self.tx, heads)))??;
+        fail_point!("store.commit.before");
+        self.sql("COMMIT")?;
+        fail_point!("store.commit.after");
+        self.tx.set_heads(None);
+        self.committed.send_replace(heads.event_seq);
+        Ok(())
+    }
+
+    fn abandon(&mut self, error: &StoreError) {
+        self.tx.set_heads(None);
+        // Fails when there is no transaction any more, which is what is wanted.
+        let _ = self.sql("ROLLBACK");
+        if *error == StoreError::DiskFull {
+            self.reserve.release();
+            let _ = self.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+        }
+        tracing::error!(%error, "a batch of writes was rolled back");
+    }
+
+    fn sql(&mut self, text: &str) -> Result<(), StoreError> {
+        match self.tx.engine() {
+            Engine::Sqlite(tx) => tx
+                .connection()
+                .execute_batch(text)
+                .map_err(StoreError::from),
+            Engine::Postgres(_) => Err(StoreError::Internal(
+                "the writer has a foreign connection".to_owned(),
+            )),
+        }
+    }
+}

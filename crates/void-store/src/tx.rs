@@ -1,0 +1,84 @@
+//! One transaction on either engine. Use cases see this type and nothing below it.
+
+use crate::errors::StoreError;
+use crate::heads::Heads;
+use crate::postgres::PostgresTx;
+use crate::sqlite::SqliteTx;
+use crate::values::{Row, Value};
+
+pub struct Tx {
+    engine: Engine,
+    /// Present in the writer only.
+    heads: Option<Heads>,
+}
+
+pub(crate) enum Engine {
+    Sqlite(SqliteTx),
+    Postgres(PostgresTx),
+}
+
+impl Tx {
+    pub(crate) const fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            heads: None,
+        }
+    }
+
+    pub(crate) const fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    pub(crate) fn into_engine(self) -> Engine {
+        self.engine
+    }
+
+    /// The numbers of this batch. A read has none, and neither has a write that came by a wrong way.
+    pub(crate) fn heads(&mut self) -> Result<&mut Heads, StoreError> {
+        self.heads
+            .as_mut()
+            .ok_or_else(|| StoreError::Internal("a read tried to write".to_owned()))
+    }
+
+    pub(crate) const fn heads_now(&self) -> Option<Heads> {
+        self.heads
+    }
+
+    pub(crate) const fn set_heads(&mut self, heads: Option<Heads>) {
+        self.heads = heads;
+    }
+
+    /// How many rows the statement changed.
+    pub(crate) async fn execute(
+        &mut self,
+        sql: &'static str,
+        values: &[Value<'_>],
+    ) -> Result<u64, StoreError> {
+        match &mut self.engine {
+            Engine::Sqlite(tx) => tx.execute(sql, values),
+            Engine::Postgres(tx) => tx.execute(sql, values).await,
+        }
+    }
+
+    /// All rows; `table` names them in errors. The statement bounds how many there can be.
+    pub(crate) async fn all(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        match &mut self.engine {
+            Engine::Sqlite(tx) => tx.query(table, sql, values),
+            Engine::Postgres(tx) => tx.query(table, sql, values).await,
+        }
+    }
+
+    pub(crate) async fn one(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        values: &[Value<'_>],
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.all(table, sql, values).await?.into_iter().next())
+    }
+}

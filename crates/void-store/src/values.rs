@@ -1,0 +1,167 @@
+//! Portable scalars: null, 64-bit integer and text. Nothing else crosses to a database, so both
+//! engines store the same.
+
+use std::borrow::Cow;
+
+use void_domain::digests::Digest;
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value<'a> {
+    Null,
+    Int(i64),
+    Text(Cow<'a, str>),
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<Timestamp> for Value<'_> {
+    fn from(at: Timestamp) -> Self {
+        Self::Int(at.as_ms())
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<Digest> for Value<'_> {
+    fn from(digest: Digest) -> Self {
+        Self::Text(Cow::Owned(digest.to_string()))
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(optional: Option<T>) -> Self {
+        optional.map_or(Self::Null, Into::into)
+    }
+}
+
+/// Numbers that count: they come from rows, so they fit.
+pub(crate) fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        &[$($crate::values::Value::from($value)),*]
+    };
+}
+pub(crate) use values;
+
+/// One row of a result, by column position.
+#[derive(Debug)]
+pub struct Row {
+    table: &'static str,
+    cells: Vec<Value<'static>>,
+}
+
+impl Row {
+    pub(crate) const fn new(table: &'static str, cells: Vec<Value<'static>>) -> Self {
+        Self { table, cells }
+    }
+
+    /// What to call this row in an error: its first column, which is the key.
+    fn id(&self) -> String {
+        match self.cells.first() {
+            Some(Value::Text(text)) => text.clone().into_owned(),
+            Some(Value::Int(number)) => number.to_string(),
+            Some(Value::Null) | None => "?".to_owned(),
+        }
+    }
+
+    pub(crate) fn corrupt(&self, what: impl ToString) -> StoreError {
+        StoreError::corrupt(self.table, self.id(), what)
+    }
+
+    pub(crate) fn text(&self, column: usize) -> Result<&str, StoreError> {
+        self.opt_text(column)?
+            .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
+    }
+
+    pub(crate) fn opt_text(&self, column: usize) -> Result<Option<&str>, StoreError> {
+        match self.cells.get(column) {
+            Some(Value::Null) => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(text)),
+            _ => Err(self.corrupt(format!("column {column} is no text"))),
+        }
+    }
+
+    pub(crate) fn int(&self, column: usize) -> Result<i64, StoreError> {
+        self.opt_int(column)?
+            .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
+    }
+
+    pub(crate) fn opt_int(&self, column: usize) -> Result<Option<i64>, StoreError> {
+        match self.cells.get(column) {
+            Some(Value::Null) => Ok(None),
+            Some(Value::Int(number)) => Ok(Some(*number)),
+            _ => Err(self.corrupt(format!("column {column} is no number"))),
+        }
+    }
+
+    pub(crate) fn count(&self, column: usize) -> Result<u64, StoreError> {
+        u64::try_from(self.int(column)?)
+            .map_err(|_| self.corrupt(format!("column {column} is negative")))
+    }
+
+    pub(crate) fn time(&self, column: usize) -> Result<Timestamp, StoreError> {
+        self.int(column).map(Timestamp::from_ms)
+    }
+
+    pub(crate) fn opt_time(&self, column: usize) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.opt_int(column)?.map(Timestamp::from_ms))
+    }
+
+    /// Reads a text column into a validated type, or names the row that cannot exist.
+    pub(crate) fn parsed<T>(
+        &self,
+        column: usize,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StoreError> {
+        let text = self.text(column)?;
+        parse(text)
+            .ok_or_else(|| self.corrupt(format!("column {column} does not hold what it should")))
+    }
+}
+
+/// One page of a list; `next` is the cursor of the page after it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// From up to `limit + 1` rows: the surplus one only says that there is more.
+    pub(crate) fn from_surplus(
+        mut items: Vec<T>,
+        limit: usize,
+        cursor: impl Fn(&T) -> String,
+    ) -> Self {
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = if more { items.last().map(cursor) } else { None };
+        Self { items, next }
+    }
+}

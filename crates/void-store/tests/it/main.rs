@@ -1,0 +1,21 @@
+//! The store on both engines, always: one story per noun, races, faults, migrations.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::needless_pass_by_value,
+    reason = "tests stop at the first surprise"
+)]
+
+mod backups;
+mod engines;
+mod events;
+mod faults;
+mod migrations;
+mod proposals;
+mod records;
+mod writer;

@@ -1,0 +1,243 @@
+//! Both dialects make the same tables, and an upgrade is whole or did not happen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+use void_domain::secrets::Secret;
+use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
+use void_testkit::postgres_database;
+
+use crate::engines;
+
+/// Column name → (type, not null), per table, with `INTEGER` and `BIGINT` as the same thing.
+type Tables = BTreeMap<String, BTreeMap<String, (String, bool)>>;
+
+fn sqlite_shape(path: &Path) -> (Tables, BTreeSet<String>) {
+    let db = Connection::open(path).unwrap();
+    let names = |kind: &str| -> Vec<String> {
+        let sql = "SELECT name FROM sqlite_master WHERE type = $1 AND name NOT LIKE 'sqlite_%'";
+        let mut statement = db.prepare(sql).unwrap();
+        statement
+            .query_map([kind], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
+    };
+    let mut tables = Tables::new();
+    for table in names("table") {
+        let sql = "SELECT name, type, \"notnull\" OR pk > 0 FROM pragma_table_info($1)";
+        let mut statement = db.prepare(sql).unwrap();
+        let columns = statement
+            .query_map([&table], |row| {
+                let kind: String = row.get(1)?;
+                Ok((
+                    row.get(0)?,
+                    (kind.replace("INTEGER", "BIGINT"), row.get(2)?),
+                ))
+            })
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        tables.insert(table, columns);
+    }
+    (tables, names("index").into_iter().collect())
+}
+
+async fn postgres_shape(url: &str) -> (Tables, BTreeSet<String>) {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let sql = "SELECT table_name::text, column_name::text, data_type::text, is_nullable = 'NO' \
+               FROM information_schema.columns WHERE table_schema = 'public'";
+    let mut tables = Tables::new();
+    for row in client.query(sql, &[]).await.unwrap() {
+        let (table, column, kind): (String, String, String) = (row.get(0), row.get(1), row.get(2));
+        tables
+            .entry(table)
+            .or_default()
+            .insert(column, (kind.to_uppercase(), row.get(3)));
+    }
+    let sql = "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'public' \
+               AND indexname NOT LIKE '%_pkey' AND indexname NOT LIKE '%_hash_key'";
+    let indexes = client
+        .query(sql, &[])
+        .await
+        .unwrap()
+        .iter()
+        .map(|row| row.get(0))
+        .collect();
+    (tables, indexes)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_dialects_make_the_same_tables() {
+    let sqlite = engines::sqlite().await;
+    let postgres = engines::postgres().await;
+    let left = sqlite_shape(&sqlite.folder.path().join("void.db"));
+    let right = postgres_shape(postgres.url.as_ref().unwrap()).await;
+    assert!(left.0.len() >= 9, "{:?}", left.0.keys());
+    assert_eq!(left, right);
+}
+
+/// The texts differ in nothing but types and collations, so the CHECK constraints are the same.
+#[test]
+fn both_dialects_hold_the_same_constraints() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let read = |dialect: &str| -> BTreeMap<String, String> {
+        fs::read_dir(folder.join(dialect))
+            .unwrap()
+            .map(|entry| {
+                let entry = entry.unwrap();
+                (
+                    entry.file_name().into_string().unwrap(),
+                    fs::read_to_string(entry.path()).unwrap(),
+                )
+            })
+            .collect()
+    };
+    let (sqlite, postgres) = (read("sqlite"), read("postgres"));
+    assert_eq!(
+        sqlite.keys().collect::<Vec<_>>(),
+        postgres.keys().collect::<Vec<_>>()
+    );
+    for (name, text) in sqlite {
+        let expected = text.replace(") STRICT;", ");").replace("INTEGER", "BIGINT");
+        assert_eq!(
+            postgres[&name].replace(" COLLATE \"C\"", ""),
+            expected,
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn opening_again_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SqliteConfig::new(folder.path().join("void.db"));
+    for _ in 0..2 {
+        let store = Store::open_sqlite(config.clone()).await.unwrap();
+        drop(store);
+        release(folder.path()).await;
+    }
+    let engine = engines::postgres().await;
+    engines::open_postgres(engine.url.as_ref().unwrap()).await;
+}
+
+/// The writer thread lets go of the file after its last job.
+pub async fn release(folder: &Path) {
+    let lock = fs::File::open(folder.join("void.lock")).unwrap();
+    void_testkit::eventually("the writer to end", || async { lock.try_lock().ok() }).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_of_a_newer_void_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("void.db");
+    drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
+    release(folder.path()).await;
+    let db = Connection::open(&path).unwrap();
+    db.execute("INSERT INTO migrations VALUES ('9999_future', 'x')", [])
+        .unwrap();
+    drop(db);
+    let newer = || StoreError::NewerSchema {
+        found: "9999_future".into(),
+    };
+    assert_eq!(
+        Store::open_sqlite(SqliteConfig::new(&path)).await.err(),
+        Some(newer())
+    );
+
+    let engine = engines::postgres().await;
+    let url = engine.url.unwrap();
+    let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    client
+        .batch_execute("INSERT INTO migrations VALUES ('9999_future', 'x')")
+        .await
+        .unwrap();
+    let again = PostgresConfig {
+        url: Secret::new(url),
+        ca_file: None,
+    };
+    assert_eq!(Store::open_postgres(again).await.err(), Some(newer()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_that_was_edited_afterwards_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("void.db");
+    drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
+    release(folder.path()).await;
+    Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE migrations SET checksum = 'x'", [])
+        .unwrap();
+    let refused = Store::open_sqlite(SqliteConfig::new(&path)).await.err();
+    assert!(
+        matches!(
+            refused,
+            Some(StoreError::Corrupt {
+                table: "migrations",
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+}
+
+/// Instances that start at the same moment bring an empty database up to date exactly once.
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_that_start_together_take_turns() {
+    let url = tokio::task::spawn_blocking(postgres_database)
+        .await
+        .unwrap();
+    let mut starts = Vec::new();
+    for _ in 0..6 {
+        let url = url.clone();
+        starts.push(tokio::spawn(async move {
+            Store::open_postgres(PostgresConfig {
+                url: Secret::new(url),
+                ca_file: None,
+            })
+            .await
+            .map(drop)
+        }));
+    }
+    for start in starts {
+        start.await.unwrap().unwrap();
+    }
+}
+
+/// Stops in the middle of every statement of every migration: nothing of it is left, and the next
+/// start completes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_at_any_statement_leaves_the_version_before() {
+    let text = fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite/0001_gate.sql"),
+    )
+    .unwrap();
+    let statements: Vec<&str> = text.split_inclusive(";\n").collect();
+    assert!(statements.len() > 15);
+    for cut in 0..=statements.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("void.db");
+        {
+            // What the runner does, ended by losing the connection before its commit.
+            let db = Connection::open(&path).unwrap();
+            db.execute_batch("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
+                .unwrap();
+            db.execute_batch(&statements[..cut].concat()).unwrap();
+        }
+        assert!(
+            sqlite_shape(&path).0.is_empty(),
+            "statement {cut} left something behind"
+        );
+        let store = Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+        drop(store);
+    }
+}

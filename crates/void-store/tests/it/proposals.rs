@@ -1,0 +1,329 @@
+//! Proposals: every state reads back as written, guards let one winner through, and a row that
+//! cannot exist is named instead of guessed.
+
+use serde_json::json;
+use void_domain::ids::{ProposalCode, ProposalId, TokenId};
+use void_domain::proposals::{
+    Cancellation, Failure, Moved, Proposal, State, Status, Verification, VerificationOutcome,
+};
+use void_store::proposals::{self, Filter};
+use void_store::{BoxFuture, Store, StoreError, Tx};
+use void_testkit::proposals::{NOW, pending, run_at};
+
+use crate::engines;
+
+async fn insert(store: &Store, created: Moved) {
+    store
+        .write(move |tx| Box::pin(async move { proposals::insert(tx, 1, &created).await }))
+        .await
+        .unwrap();
+}
+
+async fn advance(store: &Store, moved: Moved) -> Result<bool, StoreError> {
+    store
+        .write(move |tx| Box::pin(async move { proposals::advance(tx, &moved).await }))
+        .await
+}
+
+async fn find(store: &Store, id: ProposalId) -> Proposal {
+    store
+        .read(move |tx| Box::pin(proposals::find(tx, id)))
+        .await
+        .unwrap()
+        .unwrap()
+        .proposal
+}
+
+async fn find_by_code(store: &Store, code: &ProposalCode) -> ProposalId {
+    let code = code.clone();
+    let found = store
+        .read(move |tx| Box::pin(async move { proposals::find_by_code(tx, &code).await }))
+        .await;
+    found.unwrap().unwrap().proposal.id
+}
+
+/// The steps that lead to a state, starting with a pending proposal.
+fn path_to(status: Status, n: u32) -> Vec<Moved> {
+    let created = pending(n);
+    let approve = |p: Proposal| p.approve("owner-cli", NOW).unwrap();
+    let start = |p: Proposal| p.start(run_at(NOW)).unwrap();
+    let failure = || Failure {
+        code: "x".into(),
+        message: "y".into(),
+        result: Some(json!({"exit": 1})),
+    };
+    let mut path = vec![created.clone()];
+    let mut push = |step: &dyn Fn(Proposal) -> Moved| {
+        let next = step(path.last().unwrap().proposal.clone());
+        path.push(next);
+    };
+    match status {
+        Status::Pending => {}
+        Status::Refused => {
+            let state = State::Refused {
+                at: NOW,
+                failure: failure(),
+            };
+            return vec![
+                Proposal {
+                    state,
+                    ..created.proposal
+                }
+                .created("owner-cli"),
+            ];
+        }
+        Status::Rejected => push(&|p| p.reject("owner-web", NOW, Some("not now".into())).unwrap()),
+        Status::Cancelled => {
+            push(&|p| p.cancel("owner-cli", NOW, Cancellation::Withdrawn).unwrap())
+        }
+        Status::Approved => push(&approve),
+        Status::Expired => {
+            push(&approve);
+            push(&|p| p.expire(NOW).unwrap());
+        }
+        Status::Running => {
+            push(&approve);
+            push(&start);
+        }
+        Status::Failed => {
+            push(&approve);
+            push(&start);
+            push(&|p| p.fail(NOW, "owner-cli", failure()).unwrap());
+        }
+        Status::Unknown => {
+            push(&approve);
+            push(&start);
+            push(&|p| p.lose(NOW, failure()).unwrap());
+        }
+        Status::Executed => {
+            push(&approve);
+            push(&start);
+            push(&|p| p.succeed(NOW, "system", json!({"exit": 0})).unwrap());
+            push(&|p| {
+                let seen = Verification {
+                    outcome: VerificationOutcome::Verified,
+                    at: NOW,
+                    detail: json!({"ms": 3}),
+                };
+                p.verify(seen).unwrap()
+            });
+        }
+    }
+    path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_state_reads_back_as_it_was_written() {
+    for engine in engines::both().await {
+        for (n, status) in (0..).zip(Status::ALL) {
+            let path = path_to(status, n);
+            let id = path[0].proposal.id;
+            insert(&engine.store, path[0].clone()).await;
+            for moved in &path[1..] {
+                assert!(
+                    advance(&engine.store, moved.clone()).await.unwrap(),
+                    "{}: {status:?}",
+                    engine.name
+                );
+                assert_eq!(
+                    find(&engine.store, id).await,
+                    moved.proposal,
+                    "{}: {status:?}",
+                    engine.name
+                );
+            }
+            let history = engine
+                .store
+                .read(move |tx| Box::pin(proposals::history(tx, id)))
+                .await
+                .unwrap();
+            let steps: Vec<_> = path.iter().map(|moved| moved.transition.clone()).collect();
+            assert_eq!(history, steps, "{}: {status:?}", engine.name);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_that_decide_at_once_one_wins() {
+    for engine in engines::both().await {
+        for n in 0..10 {
+            let created = pending(n);
+            insert(&engine.store, created.clone()).await;
+            let mut tasks = Vec::new();
+            for k in 0..64 {
+                let store = engine.store.clone();
+                let proposal = created.proposal.clone();
+                tasks.push(tokio::spawn(async move {
+                    let moved = if k % 2 == 0 {
+                        proposal.approve(&format!("owner {k}"), NOW).unwrap()
+                    } else {
+                        proposal.reject(&format!("owner {k}"), NOW, None).unwrap()
+                    };
+                    advance(&store, moved).await.unwrap()
+                }));
+            }
+            let mut winners = 0;
+            for task in tasks {
+                winners += usize::from(task.await.unwrap());
+            }
+            assert_eq!(winners, 1, "{}", engine.name);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_database_itself_lets_one_run_per_target() {
+    for engine in engines::both().await {
+        let mut first = path_to(Status::Running, 1);
+        let mut second = path_to(Status::Running, 2);
+        for moved in first.iter_mut().chain(&mut second) {
+            moved.proposal.wish.target = "guest:z/107".into();
+        }
+        for path in [&first, &second] {
+            insert(&engine.store, path[0].clone()).await;
+            assert!(advance(&engine.store, path[1].clone()).await.unwrap());
+        }
+        assert!(advance(&engine.store, first[2].clone()).await.unwrap());
+        let refused = advance(&engine.store, second[2].clone()).await;
+        assert!(
+            matches!(refused, Err(StoreError::Constraint(_))),
+            "{}: {refused:?}",
+            engine.name
+        );
+        assert_eq!(
+            find(&engine.store, second[0].proposal.id).await.status(),
+            Status::Approved,
+            "{}",
+            engine.name
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_count_of_what_waits_is_kept_with_the_rows() {
+    for engine in engines::both().await {
+        for n in 0..5 {
+            insert(&engine.store, pending(n)).await;
+        }
+        insert(&engine.store, path_to(Status::Refused, 9).remove(0)).await;
+        assert!(
+            advance(&engine.store, path_to(Status::Approved, 0)[1].clone())
+                .await
+                .unwrap()
+        );
+        assert!(
+            advance(&engine.store, path_to(Status::Rejected, 1)[1].clone())
+                .await
+                .unwrap()
+        );
+        assert!(
+            !advance(&engine.store, path_to(Status::Rejected, 1)[1].clone())
+                .await
+                .unwrap()
+        );
+        assert_eq!(
+            engine
+                .store
+                .write(|tx| Box::pin(async move {
+                    let requester = pending(0).proposal.requested_by;
+                    Ok::<_, StoreError>((
+                        proposals::count_open(tx)?,
+                        proposals::count_open_of(tx, &requester).await?,
+                    ))
+                }))
+                .await
+                .unwrap(),
+            (3, 3),
+            "{}",
+            engine.name
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_page_without_gaps_and_keep_to_their_filter() {
+    for engine in engines::both().await {
+        let agent = TokenId::new(NOW, [5; 10]);
+        for n in 0..25 {
+            let mut created = pending(n);
+            if n % 5 == 0 {
+                created.proposal.requested_by.id = Some(agent);
+            }
+            insert(&engine.store, created).await;
+        }
+        let page = |filter: Filter, cursor: Option<ProposalId>| {
+            let store = engine.store.clone();
+            async move {
+                store
+                    .read(move |tx| Box::pin(proposals::list(tx, filter, cursor, 10)))
+                    .await
+                    .unwrap()
+            }
+        };
+        let mut seen = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = page(Filter::default(), cursor).await;
+            seen.extend(page.items.iter().map(|stored| stored.proposal.id));
+            match page.next {
+                Some(next) => cursor = Some(next.parse().unwrap()),
+                None => break,
+            }
+        }
+        let newest_first: Vec<_> = (0..25).rev().map(|n| pending(n).proposal.id).collect();
+        assert_eq!(seen, newest_first, "{}", engine.name);
+        let own = page(
+            Filter {
+                requester: Some(agent),
+                status: Some(Status::Pending),
+            },
+            None,
+        )
+        .await;
+        assert_eq!(own.items.len(), 5, "{}", engine.name);
+        let none = page(
+            Filter {
+                requester: None,
+                status: Some(Status::Executed),
+            },
+            None,
+        )
+        .await;
+        assert!(
+            none.items.is_empty() && none.next.is_none(),
+            "{}",
+            engine.name
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_finds_the_open_one_first() {
+    for engine in engines::both().await {
+        let old = path_to(Status::Rejected, 1);
+        let mut new = pending(2);
+        new.proposal.code = old[0].proposal.code.clone();
+        insert(&engine.store, old[0].clone()).await;
+        advance(&engine.store, old[1].clone()).await.unwrap();
+        let code = new.proposal.code.clone();
+        assert_eq!(find_by_code(&engine.store, &code).await, old[0].proposal.id);
+        insert(&engine.store, new.clone()).await;
+        assert_eq!(
+            find_by_code(&engine.store, &code).await,
+            new.proposal.id,
+            "{}",
+            engine.name
+        );
+        let mut twin = pending(3);
+        twin.proposal.code = new.proposal.code.clone();
+        let second = engine
+            .store
+            .write(move |tx| Box::pin(async move { proposals::insert(tx, 1, &twin).await }))
+            .await;
+        assert!(
+            matches!(second, Err(StoreError::Constraint(_))),
+            "{}: {second:?}",
+            engine.name
+        );
+    }
+}

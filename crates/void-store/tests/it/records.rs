@@ -1,0 +1,236 @@
+//! The smaller nouns: audit, tokens, sessions, the freeze.
+
+use serde_json::json;
+use void_domain::actors::ActorKind;
+use void_domain::audit::AuditDraft;
+use void_domain::capabilities::Capability;
+use void_domain::digests::Digest;
+use void_domain::freezes::{Freeze, Frozen};
+use void_domain::ids::{SessionId, TokenId};
+use void_domain::time::Timestamp;
+use void_store::sessions::Session;
+use void_store::tokens::Token;
+use void_store::{BoxFuture, Store, StoreError, Tx, audit, freezes, sessions, tokens};
+use void_testkit::proposals::NOW;
+
+use crate::engines;
+
+async fn append(
+    store: &Store,
+    subject: String,
+    fail: bool,
+) -> Result<void_domain::audit::AuditEntry, StoreError> {
+    store
+        .write(move |tx| {
+            Box::pin(async move {
+                let draft = AuditDraft {
+                    request_id: None,
+                    actor: "owner-cli".into(),
+                    verb: "proposal.created",
+                    subject: Some(subject),
+                    detail: json!({"n": 1, "text": "é\u{1f600}\n"}),
+                    catalogue: Some(Digest::of(b"c")),
+                };
+                let entry = audit::append(tx, NOW, draft).await?;
+                if fail {
+                    Err(StoreError::Internal("told to fail".into()))
+                } else {
+                    Ok(entry)
+                }
+            })
+        })
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_chain_has_no_gap_whatever_is_rolled_back() {
+    for engine in engines::both().await {
+        let mut tasks = Vec::new();
+        for n in 0..200 {
+            let store = engine.store.clone();
+            tasks.push(tokio::spawn(async move {
+                append(&store, format!("s{}", n % 7), n % 3 == 0)
+                    .await
+                    .is_ok()
+            }));
+        }
+        let mut kept = 0;
+        for task in tasks {
+            kept += u64::from(task.await.unwrap());
+        }
+        let (entries, head) = engine
+            .store
+            .read(|tx| {
+                Box::pin(async move {
+                    Ok::<_, StoreError>((
+                        audit::list_after(tx, 0, 500).await?,
+                        audit::head(tx).await?,
+                    ))
+                })
+            })
+            .await
+            .unwrap();
+        assert_eq!(entries.len() as u64, kept, "{}", engine.name);
+        let (mut seq, mut hash) = (0, Digest::ZERO);
+        for entry in &entries {
+            assert_eq!(
+                (entry.seq, entry.prev, entry.computed_hash()),
+                (seq + 1, hash, entry.hash),
+                "{}",
+                engine.name
+            );
+            (seq, hash) = (entry.seq, entry.hash);
+        }
+        assert_eq!(head, (seq, hash), "{}", engine.name);
+
+        let page = engine
+            .store
+            .read(|tx| Box::pin(async move { audit::list(tx, Some("s1"), None, 5).await }))
+            .await
+            .unwrap();
+        assert!(
+            page.items
+                .iter()
+                .all(|entry| entry.subject.as_deref() == Some("s1"))
+                && page.next.is_some()
+        );
+        assert!(page.items.is_sorted_by(|a, b| a.seq > b.seq));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_token_is_not_found_and_its_name_is_free_again() {
+    for engine in engines::both().await {
+        let token = |n: u8| Token {
+            id: TokenId::new(NOW, [n; 10]),
+            kind: ActorKind::Agent,
+            name: "little-blue".into(),
+            hash: Digest::of(&[n]),
+            capabilities: [Capability::Read, Capability::Act].into_iter().collect(),
+            created_at: NOW,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let insert = |token: Token| {
+            let store = engine.store.clone();
+            async move {
+                store
+                    .write(move |tx| Box::pin(async move { tokens::insert(tx, &token).await }))
+                    .await
+            }
+        };
+        let find = |hash: Digest| {
+            let store = engine.store.clone();
+            async move {
+                store
+                    .read(move |tx| Box::pin(tokens::find_live(tx, hash)))
+                    .await
+                    .unwrap()
+            }
+        };
+        insert(token(1)).await.unwrap();
+        assert_eq!(
+            find(Digest::of(&[1])).await,
+            Some(token(1)),
+            "{}",
+            engine.name
+        );
+        assert!(
+            matches!(insert(token(2)).await, Err(StoreError::Constraint(_))),
+            "{}",
+            engine.name
+        );
+        assert!(
+            engine
+                .store
+                .write(|tx| Box::pin(tokens::revoke(tx, TokenId::new(NOW, [1; 10]), NOW)))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !engine
+                .store
+                .write(|tx| Box::pin(tokens::revoke(tx, TokenId::new(NOW, [1; 10]), NOW)))
+                .await
+                .unwrap()
+        );
+        assert_eq!(find(Digest::of(&[1])).await, None, "{}", engine.name);
+        insert(token(2)).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_is_found_until_it_ends_or_is_over() {
+    for engine in engines::both().await {
+        let session = Session {
+            id: SessionId::new(NOW, [1; 10]),
+            hash: Digest::of(b"cookie"),
+            created_at: NOW,
+            authenticated_at: NOW,
+            expires_at: Timestamp::from_ms(NOW.as_ms() + 1_000),
+            ended_at: None,
+        };
+        let stored = session.clone();
+        engine
+            .store
+            .write(move |tx| Box::pin(async move { sessions::insert(tx, &stored).await }))
+            .await
+            .unwrap();
+        let find = |at: i64| {
+            let store = engine.store.clone();
+            async move {
+                store
+                    .read(move |tx| {
+                        Box::pin(sessions::find_live(
+                            tx,
+                            Digest::of(b"cookie"),
+                            Timestamp::from_ms(NOW.as_ms() + at),
+                        ))
+                    })
+                    .await
+                    .unwrap()
+            }
+        };
+        assert_eq!(find(999).await, Some(session.clone()), "{}", engine.name);
+        assert_eq!(find(1_000).await, None, "{}", engine.name);
+        let id = session.id;
+        assert!(
+            engine
+                .store
+                .write(move |tx| Box::pin(sessions::end(tx, id, NOW)))
+                .await
+                .unwrap()
+        );
+        assert_eq!(find(0).await, None, "{}", engine.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_freeze_reads_back() {
+    for engine in engines::both().await {
+        let frozen = Freeze::Frozen(Frozen {
+            by: "owner-cli".into(),
+            at: NOW,
+            reason: Some("x".into()),
+            until: Some(NOW),
+        });
+        for freeze in [frozen, Freeze::Thawed] {
+            let saved = freeze.clone();
+            engine
+                .store
+                .write(move |tx| Box::pin(async move { freezes::save(tx, &saved).await }))
+                .await
+                .unwrap();
+            assert_eq!(
+                engine
+                    .store
+                    .read(|tx| Box::pin(freezes::load(tx)))
+                    .await
+                    .unwrap(),
+                freeze,
+                "{}",
+                engine.name
+            );
+        }
+    }
+}
