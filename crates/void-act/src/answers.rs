@@ -4,6 +4,7 @@
 //! with the same type. `done` is only ever said of a command that ended with 0 and within its time.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -111,6 +112,14 @@ impl Refusal {
     }
 }
 
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 /// How a command ended; what the journal keeps of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -125,11 +134,22 @@ pub(crate) struct Ending {
 
 impl Ending {
     pub(crate) fn failed(stderr: String) -> Self {
+        let stderr = Some(stderr);
         Self {
             done: false,
             exit: None,
             stdout: None,
-            stderr: Some(stderr),
+            stderr,
+        }
+    }
+
+    pub(crate) fn without_output(&self) -> Self {
+        let Self { done, exit, .. } = *self;
+        Self {
+            done,
+            exit,
+            stdout: None,
+            stderr: None,
         }
     }
 }

@@ -20,6 +20,8 @@ use crate::tickets::Ticket;
 use crate::verdicts::{self, Settlement, Stop, Verdict};
 use crate::{checks, clock, sys};
 
+const FINDING_CHARS_MAX: usize = 300;
+
 /// The whole program. `args` come without the program's name; `original_command` is `SSH_ORIGINAL_COMMAND`.
 ///
 /// Meant to be all that a process does: it changes how the process takes signals.
@@ -117,10 +119,10 @@ fn answer(options: &Options, raw: &OsStr) -> Answer {
         .and_then(Request::ticket)
         .map(|ticket| ticket.proposal().to_owned());
     let unusable = |findings: Vec<String>| {
-        Refusal::new(
-            Reason::ListUnusable,
-            findings.into_iter().next().unwrap_or_default(),
-        )
+        // A finding may quote the list, and the answer has a bound.
+        let first = findings.iter().take(1).flat_map(|text| text.chars());
+        let text: String = first.take(FINDING_CHARS_MAX).collect();
+        Refusal::new(Reason::ListUnusable, text)
     };
     let reply =
         request.and_then(|request| reply(options, &loaded.list.map_err(unusable)?, &request));
@@ -157,7 +159,10 @@ fn settle(state: &Path, ticket: &Ticket) -> Result<Reply, Refusal> {
     journal.compact(&now)?;
     match verdicts::judge_settle(ticket, journal.history())? {
         Settlement::Known(reply) => Ok(reply),
-        Settlement::Tombstone => journal.settle(ticket, &now).map(|()| Reply::Unseen),
+        Settlement::Tombstone => {
+            journal.settle(ticket, now)?;
+            Ok(Reply::Unseen)
+        }
     }
 }
 
@@ -176,7 +181,7 @@ fn run(
         Verdict::Recorded(reply) => return Ok(reply),
         Verdict::Start { argv, timeout } => (argv, timeout),
     };
-    let number = journal.start(id, ticket, &now)?;
+    let number = journal.start(id, ticket, now)?;
     drop(journal);
     // A slow disk must not let a command start long after the switch was thrown.
     let ran = match look_for_stop(&list.stop_file) {
@@ -194,14 +199,10 @@ fn run(
         }
         Ran::Ended(ending) => ending,
     };
-    if let Err(refusal) =
-        Journal::reopen(state).and_then(|mut journal| journal.end(number, &ending))
-    {
-        let said = ending.stderr.unwrap_or_default();
-        ending.stderr = Some(format!(
-            "{said}\nvoid-act: this end could not be recorded: {}",
-            refusal.text
-        ));
+    let recorded = Journal::reopen(state).and_then(|mut it| it.end(number, ending.clone()));
+    if let Err(fault) = recorded {
+        let (said, why) = (ending.stderr.unwrap_or_default(), Refusal::from(fault).text);
+        ending.stderr = Some(format!("{said}\nvoid-act: this end is not recorded: {why}"));
     }
     Ok(Reply::Ended {
         ending,

@@ -20,12 +20,14 @@ use crate::commands::ActionId;
 use crate::files;
 use crate::tickets::Ticket;
 
+use history::Damaged;
 pub(crate) use history::{History, Seen};
-use records::{End, Mark, Record, Start, Tombstone};
+use records::{End, Mark, Record, Start, Tombstone, line_of};
 
 const COMPACT_BYTES_MIN: u64 = 1 << 20;
-const JOURNAL_BYTES_MAX: u64 = 64 << 20;
-const LOCK_WAIT_MAX: Duration = Duration::from_secs(30);
+/// Twice of what a full journal holds, so that runs under way when it filled up can still write their end.
+const READ_BYTES_MAX: u64 = 128 << 20;
+const LOCK_WAIT_MAX: Duration = Duration::from_secs(10);
 const LOCK_RETRY: Duration = Duration::from_millis(5);
 
 /// The journal, locked for as long as this value lives.
@@ -33,75 +35,51 @@ pub(crate) struct Journal {
     dir: PathBuf,
     /// None until the first record is written, so that asking leaves no trace.
     file: Option<File>,
-    bytes: u64,
     history: History,
     _lock: File,
 }
 
 impl Journal {
     /// Locks and reads. Gives up after a while rather than pile up behind a stuck disk.
-    pub(crate) fn open(dir: &Path) -> Result<Self, Refusal> {
-        let lock = lock_file(dir).map_err(|error| unavailable(&error))?;
+    pub(crate) fn open(dir: &Path) -> Result<Self, Fault> {
+        let lock = lock_file(dir)?;
         let give_up = Instant::now() + LOCK_WAIT_MAX;
         loop {
             match lock.try_lock() {
                 Ok(()) => return Self::read(dir, lock),
-                Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
-                    thread::sleep(LOCK_RETRY)
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= give_up => {
+                    return Err(Fault::Busy);
                 }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(Refusal::new(
-                        Reason::Busy,
-                        "the journal is locked by another run",
-                    ));
-                }
-                Err(TryLockError::Error(error)) => return Err(unavailable(&error)),
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_RETRY),
             }
         }
     }
 
     /// The same, but waits as long as it takes: a command has ended and that has to be written down.
-    pub(crate) fn reopen(dir: &Path) -> Result<Self, Refusal> {
-        let lock = lock_file(dir).map_err(|error| unavailable(&error))?;
-        lock.lock().map_err(|error| unavailable(&error))?;
+    pub(crate) fn reopen(dir: &Path) -> Result<Self, Fault> {
+        let lock = lock_file(dir)?;
+        lock.lock()?;
         Self::read(dir, lock)
     }
 
-    fn read(dir: &Path, lock: File) -> Result<Self, Refusal> {
-        let file = match files::open_private(
-            OpenOptions::new().read(true).append(true),
-            &dir.join("journal"),
-        ) {
+    fn read(dir: &Path, lock: File) -> Result<Self, Fault> {
+        let file = match open_journal(dir, false) {
             Ok(file) => Some(file),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(unavailable(&error)),
+            Err(error) => return Err(error.into()),
         };
         let mut text = Vec::new();
         if let Some(file) = &file {
-            file.take(JOURNAL_BYTES_MAX + 1)
-                .read_to_end(&mut text)
-                .map_err(|error| unavailable(&error))?;
+            file.take(READ_BYTES_MAX + 1).read_to_end(&mut text)?;
         }
-        if text.len() as u64 > JOURNAL_BYTES_MAX {
-            return Err(Refusal::new(
-                Reason::JournalDamaged,
-                "the journal is larger than 64 MiB",
-            ));
+        if text.len() as u64 > READ_BYTES_MAX {
+            return Err(io::Error::from(ErrorKind::FileTooLarge).into());
         }
-        let mut history = History::default();
-        let mut bytes = 0;
-        for line in text
-            .split_inclusive(|byte| *byte == b'\n')
-            .filter(|line| line.ends_with(b"\n"))
-        {
-            let record = serde_json::from_slice(line).map_err(|_| damaged())?;
-            history.apply(record).map_err(|_| damaged())?;
-            bytes += line.len() as u64;
-        }
+        let history = History::parse(&text)?;
         Ok(Self {
             dir: dir.to_owned(),
             file,
-            bytes,
             history,
             _lock: lock,
         })
@@ -111,43 +89,33 @@ impl Journal {
         &self.history
     }
 
-    /// Forgets what is old when that at least halves a large journal, or when it makes room in a full one. The new
-    /// file replaces the old one in one step.
-    pub(crate) fn compact(&mut self, now: &Moment) -> Result<(), Refusal> {
-        if self.bytes <= COMPACT_BYTES_MIN && !self.history.is_full() {
+    /// Forgets what is old when that at least halves a large journal, or makes room in a full one. The new file
+    /// replaces the old one in one step.
+    pub(crate) fn compact(&mut self, now: &Moment) -> Result<(), Fault> {
+        if self.history.bytes() <= COMPACT_BYTES_MIN && !self.history.is_full() {
             return Ok(());
         }
-        let pruned = self.history.pruned(now);
-        let mut text = Vec::new();
-        for record in pruned.records() {
-            text.extend(line_of(&record)?);
+        let text = self.history.pruned(now);
+        let pruned = History::parse(&text)?;
+        let makes_room = self.history.is_full() && !pruned.is_full();
+        if pruned.bytes() <= self.history.bytes() / 2 || makes_room {
+            self.file = Some(self.replace(&text)?);
+            self.history = pruned;
         }
-        let frees_tickets =
-            self.history.is_full() && pruned.ticket_count() < self.history.ticket_count();
-        if text.len() as u64 > self.bytes / 2 && !frees_tickets {
-            return Ok(());
-        }
-        self.file = Some(self.replace(&text).map_err(|error| unavailable(&error))?);
-        self.bytes = text.len() as u64;
-        self.history = pruned;
         Ok(())
     }
 
     fn replace(&self, text: &[u8]) -> io::Result<File> {
         let new = self.dir.join("journal.new");
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
         let mut file = files::open_private(
-            OpenOptions::new().read(true).append(true).create_new(true),
+            OpenOptions::new().write(true).create(true).truncate(true),
             &new,
         )?;
         file.write_all(text)?;
         file.sync_all()?;
         fs::rename(&new, self.dir.join("journal"))?;
         File::open(&self.dir)?.sync_all()?;
-        Ok(file)
+        open_journal(&self.dir, false)
     }
 
     /// Returns the run's number once the start is on disk; only then may anything be started.
@@ -155,94 +123,105 @@ impl Journal {
         &mut self,
         id: &ActionId,
         ticket: Option<&Ticket>,
-        at: &Moment,
-    ) -> Result<u64, Refusal> {
-        let run = self.history.next_run();
-        let ticket = ticket.map(Mark::of);
-        self.append(Record::Start(Start {
+        at: Moment,
+    ) -> Result<u64, Fault> {
+        let (run, id, ticket) = (self.history.next_run(), id.clone(), ticket.map(Mark::of));
+        self.append(&Record::Start(Start {
             run,
-            id: id.clone(),
+            id,
             ticket,
-            at: at.clone(),
+            at,
         }))?;
         Ok(run)
     }
 
-    pub(crate) fn end(&mut self, run: u64, ending: &Ending) -> Result<(), Refusal> {
-        self.append(Record::End(End {
-            run,
-            ending: ending.clone(),
-        }))
+    pub(crate) fn end(&mut self, run: u64, ending: Ending) -> Result<(), Fault> {
+        self.append(&Record::End(End { run, ending }))
     }
 
-    pub(crate) fn settle(&mut self, ticket: &Ticket, at: &Moment) -> Result<(), Refusal> {
-        self.append(Record::Void(Tombstone {
-            ticket: Mark::of(ticket),
-            at: at.clone(),
-        }))
+    pub(crate) fn settle(&mut self, ticket: &Ticket, at: Moment) -> Result<(), Fault> {
+        let ticket = Mark::of(ticket);
+        self.append(&Record::Void(Tombstone { ticket, at }))
     }
 
-    fn append(&mut self, record: Record) -> Result<(), Refusal> {
-        let line = line_of(&record)?;
-        self.history.apply(record).map_err(|_| damaged())?;
-        self.write(&line).map_err(|error| {
-            // Nothing will act on this record, so none of it may stay; if it does, it only keeps a ticket from running.
-            let _ = self.file.as_ref().map(|file| file.set_len(self.bytes));
-            unavailable(&error)
-        })?;
-        self.bytes += line.len() as u64;
-        Ok(())
+    fn append(&mut self, record: &Record) -> Result<(), Fault> {
+        let line = line_of(record);
+        let whole_bytes = self.history.bytes();
+        self.history.add(&line)?;
+        self.write(&line, whole_bytes).map_err(|error| {
+            // Nothing will act on this record. Should it stay all the same, it keeps a ticket from running, no more.
+            let _ = self.file.as_ref().map(|file| file.set_len(whole_bytes));
+            error.into()
+        })
     }
 
-    fn write(&mut self, line: &[u8]) -> io::Result<()> {
-        let path = self.dir.join("journal");
+    fn write(&mut self, line: &[u8], whole_bytes: u64) -> io::Result<()> {
         let mut file = match &self.file {
             Some(file) => file,
-            None => self.file.insert(files::open_private(
-                OpenOptions::new().read(true).append(true).create(true),
-                &path,
-            )?),
+            None => self.file.insert(open_journal(&self.dir, true)?),
         };
-        if file.metadata()?.len() != self.bytes {
-            file.set_len(self.bytes)?;
+        if file.metadata()?.len() != whole_bytes {
+            file.set_len(whole_bytes)?;
         }
         file.write_all(line)?;
         file.sync_data()?;
-        if self.bytes == 0 {
+        if whole_bytes == 0 {
             File::open(&self.dir)?.sync_all()?;
         }
         Ok(())
     }
 }
 
+fn open_journal(dir: &Path, create: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    files::open_private(
+        options.read(true).append(true).create(create),
+        &dir.join("journal"),
+    )
+}
+
 fn lock_file(dir: &Path) -> io::Result<File> {
     files::check_state_dir(dir)?;
     let path = dir.join("lock");
     match files::open_private(OpenOptions::new().read(true), &path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => files::open_private(
-            OpenOptions::new().read(true).append(true).create(true),
-            &path,
-        ),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            files::open_private(OpenOptions::new().write(true).create(true), &path)
+        }
         result => result,
     }
 }
 
-fn line_of(record: &Record) -> Result<Vec<u8>, Refusal> {
-    let mut line = serde_json::to_vec(record).map_err(|_| damaged())?;
-    line.push(b'\n');
-    Ok(line)
+/// Why the journal cannot be used; nothing is started then.
+pub(crate) enum Fault {
+    Busy,
+    Damaged,
+    Io(io::Error),
 }
 
-fn unavailable(error: &io::Error) -> Refusal {
-    Refusal::new(
-        Reason::JournalUnavailable,
-        format!("the journal cannot be used: {error}"),
-    )
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
-fn damaged() -> Refusal {
-    Refusal::new(
-        Reason::JournalDamaged,
-        "the journal is damaged: a line of it cannot be read or contradicts the rest",
-    )
+impl From<Damaged> for Fault {
+    fn from(_: Damaged) -> Self {
+        Self::Damaged
+    }
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Busy => Self::new(Reason::Busy, "another run holds the journal"),
+            Fault::Damaged => {
+                let text = "the journal is damaged: a line cannot be read or contradicts the rest";
+                Self::new(Reason::JournalDamaged, text)
+            }
+            Fault::Io(error) => {
+                let text = format!("the journal cannot be used: {error}");
+                Self::new(Reason::JournalUnavailable, text)
+            }
+        }
+    }
 }

@@ -26,7 +26,7 @@ mod verdicts;
 pub use answers::{Answer, Outcome, Reason, Refusal};
 pub use commands::{ActionId, Command, NotACommand, RESERVED, RESERVED_PREFIX, parse_command};
 pub use forced::main_with;
-pub use lists::{Arg, Entry, LIST_VERSION, List, Tier};
+pub use lists::{Arg, Entry, LIST_VERSION, List, ParamRef, Tier};
 pub use options::{LIST_PATH, STATE_DIR};
 pub use params::{ParamSpec, ParamValue, Params};
 pub use tickets::Ticket;

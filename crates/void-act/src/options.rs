@@ -67,3 +67,47 @@ fn bad_arguments() -> Refusal {
         "void-act was started with arguments that it does not know",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(args: &[&str]) -> Result<Options, Refusal> {
+        parse(args.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn a_login_shell_ignores_what_follows_its_first_argument() {
+        let defaults = parsed(&[]).unwrap();
+        assert_eq!(
+            (defaults.list.to_str(), defaults.trust),
+            (Some(LIST_PATH), Trust::Root)
+        );
+        assert_eq!(
+            parsed(&["-c", "x", "--list", "/y", "--trust-own-list"]),
+            Ok(defaults)
+        );
+        assert!(parsed(&["--check", "-c"]).is_err());
+    }
+
+    #[test]
+    fn unknown_arguments_and_missing_values_are_refused() {
+        for args in [
+            &["--lists", "/x"][..],
+            &["x"],
+            &["--list"],
+            &["--state"],
+            &["--list=/x"],
+            &["-h"],
+            &[""],
+        ] {
+            assert_eq!(
+                parsed(args).unwrap_err().reason,
+                Reason::BadArguments,
+                "{args:?}"
+            );
+        }
+        let options = parsed(&["--list", "/l", "--state", "/s", "--trust-own-list"]).unwrap();
+        assert_eq!((options.list, options.state), ("/l".into(), "/s".into()));
+    }
+}

@@ -4,11 +4,12 @@
 //! command is not blocked; a left-over descendant that keeps a pipe open cannot hold up the answer.
 
 use std::ffi::CString;
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs::File, os::unix::process::ExitStatusExt};
 
 use crate::answers::Ending;
 use crate::sys;
@@ -55,6 +56,7 @@ fn spawn(argv: &[String]) -> io::Result<Child> {
         .iter()
         .map(|text| CString::new(text.as_str()))
         .collect::<Result<Vec<_>, _>>()?;
+    // The name is never used: the image below replaces the child, or reports why it could not.
     let mut command = Command::new("/");
     command.env_clear().current_dir("/");
     command
@@ -161,12 +163,12 @@ impl Watched {
         let mut notes = Vec::new();
         if self.timed_out {
             notes.push(format!(
-                "stopped after its time limit of {} s",
+                "it ran past its time limit of {} s",
                 limit.as_secs()
             ));
         }
         let Some(status) = self.status else {
-            notes.push("it could not be stopped and still runs".to_owned());
+            notes.push("could not be stopped and still runs".to_owned());
             return Ran::StillRunning {
                 note: format!("void-act: {}", notes.join("; ")),
             };

@@ -10,6 +10,9 @@ use std::time::Duration;
 const FIRST_FD_TO_CLOSE: u32 = 3;
 const CHILD_UMASK: libc::mode_t = 0o022;
 const SIGNALS: std::ops::RangeInclusive<c_int> = 1..=64;
+const KERNEL_SIGSET_BYTES: usize = 8;
+/// The kernel's `struct sigaction`, and more: all zero is SIG_DFL without flags on every architecture.
+const DEFAULT_ACTION: [u64; 8] = [0; 8];
 
 #[expect(unsafe_code, reason = "geteuid has no arguments and cannot fail")]
 pub(crate) fn effective_uid() -> u32 {
@@ -67,8 +70,15 @@ pub(crate) fn exec_alone(command: &mut Command, argv: Vec<CString>, env: Vec<CSt
             check(libc::setsid())?;
             libc::umask(CHILD_UMASK);
             for signal in SIGNALS {
-                // SIGKILL, SIGSTOP and libc's own two cannot be set, and need not be.
-                libc::signal(signal, libc::SIG_DFL);
+                // SIGKILL and SIGSTOP cannot be set, and need not be. The system call itself, because libc's wrappers
+                // refuse its own two signals, which a careless ancestor may have left ignored.
+                libc::syscall(
+                    libc::SYS_rt_sigaction,
+                    signal,
+                    DEFAULT_ACTION.as_ptr(),
+                    std::ptr::null_mut::<u64>(),
+                    KERNEL_SIGSET_BYTES,
+                );
             }
             let mut none = std::mem::zeroed::<libc::sigset_t>();
             check(libc::sigemptyset(&raw mut none))?;

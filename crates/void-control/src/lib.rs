@@ -1,1 +1,26 @@
+//! Use cases: one file each, one transaction each. Load, judge, move, write state with audit and
+//! event together, answer. Nothing outside the database happens inside a transaction; what reaches a
+//! machine comes after the commit that allows it.
 
+pub mod access;
+pub mod audit;
+pub mod backups;
+mod clock;
+mod context;
+mod control;
+pub mod events;
+pub mod freezes;
+pub mod hosts;
+pub mod inbox;
+mod maintenance;
+pub mod proposals;
+mod random;
+mod records;
+pub mod sessions;
+pub mod tokens;
+mod witness;
+
+pub use clock::Clock;
+pub use context::Ctx;
+pub use control::{Control, ControlConfig, Limits};
+pub use void_store::StoreError;

@@ -5,7 +5,7 @@ mod rows;
 
 use void_domain::actors::Requester;
 use void_domain::ids::{ActionId, ProposalCode, ProposalId, TokenId};
-use void_domain::proposals::{Moved, Proposal, Status, Transition};
+use void_domain::proposals::{Moved, Proposal, Status, Transition, Verification};
 use void_domain::time::Timestamp;
 
 use self::rows::{columns, requester_id, state_values};
@@ -23,7 +23,7 @@ const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, 
 const UPDATE: &str = "UPDATE proposals SET status = $3, approved_by = $4, approved_at = $5, started_at = $6, \
     ticket_expires_at = $7, lease_until = $8, ended_by = $9, ended_at = $10, result = $11, failure_code = $12, \
     failure_message = $13, decision_reason = $14, verification = $15, verified_at = $16, verification_detail = $17 \
-    WHERE id = $1 AND status = $2 AND verification IS NULL";
+    WHERE id = $1 AND status = $2";
 
 const INSERT_TRANSITION: &str = "INSERT INTO transitions (proposal_id, step, from_status, to_status, at, actor) \
     VALUES ($1, (SELECT COALESCE(MAX(step), 0) + 1 FROM transitions WHERE proposal_id = $1), $2, $3, $4, $5)";
@@ -83,6 +83,23 @@ pub async fn advance(tx: &mut Tx, moved: &Moved) -> Result<bool, StoreError> {
         heads.open_proposals = heads.open_proposals.saturating_sub(1);
     }
     Ok(true)
+}
+
+/// Records the check of an executed proposal. `false`: there is one already.
+pub async fn record_verification(
+    tx: &mut Tx,
+    id: ProposalId,
+    seen: &Verification,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE proposals SET verification = $2, verified_at = $3, verification_detail = $4 \
+        WHERE id = $1 AND status = 'executed' AND verification IS NULL";
+    let row = values![
+        id.to_string(),
+        seen.outcome.as_str(),
+        seen.at,
+        seen.detail.to_string()
+    ];
+    Ok(tx.execute(sql, row).await? == 1)
 }
 
 /// Counts one more wish for a pending proposal.

@@ -144,6 +144,14 @@ mod tests {
     }
 
     #[test]
+    fn a_line_as_long_as_a_block_is_not_mistaken_for_a_shorter_one() {
+        let line = [vec![b'x'; BLOCK_BYTES], b"\n".to_vec()].concat();
+        let mut blocks = Blocks::new(line.as_slice());
+        assert!(blocks.next_block().unwrap().unwrap().len() > LINE_BYTES_MAX + 1);
+        assert!(blocks.next_block().unwrap().is_none());
+    }
+
+    #[test]
     fn pieces_are_whole_lines_and_nothing_is_lost() {
         for count in 1..9 {
             for block in [

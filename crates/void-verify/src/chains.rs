@@ -28,7 +28,6 @@ pub(crate) struct Chain {
     malformed_lines: u64,
     /// The entry before comes first.
     ends: Vec<End>,
-    seq_max: u64,
     /// What is known so far, as if the file ended here.
     report: Report,
 }
@@ -41,7 +40,6 @@ impl Chain {
             line: 0,
             malformed_lines: 0,
             ends: vec![End { seq: 0, hash: ZERO }],
-            seq_max: 0,
             report: Report {
                 entries: 0,
                 reformatted: 0,
@@ -94,7 +92,8 @@ impl Chain {
         }
     }
 
-    /// Compares what the content hashes to, not what the line claims: a claim could be copied.
+    /// Compares what the content hashes to, not what the line claims: a claim could be copied. A prev is
+    /// such a claim too, but for the first entry: what it follows is not in the file.
     fn witness(&mut self, entry: &Entry) {
         if let TailProof::Proven { following, .. } = &mut self.report.tail {
             *following += 1;
@@ -141,10 +140,7 @@ impl Chain {
         if !entry.is_intact() || !matches!(place, Some((0, _))) {
             self.ends.extend(before);
         }
-        if seq <= self.seq_max {
-            self.found_late(seq);
-        }
-        self.seq_max = self.seq_max.max(seq);
+        self.found_late(seq);
     }
 
     /// The end this entry continues from. Of an edited entry prev or seq is enough.
@@ -182,11 +178,7 @@ impl Chain {
             Some(below) if below + 1 == entry.seq => ProblemKind::Unlinked,
             Some(below) => {
                 let (first, last) = (below + 1, entry.seq - 1);
-                let was_early = self.report.problems.iter().any(|problem| {
-                    matches!(problem.kind, ProblemKind::Reordered { .. })
-                        && problem.seq.is_some_and(|seq| (first..=last).contains(&seq))
-                });
-                match was_early {
+                match self.stood_early(first, last) {
                     true => ProblemKind::Reordered { after: below },
                     false => ProblemKind::Removed { first, last },
                 }
@@ -194,7 +186,18 @@ impl Chain {
         }
     }
 
-    /// An entry that was thought removed stands here: so it was the order that changed.
+    /// An entry of the gap was met before: out of order, or as the first of the file.
+    fn stood_early(&self, first: u64, last: u64) -> bool {
+        let is_reordered =
+            |problem: &&Problem| matches!(problem.kind, ProblemKind::Reordered { .. });
+        let reordered = self.report.problems.iter().filter(is_reordered);
+        let mut early = reordered
+            .filter_map(|problem| problem.seq)
+            .chain(self.report.first_seq);
+        early.any(|seq| (first..=last).contains(&seq))
+    }
+
+    /// An entry that was thought removed stands here: then it was the order that changed.
     fn found_late(&mut self, seq: u64) {
         for problem in &mut self.report.problems {
             match problem.kind {

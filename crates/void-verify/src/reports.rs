@@ -131,10 +131,15 @@ impl fmt::Display for TailProof {
             TailProof::NotProven => {
                 "No head given: a cut tail would not be noticed; compare this head with one you noted."
             }
-            TailProof::Proven { following: 0, .. } => "The given head is the last: nothing was cut.",
+            TailProof::Proven { following: 0, .. } => {
+                "The given head is the last entry: the tail is complete."
+            }
             TailProof::Proven { seq, following } => {
                 let follow = counted(*following, "entry follows", "entries follow");
-                return write!(f, "The given head is entry {seq}, {follow}; a cut there is not excluded.");
+                return write!(
+                    f,
+                    "The given head is entry {seq}; {follow}, where a cut would not be noticed."
+                );
             }
             TailProof::Mismatched => "No entry has the given head: the tail was cut or rewritten.",
         })

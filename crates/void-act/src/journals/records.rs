@@ -24,7 +24,7 @@ pub(crate) enum Record {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
     /// The latest expiry of any ticket that was forgotten; whatever expires by then may have run.
-    pub(crate) forgotten_ms: u64,
+    pub(crate) forgotten_ms: Option<u64>,
     pub(crate) next_run: u64,
 }
 
@@ -69,4 +69,12 @@ impl Mark {
             expires_ms: ticket.expires_ms(),
         }
     }
+}
+
+/// The line of a record, newline included.
+pub(crate) fn line_of(record: &Record) -> Vec<u8> {
+    // Strings and integers always serialise; should that ever fail, the empty line is refused as damage.
+    let mut line = serde_json::to_vec(record).unwrap_or_default();
+    line.push(b'\n');
+    line
 }

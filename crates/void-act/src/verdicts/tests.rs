@@ -1,1 +1,248 @@
+//! The verdict as a table: every refusal at its limit, and every jump of the clock (I10, I30).
 
+use super::*;
+use serde_json::{Value, json};
+
+const P: &str = "0198c0de-0000-7000-8000-000000000001";
+const T0: u64 = 1_800_000_000_000;
+const UP0: u64 = 1_000_000_000;
+const MINUTE_MS: u64 = 60_000;
+
+fn def() -> String {
+    "e".repeat(64)
+}
+
+fn at(wall_ms: u64, boot: &str, up_ms: u64) -> Moment {
+    let boot = boot.to_owned();
+    Moment {
+        wall_ms,
+        boot,
+        up_ms,
+    }
+}
+
+fn list(changes: &Value) -> List {
+    let mut entry = json!({"id": "a", "argv": ["/bin/a"], "tier": "risky", "def": def()});
+    for (key, value) in changes.as_object().unwrap() {
+        entry[key] = value.clone();
+    }
+    let list = json!({"version": 1, "host": "h", "stop_file": "/stop", "entries": [entry]});
+    List::parse(list.to_string().as_bytes()).unwrap()
+}
+
+fn ticket(expires_ms: u64) -> Ticket {
+    Ticket::new(P, &"d".repeat(64), &def(), Params::new(), expires_ms).unwrap()
+}
+
+fn started(run: u64, at: &Moment) -> String {
+    json!({"start": {"run": run, "id": "a", "ticket": null, "at": at}}).to_string() + "\n"
+}
+
+fn history(lines: &[String]) -> History {
+    History::parse(lines.concat().as_bytes()).unwrap()
+}
+
+fn verdict(
+    ticket: Option<&Ticket>,
+    list: &List,
+    history: &History,
+    now: &Moment,
+) -> Result<(), Reason> {
+    let id = ActionId::parse("a").unwrap();
+    match judge(&id, ticket, list, history, now, Stop::Absent) {
+        Ok(Verdict::Start { .. }) => Ok(()),
+        Ok(Verdict::Recorded(_)) => panic!("nothing is recorded here"),
+        Err(refusal) => Err(refusal.reason),
+    }
+}
+
+#[test]
+fn an_unseen_ticket_expires_to_the_millisecond() {
+    let (list, empty) = (list(&json!({})), history(&[]));
+    for (expires_ms, expected) in [
+        (T0 + 1, Ok(())),
+        (T0, Err(Reason::Expired)),
+        (0, Err(Reason::Expired)),
+    ] {
+        assert_eq!(
+            verdict(Some(&ticket(expires_ms)), &list, &empty, &at(T0, "b", UP0)),
+            expected
+        );
+    }
+}
+
+#[test]
+fn a_clock_set_back_does_not_revive_a_ticket() {
+    let list = list(&json!({}));
+    let before = history(&[started(0, &at(T0, "b", UP0))]);
+    let ticket = ticket(T0 + 15 * MINUTE_MS);
+    let later = |wall: u64, boot: &str, up_ms: u64| {
+        verdict(Some(&ticket), &list, &before, &at(wall, boot, up_ms))
+    };
+    let hour = UP0 + 60 * MINUTE_MS;
+    // An hour later by the time since boot, whatever the wall clock claims.
+    for wall_ms in [
+        0,
+        T0 - 30 * DAY_MS,
+        T0 - HOUR_MS,
+        T0 - 1000,
+        T0,
+        T0 + 15 * MINUTE_MS - 1,
+    ] {
+        assert_eq!(later(wall_ms, "b", hour), Err(Reason::Expired), "{wall_ms}");
+    }
+    for wall_ms in [
+        T0 + HOUR_MS,
+        T0 + 30 * DAY_MS,
+        2_147_483_648_000,
+        4_294_967_296_000,
+    ] {
+        assert_eq!(later(wall_ms, "b", hour), Err(Reason::Expired), "{wall_ms}");
+    }
+    // A stuck or stepped clock within the ticket's life changes nothing.
+    for wall_ms in [T0 - 1000, T0, T0 + 1000] {
+        assert_eq!(later(wall_ms, "b", UP0 + MINUTE_MS), Ok(()), "{wall_ms}");
+    }
+    // After a reboot only the wall clock is left.
+    assert_eq!(later(T0 + MINUTE_MS, "c", 5), Ok(()));
+    assert_eq!(later(T0 + 15 * MINUTE_MS, "c", 5), Err(Reason::Expired));
+}
+
+#[test]
+fn cooldown_is_the_stricter_of_two_clocks() {
+    let list = list(&json!({"tier": "safe", "cooldown_s": 60}));
+    let before = history(&[started(0, &at(T0, "b", UP0))]);
+    let cooling = Err(Reason::CoolingDown);
+    let table = [
+        (at(T0, "b", UP0), cooling),
+        (at(T0 + MINUTE_MS - 1, "b", UP0 + MINUTE_MS - 1), cooling),
+        (at(T0 + MINUTE_MS, "b", UP0 + MINUTE_MS), Ok(())),
+        // Set forward: the time since boot counts.
+        (at(T0 + 30 * DAY_MS, "b", UP0 + MINUTE_MS - 1), cooling),
+        (at(2_147_483_648_000, "b", UP0 + 1), cooling),
+        // Set back: it was just now.
+        (at(T0 - HOUR_MS, "b", UP0 + DAY_MS), cooling),
+        (at(0, "b", UP0 + DAY_MS), cooling),
+        // Running ten times too fast, and stuck.
+        (at(T0 + 10 * 50_000, "b", UP0 + 50_000), cooling),
+        (at(T0, "b", UP0 + HOUR_MS), cooling),
+        // Another boot: wall time, never negative.
+        (at(T0 + MINUTE_MS - 1, "c", 0), cooling),
+        (at(T0 + MINUTE_MS, "c", 0), Ok(())),
+        (at(0, "c", UP0 + DAY_MS), cooling),
+    ];
+    for (now, expected) in table {
+        assert_eq!(verdict(None, &list, &before, &now), expected, "{now:?}");
+    }
+}
+
+#[test]
+fn cooldown_follows_the_order_of_the_journal_not_of_the_clock() {
+    let list = list(&json!({"tier": "safe", "cooldown_s": 60}));
+    let jumped = history(&[
+        started(0, &at(T0 + DAY_MS, "b", UP0)),
+        started(1, &at(T0, "b", UP0 + 1)),
+    ]);
+    assert_eq!(
+        verdict(
+            None,
+            &list,
+            &jumped,
+            &at(T0 + MINUTE_MS, "b", UP0 + MINUTE_MS + 1)
+        ),
+        Ok(())
+    );
+}
+
+#[test]
+fn caps_count_at_their_limit_and_under_jumps() {
+    let reached = Err(Reason::CapReached);
+    for (key, window_ms) in [("max_per_hour", HOUR_MS), ("max_per_day", DAY_MS)] {
+        let two = list(&json!({"tier": "safe", "cooldown_s": 1, key: 2}));
+        let one = |n: u64| started(n, &at(T0 + n * 2000, "b", UP0 + n * 2000));
+        let now = |wall: u64, up: u64| at(T0 + wall, "b", UP0 + up);
+        assert_eq!(
+            verdict(None, &two, &history(&[one(0)]), &now(10_000, 10_000)),
+            Ok(())
+        );
+        let both = history(&[one(0), one(1)]);
+        assert_eq!(verdict(None, &two, &both, &now(10_000, 10_000)), reached);
+        assert_eq!(
+            verdict(None, &two, &both, &now(window_ms - 1, window_ms - 1)),
+            reached
+        );
+        assert_eq!(
+            verdict(None, &two, &both, &now(window_ms, window_ms)),
+            Ok(())
+        );
+        assert_eq!(
+            verdict(None, &two, &both, &now(90 * DAY_MS, 10_000)),
+            reached
+        );
+        assert_eq!(
+            verdict(None, &two, &both, &at(T0 + 10_000, "c", 0)),
+            reached
+        );
+        assert_eq!(
+            verdict(None, &two, &both, &at(T0 + window_ms, "c", 0)),
+            Ok(())
+        );
+    }
+    let none = list(&json!({"tier": "safe", "cooldown_s": 1, "max_per_day": 0}));
+    assert_eq!(
+        verdict(None, &none, &history(&[]), &at(T0, "b", UP0)),
+        reached
+    );
+}
+
+#[test]
+fn tier_definition_and_brakes_decide_in_order() {
+    let (now, empty, ticket) = (at(T0, "b", UP0), history(&[]), ticket(T0 + 1));
+    let table = [
+        (json!({}), true, Ok(())),
+        (json!({}), false, Err(Reason::NeedsTicket)),
+        (json!({"cooldown_s": 1}), false, Err(Reason::NeedsTicket)),
+        (json!({"tier": "safe"}), false, Err(Reason::NeedsCooldown)),
+        (json!({"tier": "safe"}), true, Ok(())),
+        (json!({"tier": "safe", "cooldown_s": 1}), false, Ok(())),
+        (json!({"def": "f".repeat(64)}), true, Err(Reason::Drift)),
+        (json!({"def": null}), true, Err(Reason::Drift)),
+        (
+            json!({"signed": true}),
+            true,
+            Err(Reason::SignatureUnsupported),
+        ),
+        (
+            json!({"signed": true, "tier": "safe", "cooldown_s": 1}),
+            false,
+            Err(Reason::SignatureUnsupported),
+        ),
+        (json!({"id": "b"}), true, Err(Reason::UnknownAction)),
+        (
+            json!({"params": {"n": {"type": "integer", "min": 0, "max": 1}}}),
+            true,
+            Err(Reason::BadParams),
+        ),
+    ];
+    for (changes, with_ticket, expected) in table {
+        let ticket = with_ticket.then_some(&ticket);
+        assert_eq!(
+            verdict(ticket, &list(&changes), &empty, &now),
+            expected,
+            "{changes}"
+        );
+    }
+    let id = ActionId::parse("a").unwrap();
+    let stopped = judge(
+        &id,
+        Some(&ticket),
+        &list(&json!({})),
+        &empty,
+        &now,
+        Stop::PresentOrUnknown,
+    );
+    assert_eq!(
+        stopped.err().map(|refusal| refusal.reason),
+        Some(Reason::Stopped)
+    );
+}

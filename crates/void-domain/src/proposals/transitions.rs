@@ -173,24 +173,14 @@ impl Proposal {
     }
 
     /// Records the check after the run. The state stays *executed*; a check is recorded once.
-    pub fn verify(mut self, seen: Verification) -> Outcome {
+    pub fn verify(mut self, seen: Verification) -> Result<Self, InvalidTransition> {
         match &mut self.state {
             State::Executed {
                 verification: verification @ None,
                 ..
             } => {
-                let at = seen.at;
                 *verification = Some(seen);
-                let transition = Transition {
-                    from: Some(Status::Executed),
-                    to: Status::Executed,
-                    at,
-                    by: "system".to_owned(),
-                };
-                Ok(Moved {
-                    proposal: self,
-                    transition,
-                })
+                Ok(self)
             }
             _ => Err(self.cannot_become(Status::Executed)),
         }

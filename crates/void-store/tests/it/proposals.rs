@@ -99,14 +99,6 @@ fn path_to(status: Status, n: u32) -> Vec<Moved> {
             push(&approve);
             push(&start);
             push(&|p| p.succeed(NOW, "system", json!({"exit": 0})).unwrap());
-            push(&|p| {
-                let seen = Verification {
-                    outcome: VerificationOutcome::Verified,
-                    at: NOW,
-                    detail: json!({"ms": 3}),
-                };
-                p.verify(seen).unwrap()
-            });
         }
     }
     path
@@ -140,6 +132,58 @@ async fn every_state_reads_back_as_it_was_written() {
             let steps: Vec<_> = path.iter().map(|moved| moved.transition.clone()).collect();
             assert_eq!(history, steps, "{}: {status:?}", engine.name);
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_is_recorded_once_and_only_for_what_ran() {
+    for engine in engines::both().await {
+        let record = |id: ProposalId, outcome: VerificationOutcome| {
+            let store = engine.store.clone();
+            async move {
+                let seen = Verification {
+                    outcome,
+                    at: NOW,
+                    detail: json!({"ms": 3}),
+                };
+                let write = store.write(move |tx| {
+                    Box::pin(async move { proposals::record_verification(tx, id, &seen).await })
+                });
+                write.await.unwrap()
+            }
+        };
+        let path = path_to(Status::Executed, 1);
+        let id = path[0].proposal.id;
+        insert(&engine.store, path[0].clone()).await;
+        for moved in &path[1..] {
+            assert!(
+                !record(id, VerificationOutcome::Verified).await,
+                "{}",
+                engine.name
+            );
+            assert!(advance(&engine.store, moved.clone()).await.unwrap());
+        }
+        assert!(
+            record(id, VerificationOutcome::Failed).await,
+            "{}",
+            engine.name
+        );
+        assert!(
+            !record(id, VerificationOutcome::Verified).await,
+            "{}",
+            engine.name
+        );
+        let State::Executed {
+            verification: Some(seen),
+            ..
+        } = find(&engine.store, id).await.state
+        else {
+            panic!("{}: no check", engine.name)
+        };
+        assert_eq!(
+            (seen.outcome, seen.detail),
+            (VerificationOutcome::Failed, json!({"ms": 3}))
+        );
     }
 }
 

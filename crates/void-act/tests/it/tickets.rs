@@ -1,0 +1,259 @@
+//! Tickets against the binary: once and never again, and what became of them.
+
+use std::process::Stdio;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::json;
+use void_act::{Outcome, Params, Reason, Ticket};
+
+use crate::lab::{
+    Called, HOUR_MS, Lab, def, now_ms, proposal, safe, ticket, ticket_with, wait_for,
+};
+
+#[test]
+fn the_same_ticket_again_answers_from_the_journal() {
+    let lab = Lab::new(&[safe("fail", &["/bin/sh", "-c", "echo why >&2; exit 3"])]);
+    let (one, two) = (ticket(1), ticket(2));
+    lab.ask("effect", &one).is(Outcome::Done, false);
+    for _ in 0..3 {
+        lab.ask("effect", &one).is(Outcome::Done, true);
+    }
+    assert_eq!(lab.effects(), 1);
+    lab.ask("fail", &two).is(Outcome::Failed, false);
+    let again = lab.ask("fail", &two);
+    again.is(Outcome::Failed, true);
+    assert_eq!(
+        (again.answer.exit, again.answer.stderr.as_deref()),
+        (Some(3), Some("why\n"))
+    );
+    assert_eq!(lab.journal().lines().count(), 4);
+}
+
+#[test]
+fn a_known_ticket_is_answered_whatever_changed_since() {
+    let lab = Lab::new(&[]);
+    let brief = ticket_with(1, &json!({}), now_ms() + 4000);
+    lab.ask("effect", &brief).is(Outcome::Done, false);
+    wait_for("the ticket to expire", || now_ms() > brief.expires_ms());
+    lab.ask("effect", &brief).is(Outcome::Done, true);
+    std::fs::write(lab.path("stop"), "").unwrap();
+    lab.ask("effect", &brief).is(Outcome::Done, true);
+    lab.ask("void-ticket", &brief).is(Outcome::Done, true);
+}
+
+#[test]
+fn the_same_proposal_with_other_content_is_refused() {
+    let lab = Lab::new(&[safe("other", &["/bin/true"])]);
+    let expires_ms = now_ms() + HOUR_MS;
+    let digest = "d".repeat(64);
+    let with = |digest: &str, exec: &str, params: serde_json::Value, expires_ms: u64| {
+        let params: Params = serde_json::from_value(params).unwrap();
+        Ticket::new(&proposal(1), digest, exec, params, expires_ms).unwrap()
+    };
+    let original = with(&digest, &def(), json!({}), expires_ms);
+    lab.ask("effect", &original).is(Outcome::Done, false);
+    for forged in [
+        with(&"c".repeat(64), &def(), json!({}), expires_ms),
+        with(&digest, &"c".repeat(64), json!({}), expires_ms),
+        with(&digest, &def(), json!({"n": 1}), expires_ms),
+        with(&digest, &def(), json!({}), expires_ms + 1),
+    ] {
+        for id in ["effect", "void-ticket", "void-settle"] {
+            lab.ask(id, &forged).refused(Reason::TicketMismatch);
+        }
+    }
+    lab.ask("other", &original).refused(Reason::TicketMismatch);
+    lab.ask("void-ticket", &original).is(Outcome::Done, true);
+    assert_eq!(lab.effects(), 1);
+}
+
+#[test]
+fn an_unseen_ticket_must_be_in_time_and_for_this_definition() {
+    let lab = Lab::new(&[json!({"id": "nodef", "argv": ["/bin/true"], "tier": "safe"})]);
+    lab.ask("effect", &ticket_with(1, &json!({}), now_ms() - 1))
+        .refused(Reason::Expired);
+    lab.ask("effect", &ticket_with(2, &json!({}), 0))
+        .refused(Reason::Expired);
+    let other = Ticket::new(
+        &proposal(3),
+        &def(),
+        &"f".repeat(64),
+        Params::new(),
+        u64::MAX,
+    )
+    .unwrap();
+    lab.ask("effect", &other).refused(Reason::Drift);
+    lab.ask("nodef", &ticket(4)).refused(Reason::Drift);
+    lab.ask("nothing", &ticket(5))
+        .refused(Reason::UnknownAction);
+    lab.ask("effect", &ticket_with(6, &json!({"n": 1}), u64::MAX))
+        .refused(Reason::BadParams);
+    assert_eq!((lab.effects(), lab.journal().as_str()), (0, ""));
+}
+
+#[test]
+fn parameters_become_whole_elements() {
+    let lab = Lab::new(&[]);
+    let params = json!({
+        "n": {"type": "integer", "min": -5, "max": 5},
+        "m": {"type": "enum", "values": ["a b", "$(id)"]},
+        "i": {"type": "pattern", "pattern": "^.*$", "max_len": 32},
+    });
+    let argv = json!([lab.text("effect"), {"param": "n"}, "--", {"param": "m"}, {"param": "i"}, {"param": "n"}]);
+    lab.list(&[json!({"id": "p", "argv": argv, "tier": "risky", "def": def(), "params": params})]);
+    let ask = |n: u64, params| lab.ask("p", &ticket_with(n, &params, now_ms() + HOUR_MS));
+    ask(1, json!({"n": -5, "m": "$(id)", "i": "x;y `z` é"})).is(Outcome::Done, false);
+    let effects = std::fs::read_to_string(lab.path("effects")).unwrap();
+    assert_eq!(effects, "5:-5 -- $(id) x;y `z` é -5\n");
+    for (n, bad) in [
+        json!({"n": -6, "m": "a b", "i": "x"}),
+        json!({"n": "1", "m": "a b", "i": "x"}),
+        json!({"n": 1, "m": "a", "i": "x"}),
+        json!({"n": 1, "m": "a b", "i": "-x"}),
+        json!({"n": 1, "m": "a b", "i": "x".repeat(33)}),
+        json!({"n": 1, "m": "a b", "i": "x\ny"}),
+        json!({"n": 1, "m": "a b", "i": "x\u{0}"}),
+        json!({"n": 1, "m": "a b", "i": ""}),
+        json!({"n": 1, "m": "a b"}),
+        json!({"n": 1, "m": "a b", "i": "x", "j": "y"}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        ask(10 + n as u64, bad).refused(Reason::BadParams);
+    }
+    assert_eq!(lab.effects(), 1);
+}
+
+#[test]
+fn signatures_are_refused_until_they_are_checked() {
+    let signed = json!({"id": "signed", "argv": ["/bin/true"], "tier": "safe", "def": def(), "cooldown_s": 1, "signed": true});
+    let lab = Lab::new(&[signed]);
+    lab.call("signed").refused(Reason::SignatureUnsupported);
+    lab.ask("signed", &ticket(1))
+        .refused(Reason::SignatureUnsupported);
+    let body =
+        json!({"p": proposal(2), "d": def(), "e": def(), "a": {}, "x": u64::MAX, "s": "AAAA"});
+    let word = URL_SAFE_NO_PAD.encode(body.to_string());
+    lab.call(format!("effect v1.{word}"))
+        .refused(Reason::SignatureUnsupported);
+    assert_eq!(lab.effects(), 0);
+}
+
+#[test]
+fn asking_about_a_ticket_changes_nothing() {
+    let lab = Lab::new(&[]);
+    let one = ticket(1);
+    lab.ask("void-ticket", &one).is(Outcome::Unseen, false);
+    assert!(!lab.path("state/journal").exists());
+    lab.ask("effect", &one).is(Outcome::Done, false);
+    let journal = lab.journal();
+    let asked = lab.ask("void-ticket", &one);
+    asked.is(Outcome::Done, true);
+    assert_eq!(
+        (asked.answer.id.as_str(), asked.answer.exit),
+        ("void-ticket", Some(0))
+    );
+    lab.write_journal(format!("{journal}{{\"start\":"));
+    lab.ask("void-ticket", &one).is(Outcome::Done, true);
+    assert_eq!(lab.journal(), format!("{journal}{{\"start\":"));
+}
+
+#[test]
+fn a_settled_ticket_never_starts_afterwards() {
+    let lab = Lab::new(&[]);
+    let one = ticket(1);
+    lab.ask("void-settle", &one).is(Outcome::Unseen, false);
+    lab.ask("effect", &one).refused(Reason::Settled);
+    lab.ask("void-settle", &one).is(Outcome::Unseen, false);
+    lab.ask("void-ticket", &one).is(Outcome::Unseen, false);
+    assert_eq!((lab.effects(), lab.journal().lines().count()), (0, 1));
+    let ran = ticket(2);
+    lab.ask("effect", &ran).is(Outcome::Done, false);
+    lab.ask("void-settle", &ran).is(Outcome::Done, true);
+    // Also one that has expired here: the clock may yet be set back.
+    let late = ticket_with(3, &json!({}), now_ms() - 1);
+    lab.ask("void-settle", &late).is(Outcome::Unseen, false);
+    lab.ask("effect", &late).refused(Reason::Settled);
+    std::fs::write(lab.path("stop"), "").unwrap();
+    lab.ask("void-settle", &ticket(4))
+        .is(Outcome::Unseen, false);
+}
+
+#[test]
+fn a_run_under_way_is_started_for_everyone_who_asks() {
+    let lab = Lab::new(&[]);
+    let body = format!(
+        "echo >> {0}/effects; while [ ! -e {0}/go ]; do sleep 0.02; done",
+        lab.text("")
+    );
+    let slow = lab.script("slow", &body);
+    lab.list(&[safe("slow", &[&slow])]);
+    let one = ticket(1);
+    let mut first = lab.command(format!("slow {}", one.encode()));
+    let first = first.stdout(Stdio::piped()).spawn().unwrap();
+    wait_for("the command to run", || lab.effects() == 1);
+    for id in ["slow", "void-ticket", "void-settle"] {
+        let asked = lab.ask(id, &one);
+        asked.is(Outcome::Started, true);
+        assert_eq!((asked.code, asked.answer.exit), (Some(0), None));
+    }
+    std::fs::write(lab.path("go"), "").unwrap();
+    Called::from(&first.wait_with_output().unwrap()).is(Outcome::Done, false);
+    lab.ask("void-ticket", &one).is(Outcome::Done, true);
+    assert_eq!(lab.effects(), 1);
+}
+
+#[test]
+fn a_failed_ticket_is_asked_for_with_exit_1() {
+    let lab = Lab::new(&[safe("fail", &["/bin/false"])]);
+    let one = ticket(1);
+    lab.ask("fail", &one).is(Outcome::Failed, false);
+    assert_eq!(lab.ask("void-ticket", &one).code, Some(1));
+    assert_eq!(lab.ask("void-settle", &one).code, Some(1));
+}
+
+#[test]
+fn of_32_at_once_exactly_one_runs() {
+    let lab = Lab::new(&[]);
+    for round in 0..3 {
+        let original = format!("effect {}", ticket(round).encode());
+        let spawn = |_| {
+            lab.command(&original)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        };
+        let children: Vec<_> = (0..32).map(spawn).collect();
+        let outputs = children
+            .into_iter()
+            .map(|child| child.wait_with_output().unwrap());
+        let called: Vec<_> = outputs.map(|output| Called::from(&output)).collect();
+        let first = |one: &&Called| !one.answer.replayed;
+        assert_eq!(called.iter().filter(first).count(), 1);
+        for one in &called {
+            assert!(
+                matches!(one.answer.outcome, Outcome::Done | Outcome::Started),
+                "{}",
+                one.line
+            );
+        }
+        assert_eq!(lab.effects() as u64, round + 1);
+    }
+}
+
+#[test]
+fn of_32_bare_ids_at_once_exactly_one_runs() {
+    let lab = Lab::new(&[]);
+    lab.list(&[safe("bare", &[&lab.text("effect")])]);
+    let spawn = |_| lab.command("bare").stdout(Stdio::piped()).spawn().unwrap();
+    let children: Vec<_> = (0..32).map(spawn).collect();
+    for child in children {
+        let called = Called::from(&child.wait_with_output().unwrap());
+        if called.answer.outcome != Outcome::Done {
+            called.refused(Reason::CoolingDown);
+        }
+    }
+    assert_eq!(lab.effects(), 1);
+}

@@ -1,0 +1,69 @@
+//! The machine Void lives on: `void-act` as a child process, with the same list, journal and rules
+//! as on any other host.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use void_act::Answer;
+use void_domain::hosts::Host;
+use void_domain::proposals::Failure;
+
+use crate::act::{self, Carrier, NoAnswer};
+use crate::process::{self, NotFinished, Program};
+
+#[derive(Debug, Clone)]
+pub struct LocalConfig {
+    /// The program and the arguments before its own: `void act`, or an installed `void-act`.
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    pub list: PathBuf,
+    pub state: PathBuf,
+    /// Accept a list that belongs to the account Void runs as; for the rehearsal lab.
+    pub trust_own_list: bool,
+}
+
+pub(crate) struct Local<'a> {
+    pub config: &'a LocalConfig,
+    pub host: Host,
+}
+
+impl Carrier for Local<'_> {
+    fn host(&self) -> &Host {
+        &self.host
+    }
+
+    async fn ask(&self, command: &[&str], limit: Duration) -> Result<Answer, NoAnswer> {
+        let mut args = self.config.args.clone();
+        args.extend(["--list".into(), self.config.list.clone().into_os_string()]);
+        args.extend(["--state".into(), self.config.state.clone().into_os_string()]);
+        if self.config.trust_own_list {
+            args.push("--trust-own-list".into());
+        }
+        let program = Program {
+            path: self.config.program.clone(),
+            args,
+            env: vec![("SSH_ORIGINAL_COMMAND", command.join(" ").into())],
+            dies_with_us: false,
+        };
+        match process::run(program, limit).await {
+            Ok(finished) => act::parse(&finished.stdout).ok_or_else(|| {
+                NoAnswer::Lost(Failure::new(
+                    "no_answer",
+                    "void-act on this machine ended without an answer",
+                ))
+            }),
+            Err(NotFinished::NotStarted(error)) => {
+                let message = format!(
+                    "{} cannot be started: {error}",
+                    self.config.program.display()
+                );
+                Err(NoAnswer::NotSent(Failure::new("not_configured", message)))
+            }
+            Err(NotFinished::GivenUp) => Err(NoAnswer::Lost(Failure::new(
+                "timeout",
+                "void-act on this machine did not answer in time",
+            ))),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Who is doing something, passed first to every use case.
+
+use std::time::Duration;
+
+use void_domain::actors::Actor;
+use void_domain::capabilities::Capabilities;
+use void_domain::ids::RequestId;
+
+#[derive(Debug, Clone)]
+pub struct Ctx {
+    pub actor: Actor,
+    pub capabilities: Capabilities,
+    /// Joins the log line, the answer and the audit entries of one operation.
+    pub request_id: RequestId,
+    /// How long ago the person proved who they are; `None` for bearer tokens.
+    pub authenticated_ago: Option<Duration>,
+}
+
+impl Ctx {
+    pub(crate) const fn system(request_id: RequestId) -> Self {
+        Self {
+            actor: Actor::System,
+            capabilities: Capabilities::none(),
+            request_id,
+            authenticated_ago: None,
+        }
+    }
+}

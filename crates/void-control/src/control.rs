@@ -1,0 +1,170 @@
+//! What every use case needs: the store, the catalogue, the channels, the clock, and the few things
+//! that live in memory.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use void_channels::{Channel, Channels};
+use void_domain::catalogue::Catalogue;
+use void_domain::freezes::Brake;
+use void_domain::limits;
+use void_domain::secrets::Secret;
+use void_store::{Store, StoreError};
+
+use crate::clock::Clock;
+use crate::context::Ctx;
+use crate::events::Hub;
+use crate::proposals::Waiters;
+use crate::records::Scribe;
+use crate::{freezes, maintenance, proposals, random, witness};
+
+/// The bounds that an owner may set.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub open_proposals: u64,
+    pub open_proposals_per_agent: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            open_proposals: limits::OPEN_PROPOSALS_MAX,
+            open_proposals_per_agent: limits::OPEN_PROPOSALS_PER_AGENT_MAX,
+        }
+    }
+}
+
+pub struct ControlConfig {
+    pub store: Store,
+    pub catalogue: Catalogue,
+    /// The commit that the catalogue's file is at, if it is in a git work tree.
+    pub catalogue_commit: Option<String>,
+    pub channels: Arc<Channels>,
+    /// What executes; the channels themselves unless a benchmark measures without machines.
+    pub executor: Option<Arc<dyn Channel>>,
+    pub clock: Clock,
+    pub owner_token: Secret,
+    pub limits: Limits,
+    /// Where the copies of the database go; `None` switches the daily one off.
+    pub backups_folder: Option<PathBuf>,
+    /// Where the newest audit head is noted outside the database.
+    pub witness_file: Option<PathBuf>,
+}
+
+/// Cheap to clone; all clones are the same control plane.
+#[derive(Clone)]
+pub struct Control(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub store: Store,
+    pub catalogue: Catalogue,
+    pub catalogue_commit: Option<String>,
+    pub channels: Arc<Channels>,
+    pub executor: Arc<dyn Channel>,
+    pub clock: Clock,
+    pub owner_token: void_domain::digests::Digest,
+    pub limits: Limits,
+    pub backups_folder: Option<PathBuf>,
+    pub witness_file: Option<PathBuf>,
+    pub brake: Brake,
+    pub hub: Hub,
+    pub waiters: Waiters,
+    /// How many executions are under way here.
+    pub executing: watch::Sender<usize>,
+    pub stopping: watch::Sender<bool>,
+}
+
+impl std::ops::Deref for Control {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Control {
+    /// Opens for business: settles what a crash left behind, then starts the sweeps.
+    pub async fn start(config: ControlConfig) -> Result<Self, StoreError> {
+        let executor = config
+            .executor
+            .unwrap_or_else(|| Arc::<Channels>::clone(&config.channels));
+        let hub = Hub::new(&config.store).await?;
+        let control = Self(Arc::new(Inner {
+            owner_token: void_domain::digests::Digest::of(config.owner_token.expose().as_bytes()),
+            store: config.store,
+            catalogue: config.catalogue,
+            catalogue_commit: config.catalogue_commit,
+            channels: config.channels,
+            executor,
+            clock: config.clock,
+            limits: config.limits,
+            backups_folder: config.backups_folder,
+            witness_file: config.witness_file,
+            brake: Brake::default(),
+            hub,
+            waiters: Waiters::default(),
+            executing: watch::Sender::new(0),
+            stopping: watch::Sender::new(false),
+        }));
+        witness::compare(&control).await?;
+        freezes::apply_stored(&control).await?;
+        control.hub.start(&control);
+        proposals::recover(&control).await?;
+        maintenance::start(&control);
+        Ok(control)
+    }
+
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    pub fn catalogue_commit(&self) -> Option<&str> {
+        self.catalogue_commit.as_deref()
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    /// Whether the database answers.
+    pub async fn is_ready(&self) -> Result<(), StoreError> {
+        self.store
+            .read(|tx| {
+                Box::pin(async move { void_store::installation::epoch(tx).await.map(|_| ()) })
+            })
+            .await
+    }
+
+    /// Stops starting things, and waits for what is under way, up to `patience`.
+    pub async fn stop(&self, patience: Duration) {
+        self.stopping.send_replace(true);
+        let mut executing = self.executing.subscribe();
+        let idle = executing.wait_for(|count| *count == 0);
+        if tokio::time::timeout(patience, idle).await.is_err() {
+            tracing::warn!("stopping while actions still run; they are settled at the next start");
+        }
+        witness::note(self).await;
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    pub(crate) fn scribe(&self, ctx: &Ctx) -> Scribe {
+        Scribe {
+            actor: ctx.actor.to_string(),
+            request_id: ctx.request_id,
+            catalogue: Some(self.catalogue.digest()),
+        }
+    }
+
+    pub(crate) fn system_ctx(&self) -> Result<Ctx, StoreError> {
+        Ok(Ctx::system(random::request_id(self.clock.now())?))
+    }
+}

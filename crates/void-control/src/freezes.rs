@@ -1,0 +1,144 @@
+//! The stop switch: anyone who may act pulls it, only the owner lets go.
+
+use std::time::Duration;
+
+use serde_json::json;
+use void_domain::actors::ActorKind;
+use void_domain::capabilities::Capability;
+use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::freezes::{Freeze, Frozen};
+use void_domain::limits;
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, events, freezes};
+
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::records::{self, Scribe};
+
+#[derive(Debug, thiserror::Error)]
+pub enum FreezeError {
+    #[error("this token may not freeze")]
+    Forbidden,
+    #[error("only the owner thaws, and only the owner sets when a freeze ends")]
+    OwnerOnly,
+    #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
+    ReasonTooLong,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub async fn current(control: &Control) -> Result<Freeze, StoreError> {
+    control.store.read(|tx| Box::pin(freezes::load(tx))).await
+}
+
+pub async fn freeze(
+    control: &Control,
+    ctx: &Ctx,
+    reason: Option<String>,
+    lasts: Option<Duration>,
+) -> Result<Freeze, FreezeError> {
+    let may = match ctx.actor.kind() {
+        ActorKind::Owner => true,
+        ActorKind::Agent => ctx.capabilities.has(Capability::Act),
+        ActorKind::Viewer | ActorKind::Node | ActorKind::System => false,
+    };
+    if !may {
+        return Err(FreezeError::Forbidden);
+    }
+    if lasts.is_some() && !ctx.actor.is_owner() {
+        return Err(FreezeError::OwnerOnly);
+    }
+    if reason
+        .as_ref()
+        .is_some_and(|reason| reason.len() > limits::REASON_BYTES_MAX)
+    {
+        return Err(FreezeError::ReasonTooLong);
+    }
+    // First the brake, then the record: nothing starts while the record is on its way.
+    control.brake.pull();
+    let at = control.clock.now();
+    let by_owner = ctx.actor.is_owner();
+    let frozen = Frozen {
+        by: ctx.actor.to_string(),
+        at,
+        reason,
+        until: lasts.map(|lasts| at.plus(lasts)),
+    };
+    let scribe = control.scribe(ctx);
+    let saved = control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                // An agent cannot shorten or replace what the owner set.
+                let current = freezes::load(tx).await?;
+                if current.holds_at(at) && !by_owner {
+                    return Ok(current);
+                }
+                let freeze = Freeze::Frozen(frozen);
+                save(tx, &scribe, at, "freeze.set", &freeze).await?;
+                Ok::<_, FreezeError>(freeze)
+            })
+        })
+        .await;
+    if saved.is_err() {
+        // What is not recorded does not hold: the brake follows the record again.
+        let _ = apply_stored(control).await;
+    }
+    saved
+}
+
+pub async fn thaw(control: &Control, ctx: &Ctx) -> Result<Freeze, FreezeError> {
+    if !ctx.actor.is_owner() {
+        return Err(FreezeError::OwnerOnly);
+    }
+    let at = control.clock.now();
+    let scribe = control.scribe(ctx);
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                if freezes::load(tx).await? != Freeze::Thawed {
+                    save(tx, &scribe, at, "freeze.lifted", &Freeze::Thawed).await?;
+                }
+                Ok::<_, FreezeError>(())
+            })
+        })
+        .await?;
+    apply_stored(control).await?;
+    Ok(Freeze::Thawed)
+}
+
+async fn save(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    verb: &'static str,
+    freeze: &Freeze,
+) -> Result<(), StoreError> {
+    freezes::save(tx, freeze).await?;
+    let detail = match freeze {
+        Freeze::Thawed => json!({"frozen": false}),
+        Freeze::Frozen(frozen) => {
+            json!({"frozen": true, "by": frozen.by, "reason": frozen.reason, "until": frozen.until})
+        }
+    };
+    records::audit(tx, scribe, at, verb, None, detail.clone()).await?;
+    let event = EventDraft {
+        kind: EventKind::FreezeChanged,
+        audience: Audience::Everyone,
+        payload: detail,
+    };
+    events::append(tx, at, &event).await?;
+    Ok(())
+}
+
+/// Sets the brake as the record says; also how other instances' freezes reach this one.
+pub(crate) async fn apply_stored(control: &Control) -> Result<(), StoreError> {
+    let freeze = current(control).await?;
+    if freeze.holds_at(control.clock.now()) {
+        control.brake.pull();
+    } else {
+        control.brake.release();
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The machines of the catalogue: what their keys and lists are, and trusting a key.
+
+use serde_json::json;
+use void_channels::{HostKey, HostList};
+use void_domain::hosts::{Host, HostName, Reach};
+use void_domain::proposals::Failure;
+use void_store::StoreError;
+
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::records;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    #[error("only the owner trusts host keys")]
+    OwnerOnly,
+    #[error("the catalogue has no host of that name")]
+    NotFound,
+    #[error("this host is reached without SSH; there is no key to trust")]
+    NoKey,
+    #[error("the catalogue pins this host's key; change it there")]
+    Pinned,
+    #[error("a fingerprint is SHA256: and 43 characters")]
+    InvalidFingerprint,
+    #[error("the host shows {0}, not that fingerprint; nothing was trusted")]
+    Mismatch(String),
+    #[error("the known-hosts file cannot be written: {0}")]
+    Unwritable(std::io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What is known about a host without asking it.
+#[derive(Debug, Clone)]
+pub struct HostView {
+    pub host: Host,
+    pub trusted: Vec<HostKey>,
+    pub actions: usize,
+}
+
+pub fn list(control: &Control) -> Vec<HostView> {
+    control
+        .catalogue
+        .hosts()
+        .map(|host| HostView {
+            host: host.clone(),
+            trusted: match &host.reach {
+                Reach::Local => Vec::new(),
+                Reach::Ssh(address) => control.channels.probe().keys_trusted(&host.name, address),
+            },
+            actions: control.catalogue.actions_on(&host.name).count(),
+        })
+        .filter(|view| view.actions > 0 || matches!(view.host.reach, Reach::Ssh(_)))
+        .collect()
+}
+
+/// What a host answers now.
+#[derive(Debug, Clone)]
+pub struct HostCheck {
+    pub answer: Result<HostList, Failure>,
+    pub drift: Option<String>,
+}
+
+/// Asks a host for its list. Changes nothing there.
+pub async fn check(control: &Control, host: &Host) -> HostCheck {
+    let probe = control.channels.probe();
+    let answer = probe.list(host).await;
+    let drift = answer
+        .as_ref()
+        .ok()
+        .and_then(|list| probe.drift(&host.name, list));
+    HostCheck { answer, drift }
+}
+
+/// Trusts the key with this fingerprint, if that is the one the host shows.
+pub async fn trust(
+    control: &Control,
+    ctx: &Ctx,
+    name: &str,
+    fingerprint: &str,
+) -> Result<HostKey, TrustError> {
+    if !ctx.actor.is_owner() {
+        return Err(TrustError::OwnerOnly);
+    }
+    let name = HostName::parse(name).ok_or(TrustError::NotFound)?;
+    let host = control.catalogue.host(&name).ok_or(TrustError::NotFound)?;
+    let Reach::Ssh(address) = &host.reach else {
+        return Err(TrustError::NoKey);
+    };
+    if address.host_key.is_some() {
+        return Err(TrustError::Pinned);
+    }
+    let wanted =
+        HostKey::parse_fingerprint(fingerprint).map_err(|_| TrustError::InvalidFingerprint)?;
+    let shown = control.channels.probe().keys_shown(address).await;
+    let Some(key) = shown.iter().find(|key| key.fingerprint == wanted).cloned() else {
+        let shown: Vec<String> = shown.into_iter().map(|key| key.fingerprint).collect();
+        return Err(TrustError::Mismatch(if shown.is_empty() {
+            "no key".to_owned()
+        } else {
+            shown.join(", ")
+        }));
+    };
+    let at = control.clock.now();
+    let detail =
+        json!({"fingerprint": key.fingerprint, "address": address.address, "port": address.port});
+    let (scribe, subject) = (control.scribe(ctx), name.to_string());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                records::audit(tx, &scribe, at, "host.trusted", Some(subject), detail).await
+            })
+        })
+        .await?;
+    control
+        .channels
+        .trust(&name, &key)
+        .map_err(TrustError::Unwritable)?;
+    Ok(key)
+}

@@ -1,0 +1,54 @@
+//! What happens by itself: expiry, lapses, waiting starts, settling, the note beside the database,
+//! the daily backup. One loop each, ended by the stop signal.
+
+use std::time::Duration;
+
+use crate::control::Control;
+use crate::{backups, freezes, proposals, witness};
+
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+const NOTE_EVERY: Duration = Duration::from_secs(2);
+const SETTLE_EVERY: Duration = Duration::from_secs(5);
+const BACKUP_LOOK_EVERY: Duration = Duration::from_secs(15 * 60);
+
+pub(crate) fn start(control: &Control) {
+    every(control, SWEEP_EVERY, |control| async move {
+        if let Err(error) = proposals::sweep(&control).await {
+            tracing::error!(%error, "the sweep failed; it is tried again");
+        }
+        // A freeze with an end is over when its time comes, without anybody touching it.
+        let _ = freezes::apply_stored(&control).await;
+    });
+    every(control, NOTE_EVERY, |control| async move {
+        witness::note(&control).await
+    });
+    every(control, SETTLE_EVERY, |control| async move {
+        proposals::settle_unknown(&control).await
+    });
+    every(control, BACKUP_LOOK_EVERY, |control| async move {
+        backups::daily(&control).await
+    });
+}
+
+fn every<F, Fut>(control: &Control, period: Duration, work: F)
+where
+    F: Fn(Control) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = ()> + Send,
+{
+    let control = control.clone();
+    tokio::spawn(async move {
+        let mut stopping = control.stopping.subscribe();
+        let mut ticks = tokio::time::interval(period);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let go_on = tokio::select! {
+                _ = ticks.tick() => true,
+                _ = stopping.wait_for(|stop| *stop) => false,
+            };
+            if !go_on {
+                return;
+            }
+            work(control.clone()).await;
+        }
+    });
+}

@@ -1,0 +1,64 @@
+//! The life of a proposal as use cases: propose, decide, cancel, start, finish, expire, settle,
+//! recover. One file each.
+
+mod cancel;
+mod decide;
+mod expire;
+mod finish;
+mod list;
+mod propose;
+mod recover;
+mod settle;
+mod start;
+mod waiters;
+
+use void_domain::actors::Actor;
+use void_domain::ids::{ProposalCode, ProposalId};
+use void_domain::proposals::Proposal;
+use void_store::proposals::Stored;
+use void_store::{StoreError, Tx, proposals};
+
+use crate::context::Ctx;
+
+pub use cancel::{CancelError, cancel};
+pub use decide::{Answer, DecideError, Decision, decide};
+pub(crate) use expire::sweep;
+pub use list::{Listed, count_open, find, history, list, list_ended, list_waiting};
+pub use propose::{ProposeError, Proposed, Wanted, propose};
+pub(crate) use recover::{recover, void_open};
+pub(crate) use settle::settle_unknown;
+pub use settle::{SettleError, Settled, settle};
+pub(crate) use waiters::Waiters;
+pub use waiters::wait_for_end;
+
+/// How somebody names a proposal: by its id, or by the code that people say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProposalKey {
+    Id(ProposalId),
+    Code(ProposalCode),
+}
+
+impl ProposalKey {
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse()
+            .map(Self::Id)
+            .ok()
+            .or_else(|| ProposalCode::parse(text).map(Self::Code))
+    }
+
+    pub(crate) async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, StoreError> {
+        match self {
+            Self::Id(id) => proposals::find(tx, *id).await,
+            Self::Code(code) => proposals::find_by_code(tx, code).await,
+        }
+    }
+}
+
+/// Whether an agent may know of this proposal: its own only.
+pub(crate) fn is_visible_to(ctx: &Ctx, proposal: &Proposal) -> bool {
+    match &ctx.actor {
+        Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => true,
+        Actor::Agent { id, .. } => proposal.requested_by.id == Some(*id),
+        Actor::Node { .. } => false,
+    }
+}

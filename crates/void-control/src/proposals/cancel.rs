@@ -1,0 +1,58 @@
+//! Withdrawing a wish that still waits: by who made it, or by the owner.
+
+use void_domain::ids::ProposalId;
+use void_domain::proposals::{Cancellation, Proposal};
+use void_store::{StoreError, proposals};
+
+use super::is_visible_to;
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::records;
+
+#[derive(Debug, thiserror::Error)]
+pub enum CancelError {
+    #[error("there is no such proposal")]
+    NotFound,
+    #[error("only who asked for it, or the owner, withdraws a proposal")]
+    Forbidden,
+    #[error("it no longer waits: it is {}", .0.status().as_str())]
+    NotPending(Box<Proposal>),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub async fn cancel(control: &Control, ctx: &Ctx, id: ProposalId) -> Result<Proposal, CancelError> {
+    let (this, ctx, scribe) = (control.clone(), ctx.clone(), control.scribe(ctx));
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let found = proposals::find(tx, id)
+                    .await?
+                    .ok_or(CancelError::NotFound)?
+                    .proposal;
+                if !is_visible_to(&ctx, &found) {
+                    return Err(CancelError::NotFound);
+                }
+                let own =
+                    found.requested_by.id.is_some() && found.requested_by == ctx.actor.requester();
+                if !ctx.actor.is_owner() && !own {
+                    return Err(CancelError::Forbidden);
+                }
+                let now = this.clock.now();
+                let Ok(moved) =
+                    found
+                        .clone()
+                        .cancel(&ctx.actor.to_string(), now, Cancellation::Withdrawn)
+                else {
+                    return Err(CancelError::NotPending(Box::new(found)));
+                };
+                if !proposals::advance(tx, &moved).await? {
+                    return Err(CancelError::NotPending(Box::new(found)));
+                }
+                records::moved(tx, &scribe, &moved).await?;
+                Ok(moved.proposal)
+            })
+        })
+        .await
+}

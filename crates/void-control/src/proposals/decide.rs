@@ -1,0 +1,333 @@
+//! A person says yes or no. The first decision counts; the second is told about the first.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use void_domain::actors::{Actor, Surface};
+use void_domain::catalogue::{Action, Params};
+use void_domain::digests::Digest;
+use void_domain::fail_point;
+use void_domain::limits;
+use void_domain::policy::{self, Approval, ApprovalVerdict, Refusal};
+use void_domain::proposals::{Cancellation, InvalidTransition, Moved, Proposal, Status};
+use void_domain::time::Timestamp;
+use void_store::proposals::Stored;
+use void_store::{StoreError, Tx, installation, proposals};
+
+use super::start::{self, Claim};
+use super::{ProposalKey, recover};
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::records::{self, Scribe};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    Approve,
+    Reject,
+}
+
+#[derive(Debug, Clone)]
+pub struct Decision {
+    pub answer: Answer,
+    /// The digest of what the person saw.
+    pub digest: Option<Digest>,
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    #[error("there is no such proposal")]
+    NotFound,
+    #[error("only the owner decides")]
+    OwnerOnly,
+    #[error("send the digest that you saw")]
+    DigestNeeded,
+    #[error("log in again: this may cut you off, and your last login is too long ago")]
+    FreshLoginNeeded,
+    #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
+    ReasonTooLong,
+    /// It is no longer what was seen, or can no longer be decided; the row says how it stands.
+    #[error("{message}")]
+    Conflict {
+        code: &'static str,
+        message: String,
+        row: Box<Proposal>,
+    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub async fn decide(
+    control: &Control,
+    ctx: &Ctx,
+    key: ProposalKey,
+    decision: Decision,
+) -> Result<Proposal, DecideError> {
+    if decision
+        .reason
+        .as_ref()
+        .is_some_and(|reason| reason.len() > limits::REASON_BYTES_MAX)
+    {
+        return Err(DecideError::ReasonTooLong);
+    }
+    let answer = decision.answer;
+    let job = Job {
+        control: control.clone(),
+        ctx: ctx.clone(),
+        key,
+        decision,
+    };
+    fail_point!("decide.commit.before");
+    // The inner result is an answer that is recorded too; only the outer one rolls back.
+    let answered = match answer {
+        Answer::Approve => control.store.write(move |tx| Box::pin(job.run(tx))).await?,
+        Answer::Reject => {
+            control
+                .store
+                .write_closing(move |tx| Box::pin(job.run(tx)))
+                .await?
+        }
+    };
+    fail_point!("decide.commit.after");
+    let decided = answered?;
+    if let Some((action, params)) = decided.claimed {
+        start::execute(control, &decided.proposal, action, params);
+    }
+    Ok(decided.proposal)
+}
+
+struct Decided {
+    proposal: Proposal,
+    /// What to execute now, if the target was free.
+    claimed: Option<(Arc<Action>, Params)>,
+}
+
+/// The transaction.
+struct Job {
+    control: Control,
+    ctx: Ctx,
+    key: ProposalKey,
+    decision: Decision,
+}
+
+type Answered = Result<Decided, DecideError>;
+
+impl Job {
+    async fn run(self, tx: &mut Tx) -> Result<Answered, StoreError> {
+        let now = self.control.clock.now();
+        let scribe = self.control.scribe(&self.ctx);
+        let Some(stored) = self.key.find(tx).await? else {
+            return Ok(Err(DecideError::NotFound));
+        };
+        let id = stored.proposal.id;
+        let answered = self.judge_and_move(tx, &scribe, now, stored).await?;
+        if let Err(error) = &answered {
+            let detail = json!({"answer": self.word(), "code": code(error)});
+            records::audit(
+                tx,
+                &scribe,
+                now,
+                "decision.refused",
+                Some(id.to_string()),
+                detail,
+            )
+            .await?;
+        }
+        Ok(answered)
+    }
+
+    async fn judge_and_move(
+        &self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+        stored: Stored,
+    ) -> Result<Answered, StoreError> {
+        let Actor::Owner { surface } = self.ctx.actor else {
+            return Ok(Err(DecideError::OwnerOnly));
+        };
+        let Stored { proposal, epoch } = stored;
+        if proposal.status() != Status::Pending {
+            return Ok(Err(already(proposal)));
+        }
+        if proposal.expires_at <= now {
+            return end(tx, scribe, proposal.expire(now), "expired").await;
+        }
+        if epoch != installation::epoch(tx).await? {
+            let cancelled = proposal.cancel("system", now, Cancellation::Restored);
+            return end(tx, scribe, cancelled, "changed").await;
+        }
+        if self
+            .decision
+            .digest
+            .is_some_and(|digest| digest != proposal.wish.digest)
+        {
+            let message = "what waits is not what you saw; look at it again".to_owned();
+            return Ok(Err(DecideError::Conflict {
+                code: "changed",
+                message,
+                row: Box::new(proposal),
+            }));
+        }
+        let digest_sent = self.decision.digest.is_some();
+        match self.decision.answer {
+            Answer::Reject if surface == Surface::Web && !digest_sent => {
+                Ok(Err(DecideError::DigestNeeded))
+            }
+            Answer::Reject => self.reject(tx, scribe, now, proposal).await,
+            Answer::Approve => {
+                let Some((action, params)) = recover::current_definition(&self.control, &proposal)
+                else {
+                    let cancelled = proposal.cancel("system", now, Cancellation::DefinitionChanged);
+                    return end(tx, scribe, cancelled, "changed").await;
+                };
+                let verdict = policy::judge_approval(Approval {
+                    actor: self.ctx.actor.kind(),
+                    surface: Some(surface),
+                    risk: proposal.wish.risk,
+                    digest_sent,
+                    authenticated_ago: self.ctx.authenticated_ago,
+                    brakes: start::brakes(tx, &action, now).await?,
+                });
+                match verdict {
+                    ApprovalVerdict::Accepted => {
+                        self.approve(tx, scribe, now, proposal, action, params)
+                            .await
+                    }
+                    ApprovalVerdict::OwnerOnly => Ok(Err(DecideError::OwnerOnly)),
+                    ApprovalVerdict::DigestNeeded => Ok(Err(DecideError::DigestNeeded)),
+                    ApprovalVerdict::FreshLoginNeeded => Ok(Err(DecideError::FreshLoginNeeded)),
+                    ApprovalVerdict::HeldBack(refusal) => Ok(Err(held_back(refusal, proposal))),
+                }
+            }
+        }
+    }
+
+    async fn reject(
+        &self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+        proposal: Proposal,
+    ) -> Result<Answered, StoreError> {
+        let by = self.ctx.actor.to_string();
+        let moved = proposal
+            .reject(&by, now, self.decision.reason.clone())
+            .map_err(impossible)?;
+        advance(tx, scribe, &moved).await?;
+        Ok(Ok(Decided {
+            proposal: moved.proposal,
+            claimed: None,
+        }))
+    }
+
+    async fn approve(
+        &self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+        proposal: Proposal,
+        action: Arc<Action>,
+        params: Params,
+    ) -> Result<Answered, StoreError> {
+        let moved = proposal
+            .approve(&self.ctx.actor.to_string(), now)
+            .map_err(impossible)?;
+        advance(tx, scribe, &moved).await?;
+        Ok(Ok(
+            match start::claim(tx, &self.control, scribe, &action, moved.proposal, now).await? {
+                Claim::Started(proposal) => Decided {
+                    proposal,
+                    claimed: Some((action, params)),
+                },
+                Claim::Waits(proposal) => Decided {
+                    proposal,
+                    claimed: None,
+                },
+            },
+        ))
+    }
+
+    const fn word(&self) -> &'static str {
+        match self.decision.answer {
+            Answer::Approve => "approve",
+            Answer::Reject => "reject",
+        }
+    }
+}
+
+/// The row was read in this transaction, so nobody can have been faster.
+async fn advance(tx: &mut Tx, scribe: &Scribe, moved: &Moved) -> Result<(), StoreError> {
+    if !proposals::advance(tx, moved).await? {
+        return Err(StoreError::Internal(
+            "a row changed under its own transaction".to_owned(),
+        ));
+    }
+    records::moved(tx, scribe, moved).await
+}
+
+/// It ends here instead of being decided, and the person is told how it ended.
+async fn end(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    moved: Result<Moved, InvalidTransition>,
+    code: &'static str,
+) -> Result<Answered, StoreError> {
+    let moved = moved.map_err(impossible)?;
+    advance(tx, scribe, &moved).await?;
+    let message = match code {
+        "expired" => "its time is over; nothing ran".to_owned(),
+        _ => "what waited is not what would run now; it was withdrawn".to_owned(),
+    };
+    Ok(Err(DecideError::Conflict {
+        code,
+        message,
+        row: Box::new(moved.proposal),
+    }))
+}
+
+fn already(proposal: Proposal) -> DecideError {
+    let code = match proposal.status() {
+        Status::Expired => "expired",
+        _ => "already_decided",
+    };
+    let (by, at) = match (proposal.approval(), proposal.resolution()) {
+        (Some(approval), _) => (approval.by.clone(), Some(approval.at)),
+        (None, (by, at)) => (by.unwrap_or("system").to_owned(), at),
+    };
+    let verb = if proposal.approval().is_some() {
+        "approved"
+    } else {
+        proposal.status().as_str()
+    };
+    let when = at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let message = format!("already {verb} by {by}{when}");
+    DecideError::Conflict {
+        code,
+        message,
+        row: Box::new(proposal),
+    }
+}
+
+fn held_back(refusal: Refusal, proposal: Proposal) -> DecideError {
+    DecideError::Conflict {
+        code: refusal.code(),
+        message: refusal.message(),
+        row: Box::new(proposal),
+    }
+}
+
+const fn code(error: &DecideError) -> &'static str {
+    match error {
+        DecideError::NotFound => "not_found",
+        DecideError::OwnerOnly => "owner_only",
+        DecideError::DigestNeeded | DecideError::ReasonTooLong => "invalid",
+        DecideError::FreshLoginNeeded => "fresh_login_needed",
+        DecideError::Conflict { code, .. } => code,
+        DecideError::Store(_) => "internal",
+    }
+}
+
+fn impossible(error: InvalidTransition) -> StoreError {
+    StoreError::Internal(error.to_string())
+}

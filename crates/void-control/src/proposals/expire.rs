@@ -1,0 +1,76 @@
+//! Time passes: what nobody decided expires, what was approved and could not start lapses.
+
+use void_domain::limits::APPROVAL_LAPSES_AFTER;
+use void_domain::proposals::{Proposal, State, Status};
+use void_domain::time::Timestamp;
+use void_store::{StoreError, proposals};
+
+use super::start;
+use crate::control::Control;
+use crate::records;
+
+/// How many end in one transaction.
+const BATCH: u32 = 100;
+
+pub(super) fn has_lapsed(proposal: &Proposal, now: Timestamp) -> bool {
+    match &proposal.state {
+        State::Approved { approval } => now >= approval.at.plus(APPROVAL_LAPSES_AFTER),
+        _ => false,
+    }
+}
+
+pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
+    while expire_some(control).await? == BATCH as usize {}
+    start::start_waiting(control).await
+}
+
+/// Looks first: most of the time there is nothing to do, and then nothing is written.
+async fn expire_some(control: &Control) -> Result<usize, StoreError> {
+    let now = control.clock.now();
+    let due = control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let mut due = proposals::list_overdue(tx, now, BATCH).await?;
+                let approved = proposals::list_in(tx, Status::Approved, BATCH).await?;
+                due.extend(
+                    approved
+                        .into_iter()
+                        .filter(|stored| has_lapsed(&stored.proposal, now)),
+                );
+                Ok::<_, StoreError>(due)
+            })
+        })
+        .await?;
+    let count = due.len();
+    if count == 0 {
+        return Ok(0);
+    }
+    let scribe = control.scribe(&control.system_ctx()?);
+    let ids: Vec<_> = due.into_iter().map(|stored| stored.proposal.id).collect();
+    let woken = ids.clone();
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                for id in ids {
+                    let Some(stored) = proposals::find(tx, id).await? else {
+                        continue;
+                    };
+                    // Decided meanwhile: then it did not run out of time.
+                    let Ok(moved) = stored.proposal.expire(now) else {
+                        continue;
+                    };
+                    if proposals::advance(tx, &moved).await? {
+                        records::moved(tx, &scribe, &moved).await?;
+                    }
+                }
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await?;
+    for id in woken {
+        control.waiters.wake_id(id);
+    }
+    Ok(count)
+}

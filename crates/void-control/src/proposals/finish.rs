@@ -1,0 +1,103 @@
+//! Records how an execution ended. The effect has happened or not; this write is retried until it
+//! is on disk, because nobody else knows.
+
+use std::time::Duration;
+
+use serde_json::json;
+use void_channels::Outcome;
+use void_domain::fail_point;
+use void_domain::ids::ProposalId;
+use void_domain::proposals::{
+    InvalidTransition, Moved, Proposal, State, Verification, VerificationOutcome,
+};
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, proposals};
+
+use super::start;
+use crate::control::Control;
+use crate::records::{self, Scribe};
+
+const RETRY_FIRST: Duration = Duration::from_millis(50);
+const RETRY_MAX: Duration = Duration::from_secs(5);
+
+pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) {
+    let mut pause = RETRY_FIRST;
+    loop {
+        match write(control, id, outcome.clone()).await {
+            Ok(()) => break,
+            Err(error) => {
+                tracing::error!(%error, proposal = %id, "an outcome could not be recorded; it is tried again");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(RETRY_MAX);
+            }
+        }
+    }
+    control.waiters.wake_id(id);
+    if let Err(error) = start::start_waiting(control).await {
+        tracing::warn!(%error, "what waits could not be started; the sweep tries again");
+    }
+}
+
+async fn write(control: &Control, id: ProposalId, outcome: Outcome) -> Result<(), StoreError> {
+    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    fail_point!("finish.commit.before");
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let now = this.clock.now();
+                let Some(stored) = proposals::find(tx, id).await? else {
+                    return Ok(());
+                };
+                // Settled meanwhile, by evidence or by the owner: what is recorded stays.
+                if let Some(moved) = ended(stored.proposal, now, outcome) {
+                    record(tx, &scribe, &moved).await?;
+                }
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await?;
+    fail_point!("finish.commit.after");
+    Ok(())
+}
+
+fn ended(proposal: Proposal, now: Timestamp, outcome: Outcome) -> Option<Moved> {
+    let moved: Result<Moved, InvalidTransition> = match outcome {
+        Outcome::Done { result } => proposal
+            .succeed(now, "system", result)
+            .map(|moved| unverified(moved, now)),
+        Outcome::Failed(failure) => proposal.fail(now, "system", failure),
+        Outcome::Unknown(failure) => proposal.lose(now, failure),
+    };
+    moved.ok()
+}
+
+/// Where there is no check the record says so at once, and nothing reads as done.
+pub(super) fn unverified(moved: Moved, now: Timestamp) -> Moved {
+    let seen = Verification {
+        outcome: VerificationOutcome::Unverified,
+        at: now,
+        detail: json!({"reason": "no_check"}),
+    };
+    match moved.proposal.clone().verify(seen) {
+        Ok(proposal) => Moved { proposal, ..moved },
+        Err(_) => moved,
+    }
+}
+
+/// Stores an end, if the row is still open.
+pub(super) async fn record(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    moved: &Moved,
+) -> Result<bool, StoreError> {
+    debug_assert!(!matches!(
+        moved.proposal.state,
+        State::Pending | State::Running { .. }
+    ));
+    let won = proposals::advance(tx, moved).await?;
+    if won {
+        records::moved(tx, scribe, moved).await?;
+    }
+    Ok(won)
+}

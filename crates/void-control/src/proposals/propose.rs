@@ -1,0 +1,326 @@
+//! Somebody names an action. Unknown, malformed and refused wishes are recorded; safe ones start at
+//! once, the rest waits.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use void_domain::actors::Actor;
+use void_domain::catalogue::{Action, InvalidParams, Params};
+use void_domain::events::EventKind;
+use void_domain::fail_point;
+use void_domain::ids::{ActionId, ProposalCode};
+use void_domain::limits;
+use void_domain::policy::{self, Refusal, Verdict, Wish};
+use void_domain::proposals::{Approval, Failure, Proposal, ProposedAction, State};
+use void_domain::relations::Relation;
+use void_domain::taint::Taint;
+use void_domain::text;
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, installation, proposals};
+
+use super::start::{self, Claim};
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::random;
+use crate::records::{self, Scribe};
+
+/// What somebody asks for, before anything of it is believed.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub action_id: String,
+    pub params: Value,
+    pub reason: Option<String>,
+    pub taint: Taint,
+}
+
+#[derive(Debug)]
+pub enum Proposed {
+    /// It is running; the proposal as it was when it started.
+    Started(Proposal),
+    /// It waits for the owner, alone or joined to an equal wish.
+    Queued(Proposal),
+    /// Policy said no.
+    Refused(Refusal, Proposal),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProposeError {
+    #[error("there is no action \"{id}\" in the catalogue")]
+    UnknownAction { id: String, nearest: Option<String> },
+    #[error("the parameters do not fit the action")]
+    InvalidParams(InvalidParams),
+    #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
+    ReasonTooLong,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub async fn propose(
+    control: &Control,
+    ctx: &Ctx,
+    wanted: Wanted,
+) -> Result<Proposed, ProposeError> {
+    let (action, params) = match check(control, &wanted) {
+        Ok(checked) => checked,
+        Err(error) => {
+            record_invalid(control, ctx, &wanted.action_id, &error).await?;
+            return Err(error);
+        }
+    };
+    let digest = action
+        .digest_with(&params)
+        .map_err(|error| StoreError::Internal(error.to_string()))?;
+    let wish = ProposedAction {
+        action_id: action.id.clone(),
+        label: action.label.clone(),
+        definition: action.definition().clone(),
+        params: params.to_value(),
+        tier: action.tier,
+        risk: action.risk,
+        target: action.kind.target(),
+        digest,
+        exec_digest: action.exec_digest(),
+    };
+    let job = Job {
+        control: control.clone(),
+        ctx: ctx.clone(),
+        action: Arc::clone(&action),
+        wish,
+        wanted,
+    };
+    fail_point!("propose.commit.before");
+    let (proposed, claimed) = control
+        .store
+        .write(move |tx| Box::pin(async move { job.run(tx).await }))
+        .await?;
+    fail_point!("propose.commit.after");
+    if let Some(running) = claimed {
+        start::execute(control, &running, action, params);
+    }
+    Ok(proposed)
+}
+
+fn check(control: &Control, wanted: &Wanted) -> Result<(Arc<Action>, Params), ProposeError> {
+    let known = ActionId::parse(&wanted.action_id)
+        .ok()
+        .and_then(|id| control.catalogue.get(&id));
+    let Some(action) = known else {
+        return Err(ProposeError::UnknownAction {
+            id: text::escaped(text::cut(&wanted.action_id, 80)),
+            nearest: control
+                .catalogue
+                .nearest(&wanted.action_id)
+                .map(str::to_owned),
+        });
+    };
+    if wanted
+        .reason
+        .as_ref()
+        .is_some_and(|reason| reason.len() > limits::REASON_BYTES_MAX)
+    {
+        return Err(ProposeError::ReasonTooLong);
+    }
+    let params = action
+        .params
+        .check(&wanted.params)
+        .map_err(ProposeError::InvalidParams)?;
+    Ok((Arc::clone(action), params))
+}
+
+/// An attempt that never became a proposal is still on the record.
+async fn record_invalid(
+    control: &Control,
+    ctx: &Ctx,
+    id: &str,
+    error: &ProposeError,
+) -> Result<(), StoreError> {
+    let code = match error {
+        ProposeError::UnknownAction { .. } => "unknown_action",
+        ProposeError::InvalidParams(_) | ProposeError::ReasonTooLong => "invalid",
+        ProposeError::Store(_) => return Ok(()),
+    };
+    let detail = json!({"action_id": text::escaped(text::cut(id, 80)), "code": code});
+    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                records::audit(tx, &scribe, at, "proposal.invalid", None, detail).await
+            })
+        })
+        .await
+}
+
+/// The transaction.
+struct Job {
+    control: Control,
+    ctx: Ctx,
+    action: Arc<Action>,
+    wish: ProposedAction,
+    wanted: Wanted,
+}
+
+type Answer = (Proposed, Option<Proposal>);
+
+impl Job {
+    async fn run(self, tx: &mut Tx) -> Result<Answer, StoreError> {
+        let now = self.control.clock.now();
+        let scribe = self.control.scribe(&self.ctx);
+        let brakes = start::brakes(tx, &self.action, now).await?;
+        let verdict = policy::judge(Wish {
+            actor: self.ctx.actor.kind(),
+            capabilities: &self.ctx.capabilities,
+            relation: relation(&self.ctx.actor, &self.action),
+            tier: self.action.tier,
+            risk: self.action.risk,
+            taint: &self.wanted.taint,
+            brakes,
+        });
+        match verdict {
+            Verdict::Refused(refusal) => self.refuse(tx, &scribe, now, refusal).await,
+            Verdict::NeedsApproval(_) => self.queue(tx, &scribe, now).await,
+            Verdict::RunNow => self.start(tx, &scribe, now).await,
+        }
+    }
+
+    async fn refuse(
+        self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+        refusal: Refusal,
+    ) -> Result<Answer, StoreError> {
+        let failure = Failure::new(refusal.code(), refusal.message());
+        let proposal = self
+            .insert(tx, scribe, now, State::Refused { at: now, failure })
+            .await?;
+        Ok((Proposed::Refused(refusal, proposal), None))
+    }
+
+    async fn queue(
+        self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+    ) -> Result<Answer, StoreError> {
+        let requester = self.ctx.actor.requester();
+        let twin =
+            proposals::find_pending_twin(tx, &requester, &self.wish.digest.to_string()).await?;
+        if let Some(twin) = twin
+            && twin.proposal.expires_at > now
+        {
+            let joined = twin
+                .proposal
+                .join()
+                .map_err(|error| StoreError::Internal(error.to_string()))?;
+            proposals::join(tx, joined.id, joined.count).await?;
+            let detail = json!({"code": joined.code, "count": joined.count});
+            records::audit(
+                tx,
+                scribe,
+                now,
+                "proposal.joined",
+                Some(joined.id.to_string()),
+                detail,
+            )
+            .await?;
+            return Ok((Proposed::Queued(joined), None));
+        }
+        let limits = self.control.limits;
+        let full = if proposals::count_open(tx)? >= limits.open_proposals {
+            Some(limits.open_proposals)
+        } else if !self.ctx.actor.is_owner()
+            && proposals::count_open_of(tx, &requester).await? >= limits.open_proposals_per_agent
+        {
+            Some(limits.open_proposals_per_agent)
+        } else {
+            None
+        };
+        if let Some(limit) = full {
+            return self
+                .refuse(tx, scribe, now, Refusal::TooManyOpen { limit })
+                .await;
+        }
+        let proposal = self.insert(tx, scribe, now, State::Pending).await?;
+        Ok((Proposed::Queued(proposal), None))
+    }
+
+    async fn start(
+        self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+    ) -> Result<Answer, StoreError> {
+        if proposals::is_target_busy(tx, &self.wish.target).await? {
+            return self.refuse(tx, scribe, now, Refusal::Busy).await;
+        }
+        let approval = Approval {
+            by: Approval::POLICY.to_owned(),
+            at: now,
+        };
+        let (control, action) = (self.control.clone(), Arc::clone(&self.action));
+        let approved = self
+            .insert(tx, scribe, now, State::Approved { approval })
+            .await?;
+        match start::claim(tx, &control, scribe, &action, approved, now).await? {
+            Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
+            Claim::Waits(proposal) => {
+                let message = format!("{} could not start", proposal.id);
+                Err(StoreError::Internal(message))
+            }
+        }
+    }
+
+    async fn insert(
+        self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+        state: State,
+    ) -> Result<Proposal, StoreError> {
+        let proposal = Proposal {
+            id: random::proposal_id(now)?,
+            code: free_code(tx).await?,
+            requested_by: self.ctx.actor.requester(),
+            reason: self.wanted.reason,
+            taint: self.wanted.taint,
+            count: 1,
+            created_at: now,
+            expires_at: now.plus(self.action.expires_after),
+            wish: self.wish,
+            state,
+        };
+        let created = proposal.created(&self.ctx.actor.to_string());
+        let epoch = installation::epoch(tx).await?;
+        proposals::insert(tx, epoch, &created).await?;
+        if matches!(created.proposal.state, State::Approved { .. }) {
+            // Safe: it is created and approved by policy in one breath, and the record says both.
+            let kind = EventKind::ProposalCreated;
+            records::proposal(tx, scribe, now, kind, &created.proposal).await?;
+        }
+        records::moved(tx, scribe, &created).await?;
+        Ok(created.proposal)
+    }
+}
+
+/// While agents are flat, an agent is named by the action or a stranger to it.
+fn relation(actor: &Actor, action: &Action) -> Relation {
+    match (actor, &action.agents) {
+        (_, None) => Relation::Same,
+        (Actor::Agent { name, .. }, Some(named)) if named.contains(name) => Relation::Same,
+        (_, Some(_)) => Relation::Stranger,
+    }
+}
+
+/// A code that no open proposal has; longer when the short ones collide.
+async fn free_code(tx: &mut Tx) -> Result<ProposalCode, StoreError> {
+    for length in ProposalCode::LENGTH_MIN..=ProposalCode::LENGTH_MAX {
+        for _ in 0..4 {
+            let code = random::proposal_code(length)?;
+            if !proposals::is_code_open(tx, &code).await? {
+                return Ok(code);
+            }
+        }
+    }
+    Err(StoreError::Internal("no free code was found".to_owned()))
+}

@@ -1,0 +1,133 @@
+//! What a start finds: runs that a crash cut off, approvals that have not started, wishes whose
+//! definition has changed. Nothing risky is repeated; what cannot be known is called unknown.
+
+use std::sync::Arc;
+
+use void_domain::catalogue::{Action, Params};
+use void_domain::proposals::{Cancellation, Failure, Proposal, State, Status};
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, installation, proposals};
+
+use super::{settle, start};
+use crate::control::Control;
+use crate::records::{self, Scribe};
+
+/// Far above the bound on what may be open.
+const OPEN_MAX: u32 = 100_000;
+
+/// The action and parameters of a proposal, if the catalogue still says exactly what was proposed.
+pub(super) fn current_definition(
+    control: &Control,
+    proposal: &Proposal,
+) -> Option<(Arc<Action>, Params)> {
+    let action = control.catalogue.get(&proposal.wish.action_id)?;
+    let params = action.params.check(&proposal.wish.params).ok()?;
+    let same = action.digest_with(&params) == Ok(proposal.wish.digest)
+        && action.exec_digest() == proposal.wish.exec_digest
+        && *action.definition() == proposal.wish.definition;
+    same.then(|| (Arc::clone(action), params))
+}
+
+pub(crate) async fn recover(control: &Control) -> Result<(), StoreError> {
+    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    let running = control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                cancel_changed(tx, &this, &scribe).await?;
+                let running = proposals::list_in(tx, Status::Running, OPEN_MAX).await?;
+                Ok::<_, StoreError>(running)
+            })
+        })
+        .await?;
+    let now = control.clock.now();
+    for stored in running {
+        let State::Running { run, .. } = stored.proposal.state else {
+            continue;
+        };
+        // With one process per file every run is ours, and cut off. On PostgreSQL another instance
+        // may be working on it until its lease ends.
+        if control.store.is_sqlite() || now >= run.lease_until {
+            follow_in_background(control, stored.proposal);
+        }
+    }
+    start::start_waiting(control).await
+}
+
+fn follow_in_background(control: &Control, proposal: Proposal) {
+    tracing::warn!(proposal = %proposal.id, "a run was cut off; asking what became of it");
+    let control = control.clone();
+    control.executing.send_modify(|count| *count += 1);
+    tokio::spawn(async move {
+        settle::follow(&control, proposal.id).await;
+        control
+            .executing
+            .send_modify(|count| *count = count.saturating_sub(1));
+    });
+}
+
+/// What waits must be what would run; the catalogue may have changed while we were not there.
+async fn cancel_changed(tx: &mut Tx, control: &Control, scribe: &Scribe) -> Result<(), StoreError> {
+    let now = control.clock.now();
+    for status in [Status::Pending, Status::Approved] {
+        for stored in proposals::list_in(tx, status, OPEN_MAX).await? {
+            if current_definition(control, &stored.proposal).is_none() {
+                cancel(
+                    tx,
+                    scribe,
+                    stored.proposal,
+                    now,
+                    Cancellation::DefinitionChanged,
+                )
+                .await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Raises the epoch and ends everything that was open: nothing of an older copy comes back to life.
+pub(crate) async fn void_open(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    now: Timestamp,
+    why: Cancellation,
+) -> Result<u64, StoreError> {
+    installation::raise_epoch(tx).await?;
+    let mut voided = 0;
+    for status in [Status::Pending, Status::Approved] {
+        for stored in proposals::list_in(tx, status, OPEN_MAX).await? {
+            cancel(tx, scribe, stored.proposal, now, why).await?;
+            voided += 1;
+        }
+    }
+    for stored in proposals::list_in(tx, Status::Running, OPEN_MAX).await? {
+        let failure = Failure::new(
+            why.as_str(),
+            "it ran when the copy was made; the copy cannot know how it ended",
+        );
+        let Ok(moved) = stored.proposal.lose(now, failure) else {
+            continue;
+        };
+        proposals::advance(tx, &moved).await?;
+        records::moved(tx, scribe, &moved).await?;
+        voided += 1;
+    }
+    Ok(voided)
+}
+
+async fn cancel(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    proposal: Proposal,
+    now: Timestamp,
+    why: Cancellation,
+) -> Result<(), StoreError> {
+    let Ok(moved) = proposal.cancel("system", now, why) else {
+        return Ok(());
+    };
+    if proposals::advance(tx, &moved).await? {
+        records::moved(tx, scribe, &moved).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Outcomes that nobody knows: asked for again and again, and settled by evidence or by the owner's
+//! word. Nothing is ever repeated.
+
+use std::time::Duration;
+
+use serde_json::json;
+use void_channels::{Evidence, Outcome};
+use void_domain::ids::ProposalId;
+use void_domain::permits::Ticket;
+use void_domain::proposals::{Failure, Proposal, State, Status};
+use void_domain::time::Timestamp;
+use void_store::{StoreError, proposals};
+
+use super::finish;
+use super::{ProposalKey, start};
+use crate::context::Ctx;
+use crate::control::Control;
+
+const UNKNOWN_MAX: u32 = 100;
+/// A question is asked at most this often about the same run once it is old.
+const ASK_EVERY_MAX: Duration = Duration::from_secs(5 * 60);
+
+/// What the owner says happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    Executed,
+    Failed,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    #[error("only the owner settles an unknown outcome")]
+    OwnerOnly,
+    #[error("there is no such proposal")]
+    NotFound,
+    #[error("its outcome is not unknown: it is {}", .0.status().as_str())]
+    NotUnknown(Box<Proposal>),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The owner has looked and says what happened. The record shows that it was the owner's word.
+pub async fn settle(
+    control: &Control,
+    ctx: &Ctx,
+    key: ProposalKey,
+    said: Settled,
+) -> Result<Proposal, SettleError> {
+    if !ctx.actor.is_owner() {
+        return Err(SettleError::OwnerOnly);
+    }
+    let (this, scribe, by) = (control.clone(), control.scribe(ctx), ctx.actor.to_string());
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let proposal = key.find(tx).await?.ok_or(SettleError::NotFound)?.proposal;
+                let now = this.clock.now();
+                if proposal.status() != Status::Unknown {
+                    return Err(SettleError::NotUnknown(Box::new(proposal)));
+                }
+                let moved = match said {
+                    Settled::Executed => proposal
+                        .succeed(now, &by, json!({"settled_by": by}))
+                        .map(|moved| finish::unverified(moved, now)),
+                    Settled::Failed => {
+                        let failure =
+                            Failure::new("settled_failed", "the owner looked: it was not done");
+                        proposal.fail(now, &by, failure)
+                    }
+                };
+                let moved = moved.map_err(|error| StoreError::Internal(error.to_string()))?;
+                finish::record(tx, &scribe, &moved).await?;
+                Ok(moved.proposal)
+            })
+        })
+        .await
+}
+
+/// Asks about every unknown outcome whose turn it is.
+pub(crate) async fn settle_unknown(control: &Control) {
+    let unknown = control
+        .store
+        .read(|tx| Box::pin(proposals::list_in(tx, Status::Unknown, UNKNOWN_MAX)))
+        .await;
+    let unknown = match unknown {
+        Ok(unknown) => unknown,
+        Err(error) => {
+            tracing::warn!(%error, "unknown outcomes could not be read");
+            return;
+        }
+    };
+    let now = control.clock.now();
+    for stored in unknown {
+        if is_due(&stored.proposal, now) {
+            ask(control, &stored.proposal).await;
+        }
+    }
+}
+
+/// Often while it is fresh, rarely when it is old: after time t, about every t / 8.
+fn is_due(proposal: &Proposal, now: Timestamp) -> bool {
+    let State::Unknown { at, .. } = proposal.state else {
+        return false;
+    };
+    let age = now.since(at);
+    let period = (age / 8).clamp(Duration::from_secs(1), ASK_EVERY_MAX);
+    age.as_millis() % period.as_millis().max(1) < Duration::from_secs(5).as_millis()
+}
+
+async fn ask(control: &Control, proposal: &Proposal) {
+    let Some(ticket) = Ticket::of(proposal) else {
+        return;
+    };
+    if let Some(outcome) = known(control.executor.settle(&proposal.wish, &ticket).await) {
+        tracing::info!(proposal = %proposal.id, "an unknown outcome was settled by evidence");
+        finish::finish(control, proposal.id, outcome).await;
+    }
+}
+
+/// Evidence as an outcome, if it says anything.
+pub(super) fn known(evidence: Evidence) -> Option<Outcome> {
+    match evidence {
+        Evidence::Done { result } => Some(Outcome::Done { result }),
+        Evidence::Failed(failure) => Some(Outcome::Failed(failure)),
+        Evidence::Started | Evidence::None(_) => None,
+    }
+}
+
+/// Follows a run that a crash cut us off from: until its end is known, or its lease is over.
+pub(super) async fn follow(control: &Control, id: ProposalId) {
+    const PAUSE: Duration = Duration::from_millis(500);
+    const UNREACHABLE_FOR: u32 = 10;
+    let mut without_answer = 0;
+    loop {
+        let found = control
+            .store
+            .read(move |tx| Box::pin(proposals::find(tx, id)))
+            .await;
+        let Ok(Some(stored)) = found else { return };
+        let proposal = stored.proposal;
+        let (State::Running { run, .. }, Some(ticket)) = (&proposal.state, Ticket::of(&proposal))
+        else {
+            return;
+        };
+        let lease_over = control.clock.now() >= run.lease_until;
+        let failure = match control.executor.settle(&proposal.wish, &ticket).await {
+            Evidence::Started if !lease_over => None,
+            Evidence::Started => Some(Failure::new(
+                "no_end",
+                "it began, and no end was recorded in its time",
+            )),
+            Evidence::None(failure) => {
+                without_answer += 1;
+                (lease_over || without_answer >= UNREACHABLE_FOR).then_some(failure)
+            }
+            evidence => {
+                if let Some(outcome) = known(evidence) {
+                    finish::finish(control, id, outcome).await;
+                }
+                return;
+            }
+        };
+        if let Some(failure) = failure {
+            let failure = Failure {
+                message: format!(
+                    "Void stopped while it ran, and the outcome could not be found out: {}",
+                    failure.message
+                ),
+                ..failure
+            };
+            finish::finish(control, id, Outcome::Unknown(failure)).await;
+            let _ = start::start_waiting(control).await;
+            return;
+        }
+        if control.is_stopping() {
+            return;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,39 @@
+//! Random bytes, asked for in one place.
+
+use void_domain::ids::{ProposalCode, ProposalId, RequestId, SessionId, TokenId};
+use void_domain::time::Timestamp;
+use void_store::StoreError;
+
+/// Without randomness there are no ids and no secrets, so there is no work either.
+pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], StoreError> {
+    let mut bytes = [0; N];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(error) => Err(StoreError::Unavailable(format!(
+            "the system gives no random bytes: {error}"
+        ))),
+    }
+}
+
+pub(crate) fn proposal_id(at: Timestamp) -> Result<ProposalId, StoreError> {
+    Ok(ProposalId::new(at, bytes()?))
+}
+
+pub(crate) fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {
+    Ok(TokenId::new(at, bytes()?))
+}
+
+pub(crate) fn session_id(at: Timestamp) -> Result<SessionId, StoreError> {
+    Ok(SessionId::new(at, bytes()?))
+}
+
+pub(crate) fn request_id(at: Timestamp) -> Result<RequestId, StoreError> {
+    Ok(RequestId::new(at, bytes()?))
+}
+
+pub(crate) fn proposal_code(length: usize) -> Result<ProposalCode, StoreError> {
+    let random: [u8; ProposalCode::LENGTH_MAX] = bytes()?;
+    Ok(ProposalCode::from_random(
+        random.get(..length).unwrap_or(&random),
+    ))
+}
