@@ -55,31 +55,32 @@ pub struct ControlConfig {
 
 /// Cheap to clone; all clones are the same control plane.
 #[derive(Clone)]
-pub struct Control(Arc<Inner>);
+pub struct Control(Arc<Parts>);
 
-pub(crate) struct Inner {
-    pub store: Store,
-    pub catalogue: Catalogue,
-    pub catalogue_commit: Option<String>,
-    pub channels: Arc<Channels>,
-    pub executor: Arc<dyn Channel>,
-    pub clock: Clock,
-    pub owner_token: void_domain::digests::Digest,
-    pub limits: Limits,
-    pub backups_folder: Option<PathBuf>,
-    pub witness_file: Option<PathBuf>,
-    pub brake: Brake,
-    pub hub: Hub,
-    pub waiters: Waiters,
+/// Opaque outside this crate.
+pub struct Parts {
+    pub(crate) store: Store,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) catalogue_commit: Option<String>,
+    pub(crate) channels: Arc<Channels>,
+    pub(crate) executor: Arc<dyn Channel>,
+    pub(crate) clock: Clock,
+    pub(crate) owner_token: void_domain::digests::Digest,
+    pub(crate) limits: Limits,
+    pub(crate) backups_folder: Option<PathBuf>,
+    pub(crate) witness_file: Option<PathBuf>,
+    pub(crate) brake: Brake,
+    pub(crate) hub: Hub,
+    pub(crate) waiters: Waiters,
     /// How many executions are under way here.
-    pub executing: watch::Sender<usize>,
-    pub stopping: watch::Sender<bool>,
+    pub(crate) executing: watch::Sender<usize>,
+    pub(crate) stopping: watch::Sender<bool>,
 }
 
 impl std::ops::Deref for Control {
-    type Target = Inner;
+    type Target = Parts;
 
-    fn deref(&self) -> &Inner {
+    fn deref(&self) -> &Parts {
         &self.0
     }
 }
@@ -91,7 +92,7 @@ impl Control {
             .executor
             .unwrap_or_else(|| Arc::<Channels>::clone(&config.channels));
         let hub = Hub::new(&config.store).await?;
-        let control = Self(Arc::new(Inner {
+        let control = Self(Arc::new(Parts {
             owner_token: void_domain::digests::Digest::of(config.owner_token.expose().as_bytes()),
             store: config.store,
             catalogue: config.catalogue,

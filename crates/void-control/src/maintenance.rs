@@ -20,13 +20,13 @@ pub(crate) fn start(control: &Control) {
         let _ = freezes::apply_stored(&control).await;
     });
     every(control, NOTE_EVERY, |control| async move {
-        witness::note(&control).await
+        witness::note(&control).await;
     });
     every(control, SETTLE_EVERY, |control| async move {
-        proposals::settle_unknown(&control).await
+        proposals::settle_unknown(&control).await;
     });
     every(control, BACKUP_LOOK_EVERY, |control| async move {
-        backups::daily(&control).await
+        backups::daily(&control).await;
     });
 }
 

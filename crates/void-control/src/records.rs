@@ -123,6 +123,6 @@ fn payload(proposal: &Proposal, at: Timestamp) -> Value {
         "risk": proposal.wish.risk,
         "status": proposal.status().as_str(),
         "at": at,
-        "waited_ms": at.since(proposal.created_at).as_millis().min(u128::from(u32::MAX)) as u64,
+        "waited_ms": u64::try_from(at.since(proposal.created_at).as_millis()).unwrap_or(0),
     })
 }

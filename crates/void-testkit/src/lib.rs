@@ -4,7 +4,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
-    clippy::panic,
     reason = "a test harness starts processes, and a broken harness should stop the test at once"
 )]
 
