@@ -112,6 +112,10 @@ impl Refusal {
     }
 }
 
+pub(crate) fn refuse<T>(reason: Reason, text: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::new(reason, text))
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -170,6 +174,16 @@ pub(crate) enum Reply {
         stopped: bool,
         defs: BTreeMap<String, Option<String>>,
     },
+}
+
+impl Reply {
+    pub(crate) fn ended(ending: Ending, replayed: bool) -> Self {
+        Self::Ended { ending, replayed }
+    }
+
+    pub(crate) fn started(note: Option<String>, replayed: bool) -> Self {
+        Self::Started { replayed, note }
+    }
 }
 
 impl Answer {

@@ -43,41 +43,33 @@ impl Trust {
 }
 
 /// Reads a file that only trusted users could have written, through directories that only they can change.
-pub(crate) fn read_trusted(path: &Path, trust: Trust, bytes_max: u64) -> Result<Vec<u8>, String> {
-    let parent = path
-        .parent()
-        .filter(|_| path.is_absolute())
-        .ok_or("is not an absolute path")?;
-    let real = parent.canonicalize().map_err(|error| error.to_string())?;
-    if real != parent {
-        return Err("is reached through a symbolic link or ..".to_owned());
+pub(crate) fn read_trusted(path: &Path, trust: Trust, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let parent = path.parent().filter(|_| path.is_absolute());
+    let parent = parent.ok_or_else(|| untrusted("not an absolute path"))?;
+    if parent.canonicalize()? != parent {
+        return Err(untrusted("reached through a symbolic link or .."));
     }
     for directory in parent.ancestors() {
-        let metadata = fs::symlink_metadata(directory).map_err(|error| error.to_string())?;
-        if !trust.directory(&metadata) {
-            return Err(format!(
-                "{} could be changed by others",
-                directory.display()
-            ));
+        if !trust.directory(&fs::symlink_metadata(directory)?) {
+            let text = format!("{} could be changed by others", directory.display());
+            return Err(untrusted(&text));
         }
     }
-    let file = open(OpenOptions::new().read(true), path).map_err(|error| error.to_string())?;
-    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    let file = open(OpenOptions::new().read(true), path)?;
+    let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err("is not a regular file".to_owned());
+        return Err(untrusted("not a regular file"));
     }
     if !trust.owner(metadata.uid()) {
-        return Err("is not owned by root".to_owned());
+        return Err(untrusted("not owned by root"));
     }
     if metadata.mode() & WRITABLE_BY_OTHERS != 0 {
-        return Err("can be written by its group or by others".to_owned());
+        return Err(untrusted("can be written by its group or by others"));
     }
     let mut bytes = Vec::new();
-    file.take(bytes_max + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
+    file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
-        return Err(format!("is larger than {bytes_max} bytes"));
+        return Err(ErrorKind::FileTooLarge.into());
     }
     Ok(bytes)
 }
@@ -88,12 +80,8 @@ pub(crate) fn check_state_dir(path: &Path) -> io::Result<()> {
     let ours = metadata.is_dir()
         && Trust::RootOrCaller.owner(metadata.uid())
         && metadata.mode() & WRITABLE_BY_OTHERS == 0;
-    ours.then_some(()).ok_or_else(|| {
-        io::Error::new(
-            ErrorKind::PermissionDenied,
-            "not a directory that only its owner can write",
-        )
-    })
+    let text = "not a directory that only its owner can write";
+    ours.then_some(()).ok_or_else(|| untrusted(text))
 }
 
 /// Opens a file of the state directory: ours, regular, mode 0600.
@@ -103,12 +91,12 @@ pub(crate) fn open_private(options: &mut OpenOptions, path: &Path) -> io::Result
     let private = metadata.is_file()
         && Trust::RootOrCaller.owner(metadata.uid())
         && metadata.mode() & ACCESSIBLE_TO_OTHERS == 0;
-    private.then_some(file).ok_or_else(|| {
-        io::Error::new(
-            ErrorKind::PermissionDenied,
-            "not a file that only its owner can reach",
-        )
-    })
+    let text = "not a file that only its owner can reach";
+    private.then_some(file).ok_or_else(|| untrusted(text))
+}
+
+fn untrusted(text: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, text)
 }
 
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {

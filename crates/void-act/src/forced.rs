@@ -191,12 +191,7 @@ fn run(
         )),
     };
     let mut ending = match ran {
-        Ran::StillRunning { note } => {
-            return Ok(Reply::Started {
-                replayed: false,
-                note: Some(note),
-            });
-        }
+        Ran::StillRunning { note } => return Ok(Reply::started(Some(note), false)),
         Ran::Ended(ending) => ending,
     };
     let recorded = Journal::reopen(state).and_then(|mut it| it.end(number, ending.clone()));
@@ -204,10 +199,7 @@ fn run(
         let (said, why) = (ending.stderr.unwrap_or_default(), Refusal::from(fault).text);
         ending.stderr = Some(format!("{said}\nvoid-act: this end is not recorded: {why}"));
     }
-    Ok(Reply::Ended {
-        ending,
-        replayed: false,
-    })
+    Ok(Reply::ended(ending, false))
 }
 
 fn look_for_stop(path: &Path) -> Stop {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{Reason, Refusal};
-use crate::commands::{ActionId, escape};
+use crate::commands::ActionId;
 use crate::files::{self, Trust};
 use crate::json;
 use crate::params::{self, ParamSpec, Params};
@@ -96,38 +96,30 @@ impl List {
 
     /// What keeps this list from being used; empty when it is sound.
     pub fn findings(&self) -> Vec<String> {
-        let mut findings = Vec::new();
-        let mut rule = |holds: bool, text: &str| {
-            if !holds {
-                findings.push(text.to_owned());
-            }
-        };
-        rule(self.version == LIST_VERSION, "version is not 1");
-        rule(
-            (1..=HOST_BYTES_MAX).contains(&self.host.len())
-                && !self.host.chars().any(char::is_control),
-            "host is empty, too long or has control characters",
-        );
-        rule(
-            self.stop_file.is_absolute(),
-            "stop_file is not an absolute path",
-        );
-        rule(
-            self.entries.len() <= ENTRIES_MAX,
-            "there are more than 1000 entries",
-        );
+        let host = (1..=HOST_BYTES_MAX).contains(&self.host.len());
+        let plain_host = host && !self.host.chars().any(char::is_control);
+        let mut findings = broken(&[
+            (self.version == LIST_VERSION, "version is not 1"),
+            (
+                plain_host,
+                "host is empty, too long or has control characters",
+            ),
+            (
+                self.stop_file.is_absolute(),
+                "stop_file is not an absolute path",
+            ),
+            (
+                self.entries.len() <= ENTRIES_MAX,
+                "there are more than 1000 entries",
+            ),
+        ]);
         let mut ids = HashSet::new();
         for entry in &self.entries {
             let id = &entry.id;
             if !ids.insert(id) {
                 findings.push(format!("{id}: the id is there twice"));
             }
-            findings.extend(
-                entry
-                    .findings()
-                    .into_iter()
-                    .map(|text| format!("{id}: {text}")),
-            );
+            findings.extend(entry.findings().iter().map(|text| format!("{id}: {text}")));
         }
         findings
     }
@@ -139,55 +131,42 @@ impl List {
 
 impl Entry {
     fn findings(&self) -> Vec<String> {
-        let mut findings = Vec::new();
-        let mut rule = |holds: bool, text: &str| {
-            if !holds {
-                findings.push(text.to_owned());
-            }
+        let program = matches!(self.argv.first(), Some(Arg::Fixed(path)) if path.starts_with('/'));
+        let element = |arg: &Arg| match arg {
+            Arg::Fixed(text) => !text.contains('\0'),
+            Arg::Param(ParamRef { param }) => self.params.contains_key(param),
         };
-        let within =
-            |value: Option<u32>, max: u32| value.is_none_or(|value| (1..=max).contains(&value));
-        rule(
-            !self.id.is_reserved(),
-            "ids that begin with void- are reserved",
-        );
-        rule(
-            matches!(self.argv.first(), Some(Arg::Fixed(program)) if program.starts_with('/')),
-            "argv does not begin with an absolute path",
-        );
-        rule(
-            self.argv.len() <= ARGV_MAX,
-            "argv has more than 256 elements",
-        );
-        rule(
-            self.def.as_deref().is_none_or(is_digest),
-            "def is not 64 lower-case hexadecimal digits",
-        );
-        rule(
-            within(self.cooldown_s, COOLDOWN_S_MAX),
-            "cooldown_s is not between 1 and 31622400",
-        );
-        rule(
-            within(self.timeout_s, TIMEOUT_S_MAX),
-            "timeout_s is not between 1 and 3600",
-        );
-        for arg in &self.argv {
-            match arg {
-                Arg::Fixed(text) => rule(!text.contains('\0'), "argv has a NUL"),
-                Arg::Param(ParamRef { param }) => {
-                    rule(
-                        self.params.contains_key(param),
-                        "argv names a parameter that is not declared",
-                    );
-                }
-            }
-        }
+        let within = |value: Option<u32>, max| value.is_none_or(|value| (1..=max).contains(&value));
+        let mut findings = broken(&[
+            (
+                !self.id.is_reserved(),
+                "ids that begin with void- are reserved",
+            ),
+            (program, "argv does not begin with an absolute path"),
+            (
+                self.argv.len() <= ARGV_MAX,
+                "argv has more than 256 elements",
+            ),
+            (
+                self.argv.iter().all(element),
+                "argv has a NUL or an undeclared parameter",
+            ),
+            (
+                self.def.as_deref().is_none_or(is_digest),
+                "def is not a lower-case SHA-256",
+            ),
+            (
+                within(self.cooldown_s, COOLDOWN_S_MAX),
+                "cooldown_s is not 1 to 31622400",
+            ),
+            (
+                within(self.timeout_s, TIMEOUT_S_MAX),
+                "timeout_s is not 1 to 3600",
+            ),
+        ]);
         for (name, spec) in &self.params {
             if !params::is_name(name) {
-                findings.push(format!(
-                    "parameter name {} is not allowed",
-                    escape(name.as_bytes())
-                ));
+                findings.push("a parameter's name is not of letters, digits, _ and -".to_owned());
             }
             findings.extend(
                 spec.finding()
@@ -214,6 +193,11 @@ impl Entry {
         };
         self.argv.iter().map(element).collect()
     }
+}
+
+fn broken(rules: &[(bool, &str)]) -> Vec<String> {
+    let broken = rules.iter().filter(|(holds, _)| !holds);
+    broken.map(|(_, text)| (*text).to_owned()).collect()
 }
 
 /// The list as read: the digest of its bytes when they could be trusted, and the list when it is sound.

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::answers::{Reason, Refusal, Reply};
+use crate::answers::{Reason, Refusal, Reply, refuse};
 use crate::clock::Moment;
 use crate::commands::ActionId;
 use crate::journals::{History, Seen};
@@ -51,26 +51,25 @@ pub(crate) fn judge(
     if let Some(ticket) = ticket {
         match history.seen(ticket) {
             Seen::Never => {}
-            Seen::Ran(run) if run.start.id != *id => return Err(mismatch()),
+            Seen::Ran(run) if run.start.id != *id => return mismatch(),
             Seen::Settled => {
-                return Err(Refusal::new(
-                    Reason::Settled,
-                    "the server was told that this ticket never ran",
-                ));
+                let text = "the server was told that this ticket never ran";
+                return refuse(Reason::Settled, text);
             }
-            known => return recorded(known).map(Verdict::Recorded),
+            known @ (Seen::Ran(_) | Seen::Mismatch | Seen::Forgotten) => {
+                return recorded(known).map(Verdict::Recorded);
+            }
         }
     }
-    let unknown = || {
-        Refusal::new(
+    let Some(entry) = list.entry(id) else {
+        return refuse(
             Reason::UnknownAction,
             "this action is not in the host's list",
-        )
+        );
     };
-    let entry = list.entry(id).ok_or_else(unknown)?;
     if entry.signed {
         let text = "the entry needs a signature, and signatures are not yet checked here";
-        return Err(Refusal::new(Reason::SignatureUnsupported, text));
+        return refuse(Reason::SignatureUnsupported, text);
     }
     match ticket {
         Some(ticket) => check_ticket(ticket, entry, history, now)?,
@@ -78,17 +77,15 @@ pub(crate) fn judge(
     }
     let argv = entry.argv_with(ticket.map_or(&Params::new(), Ticket::params))?;
     if stop == Stop::PresentOrUnknown {
-        return Err(Refusal::new(
+        return refuse(
             Reason::Stopped,
             "the stop file is there, or cannot be looked for",
-        ));
+        );
     }
     check_room(history)?;
     check_brakes(entry, history, now)?;
-    Ok(Verdict::Start {
-        argv,
-        timeout: entry.timeout(),
-    })
+    let timeout = entry.timeout();
+    Ok(Verdict::Start { argv, timeout })
 }
 
 /// What became of a ticket. A settled one has not run and never will, so it is `unseen` too.
@@ -101,30 +98,30 @@ pub(crate) fn look_up(ticket: &Ticket, history: &History) -> Result<Reply, Refus
 pub(crate) fn judge_settle(ticket: &Ticket, history: &History) -> Result<Settlement, Refusal> {
     match history.seen(ticket) {
         Seen::Never => check_room(history).map(|()| Settlement::Tombstone),
-        known => recorded(known).map(Settlement::Known),
+        known @ (Seen::Ran(_) | Seen::Settled | Seen::Mismatch | Seen::Forgotten) => {
+            recorded(known).map(Settlement::Known)
+        }
     }
 }
 
 fn recorded(seen: Seen<'_>) -> Result<Reply, Refusal> {
     match seen {
         Seen::Never | Seen::Settled => Ok(Reply::Unseen),
-        Seen::Ran(run) => Ok(match &run.ending {
-            Some(ending) => Reply::Ended {
-                ending: ending.clone(),
-                replayed: true,
-            },
-            None => Reply::Started {
-                replayed: true,
-                note: None,
-            },
+        Seen::Ran(run) => Ok(match run.ending.clone() {
+            Some(ending) => Reply::ended(ending, true),
+            None => Reply::started(None, true),
         }),
-        Seen::Mismatch => Err(mismatch()),
+        Seen::Mismatch => mismatch(),
         Seen::Forgotten => {
-            let text =
-                "the journal no longer remembers tickets as old as this one; it may have run";
-            Err(Refusal::new(Reason::Forgotten, text))
+            let text = "the journal no longer remembers tickets this old; it may have run";
+            refuse(Reason::Forgotten, text)
         }
     }
+}
+
+fn mismatch<T>() -> Result<T, Refusal> {
+    let text = "this proposal is known here with another action or other content";
+    refuse(Reason::TicketMismatch, text)
 }
 
 fn check_ticket(
@@ -134,35 +131,34 @@ fn check_ticket(
     now: &Moment,
 ) -> Result<(), Refusal> {
     if ticket.expires_ms() <= history.wall_ms_at_least(now) {
-        return Err(Refusal::new(Reason::Expired, "the ticket has expired"));
+        return refuse(Reason::Expired, "the ticket has expired");
     }
     if entry.def.as_deref() != Some(ticket.exec_digest()) {
-        let text = "the ticket is for another definition than this host's";
-        return Err(Refusal::new(Reason::Drift, text));
+        return refuse(
+            Reason::Drift,
+            "the ticket is for another definition than this host's",
+        );
     }
     Ok(())
 }
 
 fn check_bare(entry: &Entry) -> Result<(), Refusal> {
     match (entry.tier, entry.cooldown_s) {
-        (Tier::Risky, _) => Err(Refusal::new(
-            Reason::NeedsTicket,
-            "a risky action needs a ticket",
-        )),
+        (Tier::Safe, Some(_)) => Ok(()),
         (Tier::Safe, None) => {
             let text = "without a ticket this action needs a cooldown_s in the host's list";
-            Err(Refusal::new(Reason::NeedsCooldown, text))
+            refuse(Reason::NeedsCooldown, text)
         }
-        (Tier::Safe, Some(_)) => Ok(()),
+        (Tier::Risky, _) => refuse(Reason::NeedsTicket, "a risky action needs a ticket"),
     }
 }
 
 fn check_room(history: &History) -> Result<(), Refusal> {
     if history.is_full() {
-        return Err(Refusal::new(
+        return refuse(
             Reason::JournalFull,
-            "the journal holds too many tickets that may still come",
-        ));
+            "the journal is full of tickets that may still come",
+        );
     }
     Ok(())
 }
@@ -172,11 +168,9 @@ fn check_brakes(entry: &Entry, history: &History, now: &Moment) -> Result<(), Re
     if let (Some(cooldown_s), Some(ago_ms)) = (entry.cooldown_s, starts().last())
         && ago_ms < u64::from(cooldown_s) * 1000
     {
-        let text = format!(
-            "it ran {} s ago; the host waits {cooldown_s} s between runs",
-            ago_ms / 1000
-        );
-        return Err(Refusal::new(Reason::CoolingDown, text));
+        let ago_s = ago_ms / 1000;
+        let text = format!("it ran {ago_s} s ago; the host waits {cooldown_s} s between runs");
+        return refuse(Reason::CoolingDown, text);
     }
     for (cap, window_ms, per) in [
         (entry.max_per_hour, HOUR_MS, "hour"),
@@ -185,15 +179,10 @@ fn check_brakes(entry: &Entry, history: &History, now: &Moment) -> Result<(), Re
         let count = starts().filter(|ago_ms| *ago_ms < window_ms).count() as u64;
         if let Some(cap) = cap.filter(|cap| count >= u64::from(*cap)) {
             let text = format!("the host allows {cap} runs per {per}");
-            return Err(Refusal::new(Reason::CapReached, text));
+            return refuse(Reason::CapReached, text);
         }
     }
     Ok(())
-}
-
-fn mismatch() -> Refusal {
-    let text = "this proposal is known here with another action or other content";
-    Refusal::new(Reason::TicketMismatch, text)
 }
 
 #[cfg(test)]

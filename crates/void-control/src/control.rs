@@ -153,6 +153,11 @@ impl Control {
         witness::note(self).await;
     }
 
+    /// Becomes true when the server stops; open streams end then.
+    pub fn stopping(&self) -> watch::Receiver<bool> {
+        self.stopping.subscribe()
+    }
+
     pub(crate) fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }

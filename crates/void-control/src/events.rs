@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::{broadcast, watch};
 use void_domain::events::EventKind;
-use void_store::events::{self, StoredEvent};
+use void_store::events;
+pub use void_store::events::StoredEvent;
 use void_store::{Store, StoreError};
 
 use crate::control::Control;

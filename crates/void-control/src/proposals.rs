@@ -23,7 +23,7 @@ use crate::context::Ctx;
 pub use cancel::{CancelError, cancel};
 pub use decide::{Answer, DecideError, Decision, decide};
 pub(crate) use expire::sweep;
-pub use list::{Listed, count_open, find, history, list, list_ended, list_waiting};
+pub use list::{Listed, count_in, find, history, list, list_ended, list_waiting};
 pub use propose::{ProposeError, Proposed, Wanted, propose};
 pub(crate) use recover::{recover, void_open};
 pub(crate) use settle::settle_unknown;

@@ -1,1 +1,20 @@
+//! HTTP: thin handlers over the use cases. One table of routes drives the router, the OpenAPI
+//! document and the authorisation test; a fence for Host and Origin stands in front of all of it.
 
+mod access;
+mod app;
+mod connections;
+mod errors;
+mod fence;
+mod logins;
+mod metrics;
+mod openapi;
+mod requests;
+pub mod routes;
+mod streams;
+mod wire;
+
+pub use access::Access;
+pub use app::{App, ServerConfig, router};
+pub use connections::{Bound, serve};
+pub use openapi::document;

@@ -89,10 +89,11 @@ fn split(block: &[u8], count: usize) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     for _ in 1..count {
         let tail = rest.get(block.len() / count..).unwrap_or_default();
-        let Some(newline) = tail.iter().position(|byte| *byte == b'\n') else {
+        let newline = tail.iter().position(|byte| *byte == b'\n');
+        let end = newline.map(|at| rest.len() - tail.len() + at + 1);
+        let Some((piece, after)) = end.and_then(|end| rest.split_at_checked(end)) else {
             break;
         };
-        let (piece, after) = rest.split_at(rest.len() - tail.len() + newline + 1);
         pieces.push(piece);
         rest = after;
     }

@@ -45,7 +45,8 @@ pub enum ProblemKind {
     Removed { first: u64, last: u64 },
     /// Two different entries have this seq: this one and the one before it.
     Inserted,
-    /// The entry stands behind `after`, where it does not belong.
+    /// The entry stands behind `after`, where it does not belong. If it was a jump ahead, entries between
+    /// stand elsewhere; whether all of them do is not said.
     Reordered { after: u64 },
     /// The entry before it, again.
     Duplicate,
@@ -162,9 +163,10 @@ impl fmt::Display for Report {
             )?,
         }
         if let Some(first @ 2..) = self.first_seq {
+            let word = if self.is_intact() { "Proven" } else { "Begins" };
             write!(
                 f,
-                " Proven from {first} on; earlier entries are not in this file."
+                " {word} from {first} on; earlier entries are not in this file."
             )?;
         }
         if self.reformatted > 0 {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -209,9 +210,21 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Output of a command that must end by itself.
+/// Output of a command that must end by itself; one that hangs is killed and fails the test.
 pub(crate) fn run(command: &mut Command) -> Output {
-    command.output().unwrap()
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id().to_string();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    if let Ok(output) = receiver.recv_timeout(PATIENCE) {
+        return output.unwrap();
+    }
+    let _ = self::command("/bin/kill").args(["-KILL", &pid]).status();
+    panic!("{command:?} hangs");
 }
 
 pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {

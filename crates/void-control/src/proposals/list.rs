@@ -112,10 +112,10 @@ pub async fn list_ended(control: &Control, limit: u32) -> Result<Vec<Listed>, St
         .await
 }
 
-pub async fn count_open(control: &Control) -> Result<u64, StoreError> {
+pub async fn count_in(control: &Control, status: Status) -> Result<u64, StoreError> {
     control
         .store
-        .read(|tx| Box::pin(proposals::count_by_status(tx, Status::Pending)))
+        .read(move |tx| Box::pin(proposals::count_by_status(tx, status)))
         .await
 }
 

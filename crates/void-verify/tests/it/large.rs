@@ -66,7 +66,7 @@ impl Read for Endless {
 #[test]
 fn threads_and_block_borders_do_not_change_the_report() {
     let edited = 123_456;
-    let reports = [1, 2, 5].map(|threads| {
+    let reports = [1, 3].map(|threads| {
         verify(
             Endless::new(edited),
             &Options {

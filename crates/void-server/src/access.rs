@@ -1,0 +1,161 @@
+//! Who may call what. Denied unless the route's rule allows it.
+
+use std::net::IpAddr;
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, header};
+use void_control::access::{self, Caller};
+use void_domain::actors::Actor;
+use void_domain::capabilities::Capability;
+
+use crate::app::App;
+use crate::connections::Peer;
+use crate::errors::ApiError;
+use crate::fence;
+use crate::routes::Route;
+
+pub(crate) const COOKIE: &str = "void_session";
+pub(crate) const COOKIE_SECURE: &str = "__Host-void_session";
+
+/// The rule of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody: health, the description of the API, logging in.
+    Public,
+    /// Programs on this machine, and whoever may read.
+    Local,
+    /// The owner, viewers, and agents with `read` or `act`; each sees what it may.
+    Read,
+    /// The owner, viewers, and agents with `act`.
+    Catalogue,
+    /// The owner and agents with `act`.
+    Act,
+    Owner,
+}
+
+/// What a guarded handler knows of its caller.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    pub caller: Caller,
+    pub ctx: void_control::Ctx,
+}
+
+/// Checks the route's rule and hands the caller on with the request.
+pub(crate) async fn admit(
+    app: &App,
+    route: &Route,
+    mut request: Request,
+) -> Result<Request, ApiError> {
+    let request_id = access::new_request_id(app.control())?;
+    request.extensions_mut().insert(request_id);
+    let caller = identify(app, Shown::of(request.headers())).await?;
+    if let Some(caller) = &caller
+        && caller.authenticated_ago.is_some()
+    {
+        fence::check_cookie_write(&request)?;
+    }
+    let Some(caller) = caller else {
+        let local = request
+            .extensions()
+            .get::<Peer>()
+            .is_some_and(|peer| is_local(peer.remote.ip()));
+        return match route.access {
+            Access::Public => Ok(request),
+            Access::Local if local => Ok(request),
+            _ => Err(ApiError::unauthenticated()),
+        };
+    };
+    let ctx = caller.ctx(request_id);
+    if !allows(route.access, &caller) {
+        if request.method() != Method::GET {
+            access::record_refusal(app.control(), &ctx, route.operation).await?;
+        }
+        return Err(match route.access {
+            Access::Owner => ApiError::owner_only(),
+            _ => ApiError::forbidden("this token may not do that"),
+        });
+    }
+    request.extensions_mut().insert(Admitted { caller, ctx });
+    Ok(request)
+}
+
+pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
+    let has = |capability| caller.capabilities.has(capability);
+    match (&caller.actor, access) {
+        (_, Access::Public) | (Actor::Owner { .. }, _) => true,
+        (Actor::Viewer { .. }, Access::Local | Access::Read | Access::Catalogue) => true,
+        (Actor::Agent { .. }, Access::Local | Access::Read) => {
+            has(Capability::Read) || has(Capability::Act)
+        }
+        (Actor::Agent { .. }, Access::Catalogue | Access::Act) => has(Capability::Act),
+        (Actor::Viewer { .. }, Access::Act | Access::Owner)
+        | (Actor::Agent { .. }, Access::Owner)
+        | (Actor::Node { .. } | Actor::System, _) => false,
+    }
+}
+
+/// The credential that a request carries. A bearer token wins over a cookie.
+enum Shown {
+    Nothing,
+    /// More than one, or one that is none of ours.
+    Unusable,
+    Bearer {
+        token: String,
+        from_cli: bool,
+    },
+    Cookie(String),
+}
+
+impl Shown {
+    fn of(headers: &HeaderMap) -> Self {
+        let mut authorizations = headers.get_all(header::AUTHORIZATION).iter();
+        if let Some(value) = authorizations.next() {
+            let token = value
+                .to_str()
+                .ok()
+                .and_then(bearer)
+                .filter(|_| authorizations.next().is_none());
+            let from_cli = headers
+                .get("x-void-surface")
+                .is_some_and(|surface| surface == "cli");
+            return token.map_or(Self::Unusable, |token| Self::Bearer {
+                token: token.to_owned(),
+                from_cli,
+            });
+        }
+        cookie(headers).map_or(Self::Nothing, |cookie| Self::Cookie(cookie.to_owned()))
+    }
+}
+
+/// A bearer token that is not valid is an error, never a fall-back to something else.
+async fn identify(app: &App, shown: Shown) -> Result<Option<Caller>, ApiError> {
+    match shown {
+        Shown::Nothing => Ok(None),
+        Shown::Unusable => Err(ApiError::unauthenticated()),
+        Shown::Bearer { token, from_cli } => {
+            let caller = access::by_bearer(app.control(), &token, from_cli).await?;
+            caller.map(Some).ok_or_else(ApiError::unauthenticated)
+        }
+        Shown::Cookie(cookie) => Ok(access::by_cookie(app.control(), &cookie).await?),
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(name, _)| *name == COOKIE || *name == COOKIE_SECURE)
+        .map(|(_, value)| value)
+}
+
+fn is_local(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}

@@ -1,0 +1,78 @@
+//! The application: what handlers share, and the router made from the table.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use void_control::Control;
+
+use crate::errors::ApiError;
+use crate::fence::Fence;
+use crate::logins::Logins;
+use crate::metrics::Metrics;
+use crate::routes::{ROUTES, Route};
+use crate::{access, fence, metrics};
+
+pub struct ServerConfig {
+    pub control: Control,
+    /// `https://void.example.org`, if the owner reaches Void by a name of their own.
+    pub public_url: Option<String>,
+    /// Further names by which Void may be addressed.
+    pub allowed_hosts: Vec<String>,
+}
+
+#[derive(Clone)]
+pub struct App(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub control: Control,
+    pub fence: Fence,
+    pub logins: Logins,
+    pub metrics: Metrics,
+}
+
+impl App {
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.0.control
+    }
+}
+
+/// The router. Every route comes from the table and carries its access rule; there is no other way
+/// to add one.
+pub fn router(config: ServerConfig) -> Router {
+    let metrics = Metrics::start(&config.control);
+    let app = App(Arc::new(Shared {
+        control: config.control,
+        fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
+        logins: Logins::default(),
+        metrics,
+    }));
+    let mut router: Router<App> = Router::new();
+    for route in ROUTES {
+        let guard = middleware::from_fn_with_state((app.clone(), route), guarded);
+        router = router.route(route.path, (route.handler)().layer(guard));
+    }
+    router
+        .fallback(|| async { ApiError::not_found("there is nothing at this address") })
+        .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
+        .layer(middleware::from_fn_with_state(app.clone(), metrics::count))
+        .layer(middleware::from_fn_with_state(app.clone(), fence::check))
+        .with_state(app)
+}
+
+async fn guarded(
+    axum::extract::State((app, route)): axum::extract::State<(App, &'static Route)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match access::admit(&app, route, request).await {
+        Ok(request) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}

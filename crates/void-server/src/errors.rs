@@ -1,0 +1,157 @@
+//! One mapping from what went wrong to what a caller sees: a status, a stable code, a sentence, a
+//! way out. Causes that are not the caller's business go to the log.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use void_control::StoreError;
+
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    row: Option<Value>,
+    fields: Option<BTreeMap<String, String>>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into(),
+            hint: None,
+            row: None,
+            fields: None,
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn row(mut self, row: Value) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    pub(crate) fn unauthenticated() -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthenticated",
+            "no valid credential was sent",
+        )
+        .hint("send Authorization: Bearer with a token, or log in")
+    }
+
+    pub(crate) fn owner_only() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "owner_only",
+            "only the owner does this",
+        )
+    }
+
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            "this address does not take that method",
+        )
+    }
+
+    pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, message)
+    }
+
+    pub(crate) fn rate_limited(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+    }
+
+    /// What is wrong with the input, by field.
+    pub(crate) fn invalid(fields: impl IntoIterator<Item = (String, String)>) -> Self {
+        let fields: BTreeMap<String, String> = fields.into_iter().collect();
+        let message = fields
+            .iter()
+            .map(|(name, problem)| format!("{name} {problem}"))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
+        error.fields = Some(fields);
+        error
+    }
+
+    pub(crate) fn invalid_field(name: &str, problem: impl Into<String>) -> Self {
+        Self::invalid([(name.to_owned(), problem.into())])
+    }
+
+    pub(crate) fn unknown_host() -> Self {
+        Self::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "unknown_host",
+            "Void is not known by this name",
+        )
+        .hint("add the name to allowed_hosts, or set VOID_PUBLIC_URL")
+    }
+
+    pub(crate) fn foreign_origin() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "foreign_origin",
+            "this request comes from another site",
+        )
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::DiskFull => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "disk_full", "the disk is full; new work is refused until there is room")
+                    .hint("free some space in the data folder's file system; rejecting and freezing still work")
+            }
+            StoreError::Unavailable(_) | StoreError::ReadOnly(_) | StoreError::InUse | StoreError::NewerSchema { .. } => {
+                tracing::error!(%error, "the store is unavailable");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the database cannot be used right now; nothing was changed")
+                    .hint("void doctor names the reason")
+            }
+            StoreError::Corrupt { .. } | StoreError::Constraint(_) | StoreError::Internal(_) => {
+                tracing::error!(%error, "an internal error");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "something is wrong inside Void; nothing was changed")
+                    .hint("the server's log has the reason")
+            }
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut error = json!({"code": self.code, "message": self.message});
+        if let Value::Object(members) = &mut error {
+            if let Some(hint) = self.hint {
+                members.insert("hint".to_owned(), Value::String(hint));
+            }
+            if let Some(row) = self.row {
+                members.insert("row".to_owned(), row);
+            }
+            if let Some(fields) = self.fields {
+                members.insert("fields".to_owned(), json!(fields));
+            }
+        }
+        (self.status, Json(json!({"error": error}))).into_response()
+    }
+}

@@ -1,0 +1,122 @@
+//! The OpenAPI 3.1 document, made from the table of routes and the wire types.
+
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::access::Access;
+use crate::routes::{Content, ROUTES, Route};
+
+pub fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = SchemaGenerator::new(settings);
+    let mut paths: Map<String, Value> = Map::new();
+    for route in ROUTES {
+        let operation = operation(route, &mut generator);
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        if let Value::Object(methods) = path {
+            methods.insert(route.method.to_ascii_lowercase(), operation);
+        }
+    }
+    let mut schemas = generator.take_definitions(true);
+    schemas.insert("Error".to_owned(), error_schema());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Void",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The control plane's API. Times are RFC 3339 in UTC; lists take cursor and limit and answer next.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": "void_session"},
+            },
+        },
+    })
+}
+
+fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let mut parameters: Vec<Value> = path_parameters(route.path);
+    for parameter in route.query {
+        parameters.push(json!({
+            "name": parameter.name, "in": "query", "required": false,
+            "description": parameter.meaning, "schema": {"type": parameter.kind},
+        }));
+    }
+    let content = match route.response {
+        Content::Json(schema) => json!({"application/json": {"schema": value(schema(generator))}}),
+        Content::Text(media) => json!({media: {"schema": {"type": "string"}}}),
+    };
+    let mut operation = json!({
+        "operationId": route.operation,
+        "summary": route.summary,
+        "description": who(route.access),
+        "parameters": parameters,
+        "responses": {
+            "200": {"description": "done", "content": content},
+            "default": {
+                "description": "an error with a stable code",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+            },
+        },
+    });
+    if let Value::Object(members) = &mut operation {
+        if let Some(schema) = route.request {
+            let body = json!({"required": false, "content": {"application/json": {"schema": value(schema(generator))}}});
+            members.insert("requestBody".to_owned(), body);
+        }
+        if route.access != Access::Public {
+            members.insert(
+                "security".to_owned(),
+                json!([{"bearer": []}, {"session": []}]),
+            );
+        }
+    }
+    operation
+}
+
+const fn who(access: Access) -> &'static str {
+    match access {
+        Access::Public => "Anybody.",
+        Access::Local => "Programs on this machine, and whoever may read.",
+        Access::Read => "The owner, viewers, and agents with read or act.",
+        Access::Catalogue => "The owner, viewers, and agents with act.",
+        Access::Act => "The owner and agents with act.",
+        Access::Owner => "The owner.",
+    }
+}
+
+fn path_parameters(path: &str) -> Vec<Value> {
+    path.split('/')
+        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+        .collect()
+}
+
+fn value(schema: Schema) -> Value {
+    schema.to_value()
+}
+
+fn error_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["error"],
+        "properties": {"error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "hint": {"type": "string"},
+                "row": {"$ref": "#/components/schemas/Row"},
+                "fields": {"type": "object", "additionalProperties": {"type": "string"}},
+            },
+        }},
+    })
+}

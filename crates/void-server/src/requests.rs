@@ -1,0 +1,158 @@
+//! Reading requests: bounded, typed, strict. Unknown and doubled names are refused.
+
+use std::time::Duration;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use void_control::Ctx;
+use void_domain::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, REQUEST_BODY_BYTES_MAX};
+use void_domain::text;
+
+use crate::access::Admitted;
+use crate::errors::ApiError;
+use crate::fence::is_json;
+
+/// A body that trickles in slower than this is not waited for.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A JSON body of type `T`; no body at all is `T::default()`.
+pub(crate) struct Body<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let json = is_json(request.headers());
+        let body = Limited::new(request.into_body(), REQUEST_BODY_BYTES_MAX);
+        let collected = match tokio::time::timeout(BODY_TIMEOUT, body.collect()).await {
+            Err(_) => {
+                return Err(ApiError::new(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "too_slow",
+                    "the body did not arrive in time",
+                ));
+            }
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                let message = format!("a body is at most {REQUEST_BODY_BYTES_MAX} bytes");
+                return Err(ApiError::new(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "too_large",
+                    message,
+                ));
+            }
+            Ok(Err(_)) => return Err(ApiError::invalid_field("body", "did not arrive whole")),
+            Ok(Ok(collected)) => collected.to_bytes(),
+        };
+        if collected.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        if !json {
+            let message = "a body must be JSON and say so: Content-Type: application/json";
+            return Err(ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                message,
+            ));
+        }
+        match serde_json::from_slice(&collected) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) => Err(ApiError::invalid_field(
+                "body",
+                text::escaped(&format!("is not as expected: {error}")),
+            )),
+        }
+    }
+}
+
+/// Query parameters of type `T`.
+pub(crate) struct Query<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        match axum::extract::Query::<T>::try_from_uri(&parts.uri) {
+            Ok(axum::extract::Query(value)) => Ok(Self(value)),
+            Err(error) => {
+                let text = error.to_string();
+                let reason = text
+                    .rsplit_once("string: ")
+                    .map_or(text.as_str(), |(_, reason)| reason);
+                Err(ApiError::invalid_field(
+                    "query",
+                    text::escaped(text::cut(reason, 200)),
+                ))
+            }
+        }
+    }
+}
+
+/// The checked caller of a guarded route.
+impl<S: Send + Sync> FromRequestParts<S> for Admitted {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .ok_or_else(ApiError::unauthenticated)
+    }
+}
+
+/// The caller's context alone.
+pub(crate) struct Caller(pub Ctx);
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Admitted::from_request_parts(parts, state)
+            .await
+            .map(|admitted| Self(admitted.ctx))
+    }
+}
+
+/// One word of the path.
+pub(crate) struct Segment(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Segment {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match axum::extract::Path::<String>::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(segment)) => Ok(Self(segment)),
+            Err(_) => Err(ApiError::not_found("there is nothing at this address")),
+        }
+    }
+}
+
+/// The number of rows of a page.
+pub(crate) fn page_rows(limit: Option<u32>) -> Result<u32, ApiError> {
+    match limit {
+        None => Ok(PAGE_ROWS_DEFAULT),
+        Some(limit) if (1..=PAGE_ROWS_MAX).contains(&limit) => Ok(limit),
+        Some(_) => Err(ApiError::invalid_field(
+            "limit",
+            format!("must be 1 to {PAGE_ROWS_MAX}"),
+        )),
+    }
+}
+
+pub(crate) fn parse_cursor<T: std::str::FromStr>(
+    cursor: Option<&str>,
+) -> Result<Option<T>, ApiError> {
+    match cursor {
+        None => Ok(None),
+        Some(text) => match text.parse() {
+            Ok(cursor) => Ok(Some(cursor)),
+            Err(_) => Err(ApiError::invalid_field(
+                "cursor",
+                "is not one that a list answered with",
+            )),
+        },
+    }
+}

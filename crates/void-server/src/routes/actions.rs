@@ -1,0 +1,442 @@
+//! `/api/actions`: the catalogue, naming an action, and the source documents' routes for what waits.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use void_control::proposals::{
+    self, Answer, DecideError, Decision, ProposalKey, ProposeError, Proposed, Wanted,
+};
+use void_control::{Control, Ctx};
+use void_domain::catalogue::{Action, ActionKind};
+use void_domain::digests::Digest;
+use void_domain::ids::ProposalId;
+use void_domain::proposals::{Proposal, State as ProposalState};
+use void_domain::taint::Taint;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
+use crate::wire::RowResponse;
+
+const WAIT_DEFAULT: Duration = Duration::from_secs(30);
+const WAIT_SECONDS_MAX: u64 = 300;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ActionsResponse {
+    pub actions: Vec<ActionResponse>,
+    pub catalogue: CatalogueResponse,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CatalogueResponse {
+    /// SHA-256 over the file's canonical form.
+    pub digest: String,
+    /// The commit of the file, where it is in a git work tree.
+    pub commit: Option<String>,
+    /// What `void actions lint` has to say about it.
+    pub warnings: Vec<Value>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ActionResponse {
+    pub id: String,
+    pub label: String,
+    pub kind: &'static str,
+    pub tier: &'static str,
+    pub risk: &'static str,
+    /// Why the lock-out guard raised it to critical.
+    pub raised: Option<String>,
+    pub target: String,
+    pub host: Option<String>,
+    pub node: Option<String>,
+    pub service: Option<String>,
+    pub vmid: Option<u32>,
+    pub op: Option<&'static str>,
+    pub params: Value,
+    pub verify: Option<String>,
+    pub inverse: Option<String>,
+    pub cooldown_s: Option<u64>,
+    pub max_per_hour: Option<u32>,
+    pub timeout_s: u64,
+    pub expires_s: u64,
+    pub agents: Option<Vec<String>>,
+    pub digest: String,
+    pub exec_digest: String,
+}
+
+impl ActionResponse {
+    fn new(action: &Action) -> Self {
+        let (mut host, mut node, mut service, mut vmid, mut op) = (None, None, None, None, None);
+        match &action.kind {
+            ActionKind::ServiceRestart {
+                host: on,
+                service: name,
+            } => {
+                (host, service) = (Some(on.to_string()), Some(name.clone()));
+            }
+            ActionKind::GuestPower {
+                node: on,
+                vmid: id,
+                op: what,
+                ..
+            } => {
+                (node, vmid, op) = (Some(on.clone()), Some(*id), Some(what.as_str()));
+            }
+            ActionKind::OnNode {
+                node: on,
+                service: name,
+                ..
+            } => {
+                (node, service) = (Some(on.clone()), Some(name.clone()));
+            }
+        }
+        Self {
+            id: action.id.to_string(),
+            label: action.label.clone(),
+            kind: action.kind.as_str(),
+            tier: action.tier.as_str(),
+            risk: action.risk.as_str(),
+            raised: action.raised.clone(),
+            target: action.kind.target(),
+            host,
+            node,
+            service,
+            vmid,
+            op,
+            params: action.params.to_value(),
+            verify: action.verify.clone(),
+            inverse: action.inverse.as_ref().map(ToString::to_string),
+            cooldown_s: action.cooldown.map(|cooldown| cooldown.as_secs()),
+            max_per_hour: action.max_per_hour,
+            timeout_s: action.timeout.as_secs(),
+            expires_s: action.expires_after.as_secs(),
+            agents: action.agents.clone(),
+            digest: action.digest().to_string(),
+            exec_digest: action.exec_digest().to_string(),
+        }
+    }
+}
+
+pub(crate) async fn list(State(app): State<App>) -> Json<ActionsResponse> {
+    let catalogue = app.control().catalogue();
+    Json(ActionsResponse {
+        actions: catalogue
+            .actions()
+            .map(|action| ActionResponse::new(action))
+            .collect(),
+        catalogue: CatalogueResponse {
+            digest: catalogue.digest().to_string(),
+            commit: app.control().catalogue_commit().map(str::to_owned),
+            warnings: catalogue
+                .warnings()
+                .iter()
+                .map(|problem| json!(problem))
+                .collect(),
+        },
+    })
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunRequest {
+    /// The action's parameters, if it declares any.
+    #[serde(default)]
+    pub params: Value,
+    /// Why; shown to the owner as the requester's words.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// Exactly one of: executed with its result, queued, or not executed (yet) with the status.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RunResponse {
+    Executed {
+        executed: bool,
+        result: Value,
+        action_row_id: String,
+    },
+    Queued {
+        queued: bool,
+        action_row_id: String,
+    },
+    NotExecuted {
+        executed: bool,
+        status: &'static str,
+        action_row_id: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Value>,
+    },
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WaitQuery {
+    wait: Option<u64>,
+}
+
+impl WaitQuery {
+    pub(crate) fn patience(&self) -> Result<Duration, ApiError> {
+        match self.wait {
+            None => Ok(WAIT_DEFAULT),
+            Some(seconds) if seconds <= WAIT_SECONDS_MAX => Ok(Duration::from_secs(seconds)),
+            Some(_) => Err(ApiError::invalid_field(
+                "wait",
+                format!("must be 0 to {WAIT_SECONDS_MAX} seconds"),
+            )),
+        }
+    }
+}
+
+pub(crate) async fn run(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(action_id): Segment,
+    Query(wait): Query<WaitQuery>,
+    Body(request): Body<RunRequest>,
+) -> Result<Json<RunResponse>, ApiError> {
+    let patience = wait.patience()?;
+    let wanted = Wanted {
+        action_id,
+        params: request.params,
+        reason: request.reason,
+        taint: Taint::clean(),
+    };
+    match proposals::propose(app.control(), &ctx, wanted)
+        .await
+        .map_err(propose_error)?
+    {
+        Proposed::Queued(proposal) => Ok(Json(RunResponse::Queued {
+            queued: true,
+            action_row_id: proposal.id.to_string(),
+        })),
+        Proposed::Refused(refusal, proposal) => {
+            let row = with_history(app.control(), &proposal).await?.to_value();
+            Err(refused(refusal.code(), refusal.message()).row(row))
+        }
+        Proposed::Started(proposal) => {
+            let ended = proposals::wait_for_end(app.control(), proposal.id, patience).await?;
+            Ok(Json(run_response(&ended)))
+        }
+    }
+}
+
+fn run_response(proposal: &Proposal) -> RunResponse {
+    let action_row_id = proposal.id.to_string();
+    match &proposal.state {
+        ProposalState::Executed { result, .. } => RunResponse::Executed {
+            executed: true,
+            result: result.clone(),
+            action_row_id,
+        },
+        ProposalState::Failed { failure, .. } | ProposalState::Unknown { failure, .. } => {
+            RunResponse::NotExecuted {
+                executed: false,
+                status: proposal.status().as_str(),
+                action_row_id,
+                error: Some(json!({"code": failure.code, "message": failure.message})),
+            }
+        }
+        _ => RunResponse::NotExecuted {
+            executed: false,
+            status: proposal.status().as_str(),
+            action_row_id,
+            error: None,
+        },
+    }
+}
+
+fn propose_error(error: ProposeError) -> ApiError {
+    match error {
+        ProposeError::UnknownAction { ref nearest, .. } => {
+            let hint = match nearest {
+                Some(id) => format!("did you mean {id}?"),
+                None => "void actions ls shows what there is".to_owned(),
+            };
+            ApiError::new(
+                axum::http::StatusCode::NOT_FOUND,
+                "unknown_action",
+                error.to_string(),
+            )
+            .hint(hint)
+        }
+        ProposeError::InvalidParams(invalid) => ApiError::invalid(
+            invalid
+                .0
+                .into_iter()
+                .map(|(name, problem)| (format!("params.{name}"), problem)),
+        ),
+        ProposeError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
+        ProposeError::Store(error) => error.into(),
+    }
+}
+
+/// A refusal by policy: 403 for who, 429 for how many, 409 for when.
+pub(crate) fn refused(code: &'static str, message: String) -> ApiError {
+    match code {
+        "forbidden" => ApiError::forbidden(message),
+        "rate_limited" => ApiError::rate_limited(message),
+        _ => ApiError::conflict(code, message),
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PageQuery {
+    pub cursor: Option<String>,
+    pub limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PendingResponse {
+    pub pending: Vec<RowResponse>,
+    pub next: Option<String>,
+}
+
+pub(crate) async fn pending(
+    State(app): State<App>,
+    Query(page): Query<PageQuery>,
+) -> Result<Json<PendingResponse>, ApiError> {
+    let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
+    let page = proposals::list_waiting(app.control(), cursor, page_rows(page.limit)?).await?;
+    Ok(Json(PendingResponse {
+        pending: page.items.iter().map(RowResponse::new).collect(),
+        next: page.next,
+    }))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LimitQuery {
+    pub limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RecentResponse {
+    pub recent: Vec<RowResponse>,
+}
+
+pub(crate) async fn recent(
+    State(app): State<App>,
+    Query(page): Query<LimitQuery>,
+) -> Result<Json<RecentResponse>, ApiError> {
+    let recent = proposals::list_ended(app.control(), page_rows(page.limit)?).await?;
+    Ok(Json(RecentResponse {
+        recent: recent.iter().map(RowResponse::new).collect(),
+    }))
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PendingDecision")]
+pub(crate) struct DecideRequest {
+    /// The digest of the row that was seen. Only the owner's bearer token may leave it out.
+    #[serde(default)]
+    pub digest: Option<String>,
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+pub(crate) async fn approve(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(row_id): Segment,
+    Query(wait): Query<WaitQuery>,
+    Body(request): Body<DecideRequest>,
+) -> Result<Json<RowResponse>, ApiError> {
+    let patience = wait.patience()?;
+    decide(
+        app.control(),
+        &ctx,
+        &row_id,
+        Answer::Approve,
+        request,
+        patience,
+    )
+    .await
+    .map(Json)
+}
+
+pub(crate) async fn reject(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(row_id): Segment,
+    Body(request): Body<DecideRequest>,
+) -> Result<Json<RowResponse>, ApiError> {
+    decide(
+        app.control(),
+        &ctx,
+        &row_id,
+        Answer::Reject,
+        request,
+        Duration::ZERO,
+    )
+    .await
+    .map(Json)
+}
+
+pub(crate) async fn decide(
+    control: &Control,
+    ctx: &Ctx,
+    key: &str,
+    answer: Answer,
+    request: DecideRequest,
+    patience: Duration,
+) -> Result<RowResponse, ApiError> {
+    let key =
+        ProposalKey::parse(key).ok_or_else(|| ApiError::not_found("there is no such proposal"))?;
+    let digest: Option<Digest> =
+        match request.digest {
+            None => None,
+            Some(text) => Some(text.parse().map_err(|_| {
+                ApiError::invalid_field("digest", "must be 64 hexadecimal characters")
+            })?),
+        };
+    let decision = Decision {
+        answer,
+        digest,
+        reason: request.reason,
+    };
+    let decided = match proposals::decide(control, ctx, key, decision).await {
+        Ok(decided) => decided,
+        Err(error) => return Err(decide_error(control, error).await?),
+    };
+    let ended = match answer {
+        Answer::Approve => proposals::wait_for_end(control, decided.id, patience).await?,
+        Answer::Reject => decided,
+    };
+    with_history(control, &ended).await
+}
+
+async fn decide_error(control: &Control, error: DecideError) -> Result<ApiError, ApiError> {
+    let message = error.to_string();
+    Ok(match error {
+        DecideError::NotFound => ApiError::not_found(message),
+        DecideError::OwnerOnly => ApiError::owner_only(),
+        DecideError::DigestNeeded => ApiError::invalid_field(
+            "digest",
+            "is required: send the digest of the row that you saw",
+        ),
+        DecideError::FreshLoginNeeded => {
+            ApiError::forbidden(message).hint("log in again, then approve within 5 minutes")
+        }
+        DecideError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
+        DecideError::Conflict { code, message, row } => {
+            ApiError::conflict(code, message).row(with_history(control, &row).await?.to_value())
+        }
+        DecideError::Store(error) => error.into(),
+    })
+}
+
+/// The row as it is stored, with all its steps.
+pub(crate) async fn with_history(
+    control: &Control,
+    proposal: &Proposal,
+) -> Result<RowResponse, ApiError> {
+    let history = proposals::history(control, proposal.id).await?;
+    Ok(RowResponse::of(proposal, &history))
+}

@@ -1,0 +1,132 @@
+//! `/api/audit`: the record.
+
+use std::convert::Infallible;
+
+use axum::Json;
+use axum::body::{Body as HttpBody, Bytes};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use void_control::audit;
+use void_domain::audit::AuditEntry;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Query, Segment, page_rows, parse_cursor};
+
+const EXPORT_PAGE: u32 = 500;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AuditResponse {
+    pub entries: Vec<EntryResponse>,
+    pub next: Option<String>,
+    pub head: HeadResponse,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HeadResponse {
+    pub seq: u64,
+    pub hash: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuditEntry")]
+pub(crate) struct EntryResponse {
+    pub seq: u64,
+    pub at: String,
+    pub request_id: Option<String>,
+    pub actor: String,
+    pub verb: String,
+    pub subject: Option<String>,
+    pub detail: Value,
+    pub catalogue: Option<String>,
+    pub prev: String,
+    pub hash: String,
+}
+
+impl EntryResponse {
+    fn new(entry: AuditEntry) -> Self {
+        Self {
+            seq: entry.seq,
+            at: entry.at.to_string(),
+            request_id: entry.request_id,
+            actor: entry.actor,
+            verb: entry.verb,
+            subject: entry.subject,
+            detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
+            catalogue: entry.catalogue,
+            prev: entry.prev.to_string(),
+            hash: entry.hash.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    subject: Option<String>,
+    cursor: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<AuditResponse>, ApiError> {
+    let cursor: Option<u64> = parse_cursor(query.cursor.as_deref())?;
+    let limit = page_rows(query.limit)?;
+    let page = audit::list(app.control(), query.subject, cursor, limit).await?;
+    let (seq, hash) = audit::head(app.control()).await?;
+    Ok(Json(AuditResponse {
+        entries: page.items.into_iter().map(EntryResponse::new).collect(),
+        next: page.next,
+        head: HeadResponse {
+            seq,
+            hash: hash.to_string(),
+        },
+    }))
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    Segment(seq): Segment,
+) -> Result<Json<EntryResponse>, ApiError> {
+    let missing = || ApiError::not_found("there is no such entry");
+    let seq: u64 = seq.parse().map_err(|_| missing())?;
+    let entry = audit::find(app.control(), seq).await?.ok_or_else(missing)?;
+    Ok(Json(EntryResponse::new(entry)))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExportQuery {
+    after: Option<u64>,
+}
+
+/// Streams page by page, so the length of the record does not matter.
+pub(crate) async fn export(
+    State(app): State<App>,
+    Query(query): Query<ExportQuery>,
+) -> Result<Response, ApiError> {
+    let start = (app.control().clone(), Some(query.after.unwrap_or(0)));
+    let pages = stream::unfold(start, |(control, after)| async move {
+        let entries = audit::after(&control, after?, EXPORT_PAGE).await.ok()?;
+        let next = entries.last().map(|entry| entry.seq);
+        next?;
+        let mut lines = String::with_capacity(entries.len() * 512);
+        for entry in &entries {
+            lines.push_str(&entry.export_line());
+            lines.push('\n');
+        }
+        Some((Ok::<_, Infallible>(Bytes::from(lines)), (control, next)))
+    });
+    Ok((
+        [(header::CONTENT_TYPE, "application/x-ndjson")],
+        HttpBody::from_stream(pages),
+    )
+        .into_response())
+}

@@ -1,0 +1,104 @@
+//! `/api/freeze`: the stop switch.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_control::freezes::{self, FreezeError};
+use void_domain::freezes::Freeze;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller};
+
+const FOR_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FreezeResponse {
+    pub frozen: bool,
+    pub by: Option<String>,
+    pub at: Option<String>,
+    pub reason: Option<String>,
+    pub until: Option<String>,
+}
+
+impl FreezeResponse {
+    fn new(app: &App, freeze: Freeze) -> Self {
+        let holds = freeze.holds_at(app.control().clock().now());
+        match freeze {
+            Freeze::Frozen(frozen) if holds => Self {
+                frozen: true,
+                by: Some(frozen.by),
+                at: Some(frozen.at.to_string()),
+                reason: frozen.reason,
+                until: frozen.until.map(|until| until.to_string()),
+            },
+            Freeze::Frozen(_) | Freeze::Thawed => Self {
+                frozen: false,
+                by: None,
+                at: None,
+                reason: None,
+                until: None,
+            },
+        }
+    }
+}
+
+pub(crate) async fn show(State(app): State<App>) -> Result<Json<FreezeResponse>, ApiError> {
+    let freeze = freezes::current(app.control()).await?;
+    Ok(Json(FreezeResponse::new(&app, freeze)))
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FreezeRequest {
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Seconds after which it ends by itself; the owner alone may set it.
+    #[serde(default)]
+    pub for_s: Option<u64>,
+}
+
+pub(crate) async fn set(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<FreezeRequest>,
+) -> Result<Json<FreezeResponse>, ApiError> {
+    let lasts = match request.for_s {
+        None => None,
+        Some(seconds) if (1..=FOR_SECONDS_MAX).contains(&seconds) => {
+            Some(Duration::from_secs(seconds))
+        }
+        Some(_) => {
+            return Err(ApiError::invalid_field(
+                "for_s",
+                format!("must be 1 to {FOR_SECONDS_MAX}"),
+            ));
+        }
+    };
+    let freeze = freezes::freeze(app.control(), &ctx, request.reason, lasts)
+        .await
+        .map_err(freeze_error)?;
+    Ok(Json(FreezeResponse::new(&app, freeze)))
+}
+
+pub(crate) async fn lift(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+) -> Result<Json<FreezeResponse>, ApiError> {
+    let freeze = freezes::thaw(app.control(), &ctx)
+        .await
+        .map_err(freeze_error)?;
+    Ok(Json(FreezeResponse::new(&app, freeze)))
+}
+
+fn freeze_error(error: FreezeError) -> ApiError {
+    match error {
+        FreezeError::Forbidden => ApiError::forbidden(error.to_string()),
+        FreezeError::OwnerOnly => ApiError::owner_only(),
+        FreezeError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
+        FreezeError::Store(error) => error.into(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Health, metrics and the description of the API.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+use void_control::{freezes, proposals};
+use void_domain::proposals::Status;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::openapi;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HealthResponse {
+    /// `ok` or `unavailable`.
+    pub status: &'static str,
+    pub version: &'static str,
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub(crate) async fn alive() -> Json<HealthResponse> {
+    Json(HealthResponse {
+        status: "ok",
+        version: VERSION,
+    })
+}
+
+pub(crate) async fn ready(State(app): State<App>) -> Response {
+    match app.control().is_ready().await {
+        Ok(()) => Json(HealthResponse {
+            status: "ok",
+            version: VERSION,
+        })
+        .into_response(),
+        Err(error) => {
+            tracing::error!(%error, "not ready");
+            let body = Json(HealthResponse {
+                status: "unavailable",
+                version: VERSION,
+            });
+            (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+        }
+    }
+}
+
+pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
+    let control = app.control();
+    let open = proposals::count_in(control, Status::Pending).await?;
+    let frozen = freezes::current(control)
+        .await?
+        .holds_at(control.clock().now());
+    let text = app.shared().metrics.render(open, frozen);
+    Ok((
+        [(
+            header::CONTENT_TYPE,
+            "text/plain; version=0.0.4; charset=utf-8",
+        )],
+        text,
+    )
+        .into_response())
+}
+
+pub(crate) async fn openapi() -> Json<serde_json::Value> {
+    Json(openapi::document())
+}

@@ -1,0 +1,172 @@
+//! `/api/hosts`: the machines behind the catalogue.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_control::hosts::{self, TrustError};
+use void_domain::hosts::{HostName, Reach};
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller, Segment};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HostsResponse {
+    pub hosts: Vec<HostResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HostResponse {
+    pub name: String,
+    /// `local` or an SSH address.
+    pub address: String,
+    pub port: Option<u16>,
+    pub user: Option<String>,
+    /// Whether the catalogue pins the key.
+    pub pinned: bool,
+    /// Fingerprints of the keys that are trusted.
+    pub trusted: Vec<String>,
+    pub actions: usize,
+}
+
+pub(crate) async fn list(State(app): State<App>) -> Json<HostsResponse> {
+    let hosts = hosts::list(app.control()).into_iter().map(|view| {
+        let trusted = view
+            .trusted
+            .into_iter()
+            .map(|key| key.fingerprint)
+            .collect();
+        let name = view.host.name.to_string();
+        match view.host.reach {
+            Reach::Local => HostResponse {
+                name,
+                address: HostName::LOCAL.to_owned(),
+                port: None,
+                user: None,
+                pinned: false,
+                trusted,
+                actions: view.actions,
+            },
+            Reach::Ssh(ssh) => HostResponse {
+                name,
+                address: ssh.address,
+                port: Some(ssh.port),
+                user: Some(ssh.user),
+                pinned: ssh.host_key.is_some(),
+                trusted,
+                actions: view.actions,
+            },
+        }
+    });
+    Json(HostsResponse {
+        hosts: hosts.collect(),
+    })
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CheckResponse {
+    pub name: String,
+    pub reachable: bool,
+    /// SHA-256 of the host's list file.
+    pub list: Option<String>,
+    pub version: Option<String>,
+    /// Whether the host's stop file is set.
+    pub stopped: Option<bool>,
+    /// The first difference from the catalogue.
+    pub drift: Option<String>,
+    pub error: Option<CheckError>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CheckError {
+    pub code: String,
+    pub message: String,
+}
+
+pub(crate) async fn check(
+    State(app): State<App>,
+    Segment(name): Segment,
+) -> Result<Json<CheckResponse>, ApiError> {
+    let known = HostName::parse(&name).and_then(|name| app.control().catalogue().host(&name));
+    let Some(host) = known else {
+        return Err(ApiError::not_found(
+            "the catalogue has no host of that name",
+        ));
+    };
+    let checked = hosts::check(app.control(), host).await;
+    let name = host.name.to_string();
+    Ok(Json(match checked.answer {
+        Ok(list) => CheckResponse {
+            name,
+            reachable: true,
+            list: Some(list.digest),
+            version: Some(list.version),
+            stopped: Some(list.stopped),
+            drift: checked.drift,
+            error: None,
+        },
+        Err(failure) => CheckResponse {
+            name,
+            reachable: false,
+            list: None,
+            version: None,
+            stopped: None,
+            drift: None,
+            error: Some(CheckError {
+                code: failure.code,
+                message: failure.message,
+            }),
+        },
+    }))
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrustRequest {
+    /// `SHA256:…`, as `ssh-keygen -lf` prints it on the host.
+    #[serde(default)]
+    pub fingerprint: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TrustedResponse {
+    pub name: String,
+    pub fingerprint: String,
+}
+
+pub(crate) async fn trust(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(name): Segment,
+    Body(request): Body<TrustRequest>,
+) -> Result<Json<TrustedResponse>, ApiError> {
+    match hosts::trust(app.control(), &ctx, &name, &request.fingerprint).await {
+        Ok(key) => Ok(Json(TrustedResponse {
+            name,
+            fingerprint: key.fingerprint,
+        })),
+        Err(TrustError::OwnerOnly) => Err(ApiError::owner_only()),
+        Err(error @ TrustError::NotFound) => Err(ApiError::not_found(error.to_string())),
+        Err(error @ (TrustError::NoKey | TrustError::Pinned)) => {
+            Err(ApiError::conflict("not_needed", error.to_string()))
+        }
+        Err(TrustError::InvalidFingerprint) => Err(ApiError::invalid_field(
+            "fingerprint",
+            "must be SHA256: and 43 characters, as ssh-keygen -lf prints it",
+        )),
+        Err(error @ TrustError::Mismatch(_)) => {
+            Err(ApiError::conflict("host_key_mismatch", error.to_string()))
+        }
+        Err(error @ TrustError::Unwritable(_)) => {
+            tracing::error!(%error, "a trusted key could not be stored");
+            Err(ApiError::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unavailable",
+                "the known-hosts file cannot be written",
+            ))
+        }
+        Err(TrustError::Store(error)) => Err(error.into()),
+    }
+}

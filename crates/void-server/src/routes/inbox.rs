@@ -1,0 +1,69 @@
+//! `/api/inbox`: everything that waits for the owner, each kind marked.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+use void_control::{Control, inbox};
+use void_domain::ids::ProposalId;
+use void_domain::proposals::Proposal;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Query, page_rows, parse_cursor};
+use crate::routes::actions::{PageQuery, with_history};
+use crate::wire::RowResponse;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct InboxResponse {
+    pub items: Vec<ItemResponse>,
+    pub next: Option<String>,
+    pub counts: CountsResponse,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ItemResponse {
+    /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran.
+    pub kind: &'static str,
+    #[serde(flatten)]
+    pub row: RowResponse,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CountsResponse {
+    pub proposal: u64,
+    pub failure: u64,
+}
+
+pub(crate) async fn look(
+    State(app): State<App>,
+    Query(page): Query<PageQuery>,
+) -> Result<Json<InboxResponse>, ApiError> {
+    let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
+    let inbox = inbox::look(app.control(), cursor, page_rows(page.limit)?).await?;
+    let mut items = items(app.control(), "failure", &inbox.unknown).await?;
+    items.extend(self::items(app.control(), "proposal", &inbox.waiting).await?);
+    Ok(Json(InboxResponse {
+        items,
+        next: inbox.next,
+        counts: CountsResponse {
+            proposal: inbox.waiting_count,
+            failure: inbox.unknown_count,
+        },
+    }))
+}
+
+async fn items(
+    control: &Control,
+    kind: &'static str,
+    rows: &[Proposal],
+) -> Result<Vec<ItemResponse>, ApiError> {
+    let mut items = Vec::with_capacity(rows.len());
+    for proposal in rows {
+        items.push(ItemResponse {
+            kind,
+            row: with_history(control, proposal).await?,
+        });
+    }
+    Ok(items)
+}

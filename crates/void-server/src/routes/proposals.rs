@@ -1,0 +1,189 @@
+//! `/api/proposals`: the life of a proposal.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_control::proposals::{self, Answer, CancelError, ProposalKey, SettleError, Settled};
+use void_domain::ids::ProposalId;
+use void_domain::proposals::Status;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
+use crate::routes::actions::{self, WaitQuery, with_history};
+use crate::wire::RowResponse;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListQuery {
+    status: Option<String>,
+    cursor: Option<String>,
+    limit: Option<u32>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ProposalsResponse {
+    pub proposals: Vec<RowResponse>,
+    pub next: Option<String>,
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<ProposalsResponse>, ApiError> {
+    let status = match query.status.as_deref() {
+        None => None,
+        Some(text) => Some(
+            Status::parse(text)
+                .ok_or_else(|| ApiError::invalid_field("status", "is no state of a proposal"))?,
+        ),
+    };
+    let cursor: Option<ProposalId> = parse_cursor(query.cursor.as_deref())?;
+    let page =
+        proposals::list(app.control(), &ctx, status, cursor, page_rows(query.limit)?).await?;
+    Ok(Json(ProposalsResponse {
+        proposals: page.items.iter().map(RowResponse::new).collect(),
+        next: page.next,
+    }))
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(key): Segment,
+) -> Result<Json<RowResponse>, ApiError> {
+    let missing = || ApiError::not_found("there is no such proposal");
+    let key = ProposalKey::parse(&key).ok_or_else(missing)?;
+    let found = proposals::find(app.control(), &ctx, key)
+        .await?
+        .ok_or_else(missing)?;
+    Ok(Json(RowResponse::new(&found)))
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DecisionWord {
+    Approve,
+    #[default]
+    Reject,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Decision")]
+pub(crate) struct DecideRequest {
+    /// `approve` or `reject`.
+    #[serde(default)]
+    pub decision: Option<DecisionWord>,
+    /// The digest of the row that was seen.
+    #[serde(default)]
+    pub digest: Option<String>,
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+pub(crate) async fn decide(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(key): Segment,
+    Query(wait): Query<WaitQuery>,
+    Body(request): Body<DecideRequest>,
+) -> Result<Json<RowResponse>, ApiError> {
+    let patience = wait.patience()?;
+    let answer = match request.decision {
+        Some(DecisionWord::Approve) => Answer::Approve,
+        Some(DecisionWord::Reject) => Answer::Reject,
+        None => {
+            return Err(ApiError::invalid_field(
+                "decision",
+                "must be approve or reject",
+            ));
+        }
+    };
+    if request.digest.is_none() {
+        return Err(ApiError::invalid_field(
+            "digest",
+            "is required: send the digest of the row that you saw",
+        ));
+    }
+    let bound = actions::DecideRequest {
+        digest: request.digest,
+        reason: request.reason,
+    };
+    actions::decide(app.control(), &ctx, &key, answer, bound, patience)
+        .await
+        .map(Json)
+}
+
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+) -> Result<Json<RowResponse>, ApiError> {
+    let id: ProposalId = id
+        .parse()
+        .map_err(|_| ApiError::not_found("there is no such proposal"))?;
+    match proposals::cancel(app.control(), &ctx, id).await {
+        Ok(cancelled) => with_history(app.control(), &cancelled).await.map(Json),
+        Err(error @ CancelError::NotFound) => Err(ApiError::not_found(error.to_string())),
+        Err(error @ CancelError::Forbidden) => Err(ApiError::forbidden(error.to_string())),
+        Err(CancelError::NotPending(row)) => {
+            let message = format!("it no longer waits: it is {}", row.status().as_str());
+            Err(ApiError::conflict("already_decided", message)
+                .row(with_history(app.control(), &row).await?.to_value()))
+        }
+        Err(CancelError::Store(error)) => Err(error.into()),
+    }
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OutcomeWord {
+    Executed,
+    #[default]
+    Failed,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SettleRequest {
+    /// `executed` or `failed`.
+    #[serde(default)]
+    pub outcome: Option<OutcomeWord>,
+}
+
+pub(crate) async fn settle(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(key): Segment,
+    Body(request): Body<SettleRequest>,
+) -> Result<Json<RowResponse>, ApiError> {
+    let missing = || ApiError::not_found("there is no such proposal");
+    let key = ProposalKey::parse(&key).ok_or_else(missing)?;
+    let said = match request.outcome {
+        Some(OutcomeWord::Executed) => Settled::Executed,
+        Some(OutcomeWord::Failed) => Settled::Failed,
+        None => {
+            return Err(ApiError::invalid_field(
+                "outcome",
+                "must be executed or failed",
+            ));
+        }
+    };
+    match proposals::settle(app.control(), &ctx, key, said).await {
+        Ok(settled) => with_history(app.control(), &settled).await.map(Json),
+        Err(SettleError::NotFound) => Err(missing()),
+        Err(SettleError::OwnerOnly) => Err(ApiError::owner_only()),
+        Err(SettleError::NotUnknown(row)) => {
+            let message = format!(
+                "its outcome is not unknown: it is {}",
+                row.status().as_str()
+            );
+            Err(ApiError::conflict("already_decided", message)
+                .row(with_history(app.control(), &row).await?.to_value()))
+        }
+        Err(SettleError::Store(error)) => Err(error.into()),
+    }
+}

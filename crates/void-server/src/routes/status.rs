@@ -1,0 +1,52 @@
+//! `/api/status`: one flat look, for a person or a dashboard tile.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+use void_control::{audit, freezes, inbox, proposals};
+use void_domain::proposals::Status;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::Caller;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StatusResponse {
+    pub version: &'static str,
+    pub waiting: u64,
+    pub running: u64,
+    /// Outcomes that nobody knows.
+    pub unknown: u64,
+    pub frozen: bool,
+    pub actions: usize,
+    pub catalogue_digest: String,
+    pub catalogue_commit: Option<String>,
+    pub audit_seq: u64,
+    pub audit_head: String,
+    pub at: String,
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    Caller(_): Caller,
+) -> Result<Json<StatusResponse>, ApiError> {
+    let control = app.control();
+    let inbox = inbox::look(control, None, 1).await?;
+    let running = proposals::count_in(control, Status::Running).await?;
+    let now = control.clock().now();
+    let (audit_seq, head) = audit::head(control).await?;
+    Ok(Json(StatusResponse {
+        version: env!("CARGO_PKG_VERSION"),
+        waiting: inbox.waiting_count,
+        running,
+        unknown: inbox.unknown_count,
+        frozen: freezes::current(control).await?.holds_at(now),
+        actions: control.catalogue().actions().len(),
+        catalogue_digest: control.catalogue().digest().to_string(),
+        catalogue_commit: control.catalogue_commit().map(str::to_owned),
+        audit_seq,
+        audit_head: head.to_string(),
+        at: now.to_string(),
+    }))
+}

@@ -1,0 +1,130 @@
+//! `/api/tokens`: who else may come in.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use void_control::tokens::{self, TokenError};
+use void_domain::actors::ActorKind;
+use void_domain::capabilities::Capabilities;
+use void_domain::ids::TokenId;
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller, Segment};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TokensResponse {
+    pub tokens: Vec<TokenResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TokenResponse {
+    pub id: String,
+    pub kind: &'static str,
+    pub name: String,
+    pub capabilities: Vec<&'static str>,
+    pub created_at: String,
+    pub revoked_at: Option<String>,
+}
+
+pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>, ApiError> {
+    let tokens = tokens::list(app.control()).await?;
+    let tokens = tokens
+        .into_iter()
+        .map(|token| TokenResponse {
+            id: token.id.to_string(),
+            kind: token.kind.as_str(),
+            capabilities: token
+                .capabilities
+                .iter()
+                .map(|capability| capability.as_str())
+                .collect(),
+            created_at: token.created_at.to_string(),
+            revoked_at: token.revoked_at.map(|at| at.to_string()),
+            name: token.name,
+        })
+        .collect();
+    Ok(Json(TokensResponse { tokens }))
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenRequest {
+    /// `agent`, `viewer` or `node`.
+    #[serde(default)]
+    pub kind: String,
+    #[serde(default)]
+    pub name: String,
+    /// A list of names, or a map of names to true.
+    #[serde(default)]
+    pub capabilities: Value,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct NewTokenResponse {
+    pub id: String,
+    /// The token itself, shown this once.
+    pub token: String,
+}
+
+pub(crate) async fn create(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<TokenRequest>,
+) -> Result<Json<NewTokenResponse>, ApiError> {
+    let kind = ActorKind::parse(&request.kind)
+        .ok_or_else(|| ApiError::invalid_field("kind", "must be agent, viewer or node"))?;
+    let capabilities: Capabilities = match request.capabilities {
+        Value::Null => Capabilities::none(),
+        given => serde_json::from_value(given).map_err(|_| {
+            ApiError::invalid_field(
+                "capabilities",
+                "must name read, act, suggest, spawn, meta.read or meta.update",
+            )
+        })?,
+    };
+    let made = tokens::create(app.control(), &ctx, kind, request.name, capabilities)
+        .await
+        .map_err(token_error)?;
+    Ok(Json(NewTokenResponse {
+        id: made.id.to_string(),
+        token: made.text.expose().to_owned(),
+    }))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RevokedResponse {
+    pub revoked: bool,
+}
+
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+) -> Result<Json<RevokedResponse>, ApiError> {
+    let id: TokenId = id
+        .parse()
+        .map_err(|_| ApiError::not_found("there is no such token"))?;
+    tokens::revoke(app.control(), &ctx, id)
+        .await
+        .map_err(token_error)?;
+    Ok(Json(RevokedResponse { revoked: true }))
+}
+
+fn token_error(error: TokenError) -> ApiError {
+    match error {
+        TokenError::OwnerOnly => ApiError::owner_only(),
+        TokenError::InvalidKind => ApiError::invalid_field("kind", "must be agent, viewer or node"),
+        TokenError::InvalidName => ApiError::invalid_field(
+            "name",
+            "must be 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit",
+        ),
+        TokenError::NameTaken => {
+            ApiError::conflict("name_taken", error.to_string()).hint("revoke the other one first")
+        }
+        TokenError::NotFound => ApiError::not_found(error.to_string()),
+        TokenError::Store(error) => error.into(),
+    }
+}

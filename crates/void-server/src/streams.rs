@@ -1,0 +1,121 @@
+//! Server-sent events: every event the listener may hear, once, in order, from where it left off.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use tokio::sync::watch;
+use void_control::Control;
+use void_control::access::{self, Caller};
+use void_control::events::{StoredEvent, Subscription};
+use void_domain::actors::Actor;
+use void_domain::events::Audience;
+
+use crate::metrics::Gauge;
+
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+struct Listener {
+    control: Control,
+    caller: Caller,
+    events: Subscription,
+    revocations: watch::Receiver<u64>,
+    stopping: watch::Receiver<bool>,
+    _counted: Gauge,
+}
+
+pub(crate) fn events(
+    control: &Control,
+    caller: Caller,
+    after: Option<u64>,
+    counted: Gauge,
+) -> Response {
+    let listener = Listener {
+        events: control.hub().subscribe(control, after),
+        revocations: control.hub().revocations(),
+        stopping: control.stopping(),
+        control: control.clone(),
+        caller,
+        _counted: counted,
+    };
+    // Something is sent at once, so that proxies and clients see an open stream.
+    let opening =
+        stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"retry: 2000\n\n")) });
+    let rest = stream::unfold(listener, |mut listener| async move {
+        let chunk = listener.next().await?;
+        Some((Ok::<_, Infallible>(chunk), listener))
+    });
+    let body = Body::from_stream(stream::StreamExt::chain(opening, rest));
+    let headers = [
+        (header::CONTENT_TYPE.as_str(), "text/event-stream"),
+        ("x-accel-buffering", "no"),
+    ];
+    (headers, body).into_response()
+}
+
+impl Listener {
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            let woken = tokio::select! {
+                event = self.events.next() => Woken::Event(event.ok()??),
+                () = tokio::time::sleep(HEARTBEAT) => Woken::Heartbeat,
+                changed = self.revocations.changed() => {
+                    changed.ok()?;
+                    Woken::Revocation
+                }
+                _ = self.stopping.wait_for(|stop| *stop) => Woken::Stop,
+            };
+            match woken {
+                Woken::Event(event) if may_hear(&self.caller.actor, event.audience) => {
+                    return Some(frame(&event));
+                }
+                Woken::Event(_) => {}
+                Woken::Heartbeat => return Some(Bytes::from_static(b": still here\n\n")),
+                // A credential was withdrawn somewhere; if it was this one, or that cannot be told,
+                // the stream ends.
+                Woken::Revocation => {
+                    let valid = access::is_still_valid(&self.control, self.caller.credential).await;
+                    if !valid.unwrap_or(false) {
+                        return None;
+                    }
+                }
+                Woken::Stop => return None,
+            }
+        }
+    }
+}
+
+enum Woken {
+    Event(Arc<StoredEvent>),
+    Heartbeat,
+    Revocation,
+    Stop,
+}
+
+fn may_hear(actor: &Actor, audience: Audience) -> bool {
+    match (actor, audience) {
+        (Actor::Owner { .. }, _) => true,
+        (Actor::Viewer { .. }, Audience::Everyone | Audience::People | Audience::Requester(_)) => {
+            true
+        }
+        (Actor::Agent { .. }, Audience::Everyone) => true,
+        (Actor::Agent { id, .. }, Audience::Requester(requester)) => *id == requester,
+        (Actor::Viewer { .. }, Audience::OwnerOnly)
+        | (Actor::Agent { .. }, Audience::People | Audience::OwnerOnly)
+        | (Actor::Node { .. } | Actor::System, _) => false,
+    }
+}
+
+/// The payload is stored as one line of JSON.
+fn frame(event: &StoredEvent) -> Bytes {
+    Bytes::from(format!(
+        "id: {}\nevent: {}\ndata: {}\n\n",
+        event.seq,
+        event.kind.as_str(),
+        event.payload
+    ))
+}

@@ -1,0 +1,156 @@
+//! The shapes that cross the wire for proposals. CONTRACTS names every member of a row.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use void_control::proposals::Listed;
+use void_domain::proposals::{Failure, Proposal, State, Transition};
+
+/// One proposal as every list, answer and error shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Row")]
+pub(crate) struct RowResponse {
+    pub id: String,
+    /// What people say instead of the id; unique while the row is open.
+    pub code: String,
+    pub action_id: String,
+    pub label: String,
+    pub params: Value,
+    /// `safe` or `risky`.
+    pub tier: &'static str,
+    /// `nominal`, `guarded` or `critical`.
+    pub risk: &'static str,
+    /// pending, approved, running, executed, failed, rejected, expired, cancelled, unknown or refused.
+    pub status: &'static str,
+    /// What an approval binds.
+    pub digest: String,
+    /// The requester's own words.
+    pub reason: Option<String>,
+    pub requested_by: RequestedBy,
+    pub agent_id: Option<String>,
+    pub resolved_by: Option<String>,
+    pub result: Option<Value>,
+    pub error: Option<RowError>,
+    /// null, `verified`, `failed` or `unverified`.
+    pub verification: Option<&'static str>,
+    /// How often it was asked for while it waited.
+    pub count: u64,
+    pub created_at: String,
+    pub expires_at: String,
+    pub resolved_at: Option<String>,
+    pub transitions: Vec<TransitionResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RequestedBy {
+    pub kind: &'static str,
+    pub id: Option<String>,
+    pub name: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RowError {
+    pub code: String,
+    pub message: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Transition")]
+pub(crate) struct TransitionResponse {
+    pub from: Option<&'static str>,
+    pub to: &'static str,
+    pub at: String,
+    pub by: String,
+}
+
+impl RowResponse {
+    pub(crate) fn new(listed: &Listed) -> Self {
+        Self::of(&listed.proposal, &listed.history)
+    }
+
+    pub(crate) fn of(proposal: &Proposal, history: &[Transition]) -> Self {
+        let wish = &proposal.wish;
+        let (resolved_by, resolved_at) = proposal.resolution();
+        let requester_id = proposal.requested_by.id.map(|id| id.to_string());
+        let (result, error, verification) = outcome(&proposal.state);
+        Self {
+            id: proposal.id.to_string(),
+            code: proposal.code.to_string(),
+            action_id: wish.action_id.to_string(),
+            label: wish.label.clone(),
+            params: wish.params.clone(),
+            tier: wish.tier.as_str(),
+            risk: wish.risk.as_str(),
+            status: proposal.status().as_str(),
+            digest: wish.digest.to_string(),
+            reason: proposal.reason.clone(),
+            requested_by: RequestedBy {
+                kind: proposal.requested_by.kind.as_str(),
+                id: requester_id.clone(),
+                name: proposal.requested_by.name.clone(),
+            },
+            agent_id: requester_id.filter(|_| proposal.requested_by.kind.as_str() == "agent"),
+            resolved_by: resolved_by.map(str::to_owned),
+            result,
+            error,
+            verification,
+            count: proposal.count,
+            created_at: proposal.created_at.to_string(),
+            expires_at: proposal.expires_at.to_string(),
+            resolved_at: resolved_at.map(|at| at.to_string()),
+            transitions: history.iter().map(TransitionResponse::new).collect(),
+        }
+    }
+
+    pub(crate) fn to_value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+impl TransitionResponse {
+    fn new(step: &Transition) -> Self {
+        Self {
+            from: step.from.map(|status| status.as_str()),
+            to: step.to.as_str(),
+            at: step.at.to_string(),
+            by: step.by.clone(),
+        }
+    }
+}
+
+fn outcome(state: &State) -> (Option<Value>, Option<RowError>, Option<&'static str>) {
+    let error = |failure: &Failure| RowError {
+        code: failure.code.clone(),
+        message: failure.message.clone(),
+    };
+    match state {
+        State::Executed {
+            result,
+            verification,
+            ..
+        } => {
+            let seen = verification.as_ref().map(|seen| seen.outcome.as_str());
+            (Some(result.clone()), None, seen)
+        }
+        State::Failed { failure, .. }
+        | State::Unknown { failure, .. }
+        | State::Refused { failure, .. } => (failure.result.clone(), Some(error(failure)), None),
+        State::Cancelled { why, .. } => {
+            let error = RowError {
+                code: why.as_str().to_owned(),
+                message: why.message().to_owned(),
+            };
+            (None, Some(error), None)
+        }
+        State::Rejected { reason, .. } => {
+            let error = reason.as_ref().map(|reason| RowError {
+                code: "rejected".to_owned(),
+                message: reason.clone(),
+            });
+            (None, error, None)
+        }
+        State::Pending | State::Approved { .. } | State::Running { .. } | State::Expired { .. } => {
+            (None, None, None)
+        }
+    }
+}
