@@ -4,12 +4,14 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::panic,
     reason = "a test harness starts processes, and a broken harness should stop the test at once"
 )]
 
 mod postgres;
 mod processes;
 pub mod proposals;
+pub mod sshd;
 mod waiting;
 
 pub use postgres::postgres_database;

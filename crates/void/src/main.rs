@@ -1,1 +1,80 @@
-fn main() {}
+//! The binary: command line, settings, composition. Rules live elsewhere.
+
+mod catalogue;
+mod cli;
+mod client;
+mod commands;
+mod compose;
+mod exit;
+#[cfg(feature = "failpoints")]
+mod failpoints;
+mod output;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+use crate::settings::Environment;
+
+fn main() -> ExitCode {
+    let environment = Environment::of_process();
+    // The host side as a child of the server: no settings, no runtime, its own arguments.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|first| first == "act")
+    {
+        return void_act::main_with(std::env::args_os().skip(2), environment.original_command());
+    }
+    #[cfg(feature = "failpoints")]
+    failpoints::install(&environment);
+    // One provider for all of TLS, before anything can ask for one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() {
+                Exit::Usage.into()
+            } else {
+                Exit::Done.into()
+            };
+        }
+    };
+    run(cli, environment)
+}
+
+fn run(cli: Cli, environment: Environment) -> ExitCode {
+    let output = output::Output::new(cli.json, cli.color, &environment);
+    let threads = if matches!(cli.command, Command::Serve(_)) {
+        None
+    } else {
+        Some(1)
+    };
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if let Some(threads) = threads {
+        builder.worker_threads(threads);
+    }
+    let runtime = match builder.enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output.error(&exit::Problem::failed(
+                "internal",
+                format!("the runtime cannot start: {error}"),
+            ));
+            return Exit::Failed.into();
+        }
+    };
+    let code = match runtime.block_on(commands::run(cli, &environment, &output)) {
+        Ok(code) => code,
+        Err(problem) => {
+            output.error(&problem);
+            problem.exit.into()
+        }
+    };
+    // A watcher on standard input must not keep the process.
+    runtime.shutdown_background();
+    code
+}

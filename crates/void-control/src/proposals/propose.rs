@@ -290,7 +290,12 @@ impl Job {
             wish: self.wish,
             state,
         };
-        let created = proposal.created(&self.ctx.actor.to_string());
+        // Who asked is in the row; who let it pass, or did not, is in its history.
+        let by = match proposal.state {
+            State::Pending => self.ctx.actor.to_string(),
+            _ => Approval::POLICY.to_owned(),
+        };
+        let created = proposal.created(&by);
         let epoch = installation::epoch(tx).await?;
         proposals::insert(tx, epoch, &created).await?;
         if matches!(created.proposal.state, State::Approved { .. }) {

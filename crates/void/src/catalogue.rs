@@ -1,0 +1,95 @@
+//! Loads the catalogue once, and finds out which commit it is at.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use void_domain::catalogue::{Catalogue, Problem as Finding};
+use void_domain::limits::CATALOGUE_BYTES_MAX;
+
+use crate::exit::Problem;
+use crate::settings::{Settings, Source};
+
+/// Nothing may run: what a fresh installation has.
+const EMPTY: &str = "{\"hosts\":{},\"actions\":[]}";
+
+/// The catalogue of the settings. A file that was named must be there; without any, nothing may run.
+pub(crate) fn load(settings: &Settings) -> Result<Catalogue, Problem> {
+    let path = &settings.actions.value;
+    if settings.actions.source == Source::Default && !path.exists() {
+        return parse(path, EMPTY, settings);
+    }
+    let text = read(path)?;
+    parse(path, &text, settings)
+}
+
+pub(crate) fn parse(path: &Path, text: &str, settings: &Settings) -> Result<Catalogue, Problem> {
+    Catalogue::parse(text, &settings.lockout.value).map_err(|findings| {
+        let lines: Vec<String> = findings
+            .iter()
+            .map(|finding| describe(path, finding))
+            .collect();
+        Problem::config(format!(
+            "the catalogue is refused as a whole:\n{}",
+            lines.join("\n")
+        ))
+        .next(format!("void actions lint {}", path.display()))
+    })
+}
+
+pub(crate) fn describe(path: &Path, finding: &Finding) -> String {
+    format!("  {}: {finding}", path.display())
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, Problem> {
+    let problem = |what: String| Problem::config(format!("{}: {what}", path.display()));
+    let metadata = std::fs::metadata(path).map_err(|error| problem(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(problem("not a file".to_owned()));
+    }
+    if metadata.len() > CATALOGUE_BYTES_MAX as u64 {
+        return Err(problem(format!("larger than {CATALOGUE_BYTES_MAX} bytes")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| problem("not UTF-8".to_owned()))
+}
+
+/// The commit that last touched the file, with `-modified` if it has changed since.
+pub(crate) fn commit(path: &Path) -> Option<String> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let name = path.file_name()?;
+    let git = |args: &[&str]| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "git by fixed argv; the file's name comes after --"
+        )]
+        let mut command = Command::new("git");
+        command
+            .arg("-C")
+            .arg(folder)
+            .args(["-c", "core.fsmonitor=false"])
+            .args(args)
+            .arg("--")
+            .arg(name)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
+        command.output().ok()
+    };
+    let log = git(&["log", "-1", "--format=%H"])?;
+    let commit = String::from_utf8(log.stdout).ok()?.trim().to_owned();
+    let is_commit =
+        log.status.success() && commit.len() >= 40 && commit.bytes().all(|b| b.is_ascii_hexdigit());
+    if !is_commit {
+        return None;
+    }
+    let unchanged = git(&["diff", "--quiet", "HEAD"])?.status.success();
+    Some(if unchanged {
+        commit
+    } else {
+        format!("{commit}-modified")
+    })
+}

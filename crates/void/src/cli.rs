@@ -1,0 +1,284 @@
+//! The command line. Nouns for things, bare verbs for the daily ones.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::output::ColorChoice;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "void",
+    version,
+    about = "Agents name an action from your whitelist; safe ones run, risky ones wait for your nod.",
+    after_help = "Examples:\n  void serve\n  void actions ls\n  void run restart-caddy-ct100 --reason \"502 since 20:10\"\n  void inbox ls\n  void inbox approve 7F3K\n  void freeze --reason \"hands off\"\n\nExit codes: void help-exit-codes",
+    disable_help_subcommand = false
+)]
+pub(crate) struct Cli {
+    /// The settings file; void.toml in the data folder if left out
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data folder
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The server to talk to
+    #[arg(long, global = true, value_name = "URL")]
+    pub url: Option<String>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the control plane
+    Serve(ServeArgs),
+    /// One screen: what waits, what runs, what is wrong
+    Status,
+    /// The catalogue
+    #[command(subcommand)]
+    Actions(ActionsCommand),
+    /// Name an action: safe ones run at once, risky ones wait
+    Run(RunArgs),
+    /// What waits for you
+    #[command(subcommand)]
+    Inbox(InboxCommand),
+    /// Stop every execution at once
+    Freeze(FreezeArgs),
+    /// Let things run again
+    Thaw,
+    /// The machines behind the catalogue
+    #[command(subcommand)]
+    Hosts(HostsCommand),
+    /// The record
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Tokens of agents, viewers and nodes
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Copies of the database
+    #[command(subcommand)]
+    Backup(BackupCommand),
+    /// The settings in force
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// What to install on a machine, made from the catalogue
+    #[command(subcommand)]
+    Provision(ProvisionCommand),
+    /// Look for what is wrong, and name the next command
+    Doctor(DoctorArgs),
+    /// Completions for a shell
+    Completions {
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// The version
+    Version,
+    /// What the exit codes mean
+    HelpExitCodes,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// The catalogue
+    #[arg(long, value_name = "FILE")]
+    pub actions: Option<PathBuf>,
+    /// How the log is written
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    pub log_format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ActionsCommand {
+    /// List what may run
+    Ls,
+    /// Show one action
+    Show { id: String },
+    /// Check a catalogue without a server; every problem at once
+    Lint { file: Option<PathBuf> },
+    /// The JSON Schema for editors
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    pub action_id: String,
+    /// Why; the owner sees it as your words
+    #[arg(long)]
+    pub reason: Option<String>,
+    /// A parameter, as name=value; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub params: Vec<String>,
+    /// Seconds to wait for an end
+    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=300))]
+    pub wait: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum InboxCommand {
+    /// List what waits
+    Ls,
+    /// Show one, with everything it binds
+    Show { id: String },
+    /// Say yes
+    Approve {
+        id: String,
+        /// The digest you saw; needed where there is nobody to ask, and for what may cut you off
+        #[arg(long)]
+        digest: Option<String>,
+        /// Do not ask again
+        #[arg(long)]
+        yes: bool,
+        #[arg(long)]
+        reason: Option<String>,
+        #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=300))]
+        wait: u64,
+    },
+    /// Say no
+    Reject {
+        id: String,
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Withdraw a wish that still waits
+    Cancel { id: String },
+    /// Say what became of a run whose outcome is unknown
+    Settle {
+        id: String,
+        #[arg(long = "as", value_enum, value_name = "OUTCOME")]
+        outcome: SettleOutcome,
+    },
+    /// Follow what happens, or one proposal to its end
+    Watch { id: Option<String> },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SettleOutcome {
+    Executed,
+    Failed,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FreezeArgs {
+    #[arg(long)]
+    pub reason: Option<String>,
+    /// End by itself after this long, such as 30m or 4h
+    #[arg(long = "for", value_name = "DURATION")]
+    pub lasts: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HostsCommand {
+    /// List the machines and the keys that are trusted for them
+    Ls,
+    /// Ask a machine for its list and compare it with the catalogue
+    Check { name: String },
+    /// Trust a host key that you compared on the machine itself
+    Trust {
+        name: String,
+        #[arg(long, value_name = "SHA256:…")]
+        fingerprint: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// The newest entries
+    Ls {
+        /// Only about this proposal
+        #[arg(long)]
+        subject: Option<String>,
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
+        limit: u32,
+    },
+    /// One entry
+    Show { seq: u64 },
+    /// Check the chain: of a file without any server, or of the server's own record
+    Verify {
+        file: Option<PathBuf>,
+        /// A hash that you noted earlier; proves that the tail was not cut off
+        #[arg(long, value_name = "HASH")]
+        head: Option<String>,
+    },
+    /// Write the whole record as JSON lines
+    Export {
+        /// The file to write; standard output if left out
+        file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token; its text is shown this once
+    New {
+        #[arg(long, value_enum)]
+        kind: TokenKind,
+        #[arg(long)]
+        name: String,
+        /// A capability; may be repeated: read, act, suggest, spawn, meta.read, meta.update
+        #[arg(long = "cap", value_name = "CAPABILITY")]
+        capabilities: Vec<String>,
+    },
+    /// List tokens
+    Ls,
+    /// Withdraw a token
+    Revoke { id: String },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum TokenKind {
+    Agent,
+    Viewer,
+    Node,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BackupCommand {
+    /// Make a checked copy now
+    Create,
+    /// List the copies
+    Ls,
+    /// Check a copy: the file, its schema and the whole audit chain
+    Verify { file: PathBuf },
+    /// Put a copy in place; the server must not run
+    Restore {
+        file: PathBuf,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Every value with where it comes from
+    Show,
+    /// Check the settings and the catalogue
+    Check,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProvisionCommand {
+    /// The list, key line, sudoers lines and commands for one host
+    Ssh { host: String },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Warnings count as failures
+    #[arg(long)]
+    pub strict: bool,
+}

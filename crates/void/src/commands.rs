@@ -1,0 +1,116 @@
+//! One file per noun. Commands are thin: they call the server, or a pure function, and print.
+
+mod actions;
+mod audit;
+mod backup;
+mod config;
+mod doctor;
+mod freeze;
+mod hosts;
+mod inbox;
+mod provision;
+mod rows;
+mod run;
+mod serve;
+mod status;
+mod token;
+
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+use serde_json::json;
+
+use crate::cli::{Cli, Command};
+use crate::client::Client;
+use crate::exit::{self, Exit, Problem};
+use crate::output::Output;
+use crate::settings::{Environment, Flags, Settings};
+
+/// What a command needs beside its own arguments.
+pub(crate) struct Session<'a> {
+    pub settings: Settings,
+    pub environment: &'a Environment,
+    pub output: &'a Output,
+    url: Option<String>,
+}
+
+impl Session<'_> {
+    pub(crate) fn client(&self) -> Result<Client, Problem> {
+        Client::new(self.url.as_deref(), &self.settings, self.environment)
+    }
+}
+
+pub(crate) async fn run(
+    cli: Cli,
+    environment: &Environment,
+    output: &Output,
+) -> Result<ExitCode, Problem> {
+    let flags = match &cli.command {
+        Command::Serve(args) => Flags {
+            listen: args.listen.clone(),
+            actions: args.actions.clone(),
+        },
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Cli::command(), "void", &mut std::io::stdout());
+            return Ok(Exit::Done.into());
+        }
+        Command::HelpExitCodes => {
+            output.line(exit::TABLE);
+            return Ok(Exit::Done.into());
+        }
+        Command::Version => {
+            version(output);
+            return Ok(Exit::Done.into());
+        }
+        _ => Flags::default(),
+    };
+    let settings = Settings::load(&cli, flags, environment)?;
+    let session = Session {
+        settings,
+        environment,
+        output,
+        url: cli.url,
+    };
+    let exit = match cli.command {
+        Command::Serve(args) => serve::serve(&session, args.log_format).await?,
+        Command::Status => status::status(&session).await?,
+        Command::Actions(command) => actions::run(&session, command).await?,
+        Command::Run(args) => run::run(&session, args).await?,
+        Command::Inbox(command) => inbox::run(&session, command).await?,
+        Command::Freeze(args) => freeze::freeze(&session, args).await?,
+        Command::Thaw => freeze::thaw(&session).await?,
+        Command::Hosts(command) => hosts::run(&session, command).await?,
+        Command::Audit(command) => audit::run(&session, command).await?,
+        Command::Token(command) => token::run(&session, command).await?,
+        Command::Backup(command) => backup::run(&session, command).await?,
+        Command::Config(command) => config::run(&session, command)?,
+        Command::Provision(command) => provision::run(&session, command)?,
+        Command::Doctor(args) => doctor::run(&session, args).await?,
+        Command::Completions { .. } | Command::Version | Command::HelpExitCodes => Exit::Done,
+    };
+    Ok(exit.into())
+}
+
+fn version(output: &Output) {
+    let version = env!("CARGO_PKG_VERSION");
+    if output.json {
+        output.value(json!({"name": "void", "version": version}));
+    } else {
+        output.line(format!("void {version}"));
+    }
+}
+
+/// Asks the server, shows progress when it takes long, and lets Ctrl-C go without undoing anything.
+pub(crate) async fn patiently<T>(
+    session: &Session<'_>,
+    what: &str,
+    work: impl Future<Output = Result<T, Problem>>,
+) -> Result<T, Problem> {
+    tokio::select! {
+        done = session.output.waiting(what, work) => done,
+        _ = tokio::signal::ctrl_c() => {
+            Err(Problem::new(Exit::Interrupted, "interrupted", "stopped waiting; what was started goes on")
+                .next("void inbox ls, or void inbox watch"))
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `void actions`
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use void_domain::catalogue::{Catalogue, JSON_SCHEMA, Severity};
+use void_domain::text;
+
+use super::Session;
+use super::rows::{tier, word};
+use crate::catalogue;
+use crate::cli::ActionsCommand;
+use crate::exit::{Exit, Problem};
+use crate::output::Tone;
+
+pub(super) async fn run(session: &Session<'_>, command: ActionsCommand) -> Result<Exit, Problem> {
+    match command {
+        ActionsCommand::Ls => list(session).await,
+        ActionsCommand::Show { id } => show(session, &id).await,
+        ActionsCommand::Lint { file } => lint(session, file),
+        ActionsCommand::Schema => {
+            session.output.line(JSON_SCHEMA.trim_end());
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+    let answer = session.client()?.get("/api/actions").await?;
+    if session.output.json {
+        session.output.value(answer);
+        return Ok(Exit::Done);
+    }
+    let actions = answer
+        .get("actions")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    if actions.is_empty() {
+        session
+            .output
+            .line("The catalogue is empty: nothing may run.");
+        session.output.note("  next: write actions into the catalogue (void config show names the file), then restart the server");
+        return Ok(Exit::Done);
+    }
+    let row = |action: &Value| {
+        vec![
+            word(action, "id").to_owned(),
+            tier(action).to_owned(),
+            word(action, "target").to_owned(),
+            word(action, "label").to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = actions.iter().map(row).collect();
+    session
+        .output
+        .table(&["ID", "TIER", "TARGET", "LABEL"], &rows);
+    Ok(Exit::Done)
+}
+
+async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
+    let answer = session.client()?.get("/api/actions").await?;
+    let actions = answer
+        .get("actions")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let Some(action) = actions.iter().find(|action| word(action, "id") == id) else {
+        let near = text::nearest(id, actions.iter().map(|action| word(action, "id")));
+        let problem = Problem::new(
+            Exit::NotFound,
+            "unknown_action",
+            format!(
+                "there is no action \"{}\" in the catalogue",
+                text::escaped(id)
+            ),
+        );
+        return Err(match near {
+            Some(near) => problem.next(format!("did you mean {near}?")),
+            None => problem.next("void actions ls"),
+        });
+    };
+    if session.output.json {
+        session.output.value(action.clone());
+        return Ok(Exit::Done);
+    }
+    session.output.line(format!(
+        "{}   {}",
+        text::escaped(word(action, "label")),
+        tier(action)
+    ));
+    for (name, value) in action.as_object().into_iter().flatten() {
+        let shown = match value {
+            Value::Null => continue,
+            Value::String(text) => text::escaped(text),
+            Value::Object(members) if members.is_empty() => continue,
+            other => text::escaped(&other.to_string()),
+        };
+        session.output.line(format!("  {name:12} {shown}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Needs no server: the file is checked as a start would check it.
+fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
+    let path = file.unwrap_or_else(|| session.settings.actions.value.clone());
+    let text = catalogue::read(&path)?;
+    let (findings, loaded) = match Catalogue::parse(&text, &session.settings.lockout.value) {
+        Ok(catalogue) => (catalogue.warnings().to_vec(), Some(catalogue)),
+        Err(findings) => (findings, None),
+    };
+    let exit = if loaded.is_some() {
+        Exit::Done
+    } else {
+        Exit::Config
+    };
+    if session.output.json {
+        session.output.value(json!({
+            "file": path.display().to_string(),
+            "valid": loaded.is_some(),
+            "digest": loaded.as_ref().map(Catalogue::digest),
+            "actions": loaded.as_ref().map(|catalogue| catalogue.actions().len()),
+            "problems": findings,
+        }));
+        return Ok(exit);
+    }
+    for finding in &findings {
+        let (tone, word) = match finding.severity {
+            Severity::Error => (Tone::Bad, "error"),
+            Severity::Warning => (Tone::Waiting, "warning"),
+        };
+        session.output.line(format!(
+            "{} {}",
+            session.output.tone(tone, word),
+            catalogue::describe(&path, finding).trim()
+        ));
+    }
+    match loaded {
+        Some(catalogue) => {
+            let raised = catalogue
+                .actions()
+                .filter_map(|action| Some((action, action.raised.as_ref()?)));
+            for (action, why) in raised {
+                session
+                    .output
+                    .line(format!("note {} is critical: {why}", action.id));
+            }
+            session.output.line(format!(
+                "{}: {} actions, digest {}",
+                path.display(),
+                catalogue.actions().len(),
+                catalogue.digest()
+            ));
+        }
+        None => session.output.note(format!(
+            "{}: refused as a whole until every error is gone",
+            path.display()
+        )),
+    }
+    Ok(exit)
+}

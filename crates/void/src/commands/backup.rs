@@ -1,0 +1,163 @@
+//! `void backup`
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use void_control::{Clock, backups};
+use void_store::backups as copies;
+
+use super::rows::word;
+use super::{Session, patiently};
+use crate::cli::BackupCommand;
+use crate::compose::store_problem;
+use crate::exit::{Exit, Problem};
+use crate::output;
+
+pub(super) async fn run(session: &Session<'_>, command: BackupCommand) -> Result<Exit, Problem> {
+    match command {
+        BackupCommand::Create => create(session).await,
+        BackupCommand::Ls => list(session),
+        BackupCommand::Verify { file } => verify(session, &file).await,
+        BackupCommand::Restore { file, yes } => restore(session, file, yes).await,
+    }
+}
+
+async fn create(session: &Session<'_>) -> Result<Exit, Problem> {
+    let client = session.client()?;
+    let made = patiently(session, "copying", client.post("/api/backups", json!({}))).await?;
+    if session.output.json {
+        session.output.value(made);
+    } else {
+        let seq = made.get("audit_seq").and_then(Value::as_u64).unwrap_or(0);
+        session
+            .output
+            .line(format!("Made and checked {}", word(&made, "file")));
+        session.output.line(format!(
+            "  {seq} audit entries, head {}",
+            word(&made, "audit_hash")
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// Reads the folder: it works without a server, when it is needed most.
+fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+    let found = backups::list_in(&session.settings.backups_folder.value);
+    if session.output.json {
+        let found: Vec<Value> = found
+            .iter()
+            .map(|copy| json!({"file": copy.path.display().to_string(), "made_at": copy.made_at, "bytes": copy.bytes}))
+            .collect();
+        session.output.value(json!({"backups": found}));
+        return Ok(Exit::Done);
+    }
+    if found.is_empty() {
+        session.output.line(format!(
+            "There is no backup in {}.",
+            session.settings.backups_folder.value.display()
+        ));
+        session.output.note("  next: void backup create");
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|copy| {
+            vec![
+                copy.made_at.to_string(),
+                copy.bytes.to_string(),
+                copy.path.display().to_string(),
+            ]
+        })
+        .collect();
+    session.output.table(&["MADE", "BYTES", "FILE"], &rows);
+    Ok(Exit::Done)
+}
+
+async fn verify(session: &Session<'_>, file: &Path) -> Result<Exit, Problem> {
+    must_exist(file)?;
+    let path = file.to_owned();
+    let task = tokio::task::spawn_blocking(move || copies::check(&path));
+    let checked = session
+        .output
+        .waiting("checking", task)
+        .await
+        .map_err(|error| Problem::failed("internal", error.to_string()))?;
+    let checked = checked.map_err(store_problem)?;
+    if session.output.json {
+        session.output.value(json!({"file": file.display().to_string(), "valid": true, "audit_seq": checked.audit_seq, "audit_hash": checked.audit_hash}));
+    } else {
+        session.output.line(format!(
+            "{} is whole: {} audit entries, head {}",
+            file.display(),
+            checked.audit_seq,
+            checked.audit_hash
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit, Problem> {
+    must_exist(&file)?;
+    if session.settings.database_url.value.is_some() {
+        return Err(
+            Problem::config("this Void uses PostgreSQL; restore it with its own tools")
+                .next("pg_restore"),
+        );
+    }
+    if !yes {
+        if !output::is_interactive() {
+            return Err(Problem::usage("there is nobody to ask here").next("add --yes"));
+        }
+        session.output.note(format!(
+            "This replaces {} with {}.",
+            session.settings.database_file().display(),
+            file.display()
+        ));
+        session
+            .output
+            .note("What waited in the copy will be void; what was replaced is kept beside it.");
+        if !output::confirm("Restore?") {
+            return Ok(Exit::Interrupted);
+        }
+    }
+    let restored = backups::restore(&file, &session.settings.database_file(), &Clock::system())
+        .await
+        .map_err(|error| {
+            let problem = store_problem(error);
+            if problem.code == "in_use" {
+                problem.next("stop the server first")
+            } else {
+                problem
+            }
+        })?;
+    if session.output.json {
+        session.output.value(json!({
+            "restored": true, "audit_seq": restored.audit_seq, "voided": restored.voided,
+            "replaced": restored.replaced.as_ref().map(|path| path.display().to_string()),
+        }));
+        return Ok(Exit::Done);
+    }
+    session.output.line(format!(
+        "Restored {} audit entries; {} open proposals of the copy are void.",
+        restored.audit_seq, restored.voided
+    ));
+    if let Some(replaced) = &restored.replaced {
+        session
+            .output
+            .line(format!("  what it replaced is at {}", replaced.display()));
+    }
+    session.output.line("  next: void serve");
+    Ok(Exit::Done)
+}
+
+fn must_exist(file: &Path) -> Result<(), Problem> {
+    if file.is_file() {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Exit::NotFound,
+        "not_found",
+        format!("{} is not there", file.display()),
+    )
+    .next("void backup ls"))
+}

@@ -1,0 +1,181 @@
+//! `void config`
+
+use serde_json::{Value, json};
+
+use super::Session;
+use crate::catalogue;
+use crate::cli::ConfigCommand;
+use crate::exit::{Exit, Problem};
+use crate::settings::{Settings, Source};
+
+pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit, Problem> {
+    match command {
+        ConfigCommand::Show => show(session),
+        ConfigCommand::Check => check(session),
+    }
+}
+
+struct Line {
+    name: &'static str,
+    value: String,
+    source: Source,
+}
+
+fn show(session: &Session<'_>) -> Result<Exit, Problem> {
+    let lines = lines(&session.settings);
+    if session.output.json {
+        let values: Vec<Value> = lines
+            .iter()
+            .map(|line| json!({"name": line.name, "value": line.value, "source": line.source.to_string()}))
+            .collect();
+        session.output.value(json!({"settings": values}));
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = lines
+        .into_iter()
+        .map(|line| vec![line.name.to_owned(), line.value, line.source.to_string()])
+        .collect();
+    session.output.table(&["SETTING", "VALUE", "FROM"], &rows);
+    Ok(Exit::Done)
+}
+
+/// Secrets show where they are, never what they are.
+fn lines(settings: &Settings) -> Vec<Line> {
+    let line = |name, value: String, source: &Source| Line {
+        name,
+        value,
+        source: source.clone(),
+    };
+    let path = |name, setting: &crate::settings::Sourced<std::path::PathBuf>| {
+        line(name, setting.value.display().to_string(), &setting.source)
+    };
+    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    vec![
+        path("config file", &settings.config_file),
+        path("data", &settings.data),
+        line(
+            "listen",
+            settings.listen.value.to_string(),
+            &settings.listen.source,
+        ),
+        line(
+            "public_url",
+            or_dash(settings.public_url.value.clone()),
+            &settings.public_url.source,
+        ),
+        line(
+            "allowed_hosts",
+            settings.allowed_hosts.value.join(" "),
+            &settings.allowed_hosts.source,
+        ),
+        path("actions", &settings.actions),
+        line(
+            "database.url",
+            settings.database_url.value.as_ref().map_or_else(
+                || "SQLite in the data folder".to_owned(),
+                ToString::to_string,
+            ),
+            &settings.database_url.source,
+        ),
+        line(
+            "database.ca_file",
+            or_dash(
+                settings
+                    .database_ca_file
+                    .value
+                    .as_ref()
+                    .map(|path| path.display().to_string()),
+            ),
+            &settings.database_ca_file.source,
+        ),
+        line(
+            "owner_token",
+            settings.owner_token.value.as_ref().map_or_else(
+                || format!("file:{}", settings.owner_token_file().display()),
+                ToString::to_string,
+            ),
+            &settings.owner_token.source,
+        ),
+        line(
+            "ssh.key",
+            or_dash(
+                settings
+                    .ssh_key
+                    .value
+                    .as_ref()
+                    .map(|path| path.display().to_string()),
+            ),
+            &settings.ssh_key.source,
+        ),
+        path("ssh.program", &settings.ssh_program),
+        path("ssh.run_folder", &settings.ssh_run_folder),
+        path("ssh.known_hosts", &settings.known_hosts),
+        line(
+            "local.program",
+            settings
+                .local_program
+                .value
+                .as_ref()
+                .map_or_else(|| "void act".to_owned(), |path| path.display().to_string()),
+            &settings.local_program.source,
+        ),
+        path("local.list", &settings.local_list),
+        path("local.state", &settings.local_state),
+        line(
+            "local.trust_own_list",
+            settings.local_trust_own_list.value.to_string(),
+            &settings.local_trust_own_list.source,
+        ),
+        line(
+            "backups.enabled",
+            settings.backups.value.to_string(),
+            &settings.backups.source,
+        ),
+        path("backups.folder", &settings.backups_folder),
+        line(
+            "limits.open_proposals",
+            settings.limits.value.open_proposals.to_string(),
+            &settings.limits.source,
+        ),
+        line(
+            "limits.open_proposals_per_agent",
+            settings.limits.value.open_proposals_per_agent.to_string(),
+            &settings.limits.source,
+        ),
+        line(
+            "self",
+            settings.lockout_entries.join(" "),
+            &settings.lockout.source,
+        ),
+    ]
+}
+
+/// Loading the settings was the first check; references and the catalogue are the rest.
+fn check(session: &Session<'_>) -> Result<Exit, Problem> {
+    let settings = &session.settings;
+    for (reference, name) in [
+        (&settings.database_url.value, "database.url"),
+        (&settings.owner_token.value, "owner_token"),
+    ] {
+        if let Some(reference) = reference {
+            reference.resolve(session.environment, name)?;
+        }
+    }
+    let catalogue = catalogue::load(settings)?;
+    crate::compose::channels(settings, &catalogue)?;
+    if session.output.json {
+        session.output.value(json!({"valid": true, "actions": catalogue.actions().len(), "warnings": catalogue.warnings()}));
+        return Ok(Exit::Done);
+    }
+    for finding in catalogue.warnings() {
+        session.output.line(format!(
+            "warning {}",
+            catalogue::describe(&settings.actions.value, finding).trim()
+        ));
+    }
+    session.output.line(format!(
+        "The settings are valid; the catalogue has {} actions.",
+        catalogue.actions().len()
+    ));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,103 @@
+//! `void serve`
+
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use void_server::{Bound, ServerConfig};
+
+use super::Session;
+use crate::cli::LogFormat;
+use crate::compose;
+use crate::exit::{Exit, Problem};
+
+/// How long running actions may take to end when the server stops; a second signal ends at once.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Exit, Problem> {
+    start_log(session, format);
+    let settings = &session.settings;
+    let bound = Bound::to(settings.listen.value).await.map_err(|error| {
+        let message = format!("{} cannot be listened on: {error}", settings.listen.value);
+        Problem::failed("listen", message).next("choose another address with --listen")
+    })?;
+    let control = compose::control(settings, session.environment).await?;
+    let router = void_server::router(ServerConfig {
+        control: control.clone(),
+        public_url: settings.public_url.value.clone(),
+        allowed_hosts: settings.allowed_hosts.value.clone(),
+    });
+    let address = bound.address;
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");
+    if !session.output.json {
+        session.output.line(format!(
+            "Void {} is ready at http://{address}",
+            env!("CARGO_PKG_VERSION")
+        ));
+        session.output.line(format!(
+            "  {} actions, catalogue {}",
+            control.catalogue().actions().len(),
+            control.catalogue().digest().short()
+        ));
+        session
+            .output
+            .line("  next: void status, void actions ls, void doctor");
+    }
+    notify_systemd(session, "READY=1");
+    let (stop, stopped) = watch::channel(false);
+    let serving = tokio::spawn(void_server::serve(bound, router, stopped));
+    wait_for_signal().await?;
+    notify_systemd(session, "STOPPING=1");
+    tracing::info!("stopping: nothing new starts, running actions may end");
+    tokio::select! {
+        () = control.stop(PATIENCE) => {}
+        _ = wait_for_signal() => tracing::warn!("told again: ending now; what runs is settled at the next start"),
+    }
+    stop.send_replace(true);
+    let _ = tokio::time::timeout(Duration::from_secs(5), serving).await;
+    Ok(Exit::Done)
+}
+
+async fn wait_for_signal() -> Result<(), Problem> {
+    let problem = |error: std::io::Error| {
+        Problem::failed("internal", format!("signals cannot be watched: {error}"))
+    };
+    let mut terminate = signal(SignalKind::terminate()).map_err(problem)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(problem)?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+fn start_log(session: &Session<'_>, format: LogFormat) {
+    use tracing_subscriber::EnvFilter;
+    let wanted = session.environment.get("VOID_LOG").unwrap_or("info");
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false);
+    // A second subscriber only happens in tests.
+    let _ = match format {
+        LogFormat::Text => log.with_ansi(false).try_init(),
+        LogFormat::Json => log.json().try_init(),
+    };
+}
+
+/// Tells systemd how it stands, where it asks to be told.
+fn notify_systemd(session: &Session<'_>, state: &str) {
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+    let Some(path) = session.environment.get("NOTIFY_SOCKET") else {
+        return;
+    };
+    let address = match path.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(path),
+    };
+    if let (Ok(address), Ok(socket)) = (address, UnixDatagram::unbound()) {
+        let _ = socket.send_to_addr(state.as_bytes(), &address);
+    }
+}

@@ -1,0 +1,59 @@
+//! `void status`
+
+use serde_json::Value;
+
+use super::Session;
+use super::rows::word;
+use crate::exit::{Exit, Problem};
+use crate::output::Tone;
+
+pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
+    let client = session.client()?;
+    let status = client.get("/api/status").await?;
+    if session.output.json {
+        session.output.value(status);
+        return Ok(Exit::Done);
+    }
+    let output = session.output;
+    let number = |name: &str| status.get(name).and_then(Value::as_u64).unwrap_or(0);
+    output.line(format!(
+        "Void      {} at {}",
+        word(&status, "version"),
+        client.base()
+    ));
+    let digest = word(&status, "catalogue_digest").get(..12).unwrap_or("-");
+    let commit = status.get("catalogue_commit").and_then(Value::as_str);
+    let commit = commit
+        .map(|commit| format!(", commit {}", commit.get(..12).unwrap_or(commit)))
+        .unwrap_or_default();
+    output.line(format!(
+        "Catalogue {} actions, {digest}{commit}",
+        number("actions")
+    ));
+    let waiting = match number("waiting") {
+        0 => "nothing".to_owned(),
+        1 => output.tone(Tone::Waiting, "1 approval") + "   void inbox ls",
+        n => output.tone(Tone::Waiting, &format!("{n} approvals")) + "   void inbox ls",
+    };
+    output.line(format!("Waiting   {waiting}"));
+    output.line(format!("Running   {}", number("running")));
+    if number("unknown") > 0 {
+        let text = format!("{} with unknown outcome", number("unknown"));
+        output.line(format!(
+            "Worry     {}   void inbox ls",
+            output.tone(Tone::Bad, &text)
+        ));
+    }
+    if status.get("frozen") == Some(&Value::Bool(true)) {
+        output.line(format!(
+            "Frozen    {}   void thaw",
+            output.tone(Tone::Bad, "yes, nothing runs")
+        ));
+    }
+    let head = word(&status, "audit_head").get(..12).unwrap_or("-");
+    output.line(format!(
+        "Audit     {} entries, head {head}",
+        number("audit_seq")
+    ));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,103 @@
+//! Exit codes, and what is said with them.
+
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+/// The table of `void help exit-codes`.
+pub(crate) const TABLE: &str = "\
+Exit codes:
+    0  done and checked
+    1  failed
+    2  wrong usage
+    3  configuration or catalogue invalid
+    4  not signed in, or not allowed
+    5  not found
+    6  refused by policy (not whitelisted, frozen, cooling down, busy, changed)
+    7  queued, waiting for approval
+    8  rejected, expired or withdrawn
+    9  ran, but the check failed, is missing, or the outcome is unknown
+   10  the server or a target cannot be reached
+  130  interrupted";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done,
+    Failed,
+    Usage,
+    Config,
+    NotAllowed,
+    NotFound,
+    Refused,
+    Queued,
+    Rejected,
+    Unconfirmed,
+    Unreachable,
+    Interrupted,
+}
+
+impl Exit {
+    pub(crate) const fn number(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Config => 3,
+            Self::NotAllowed => 4,
+            Self::NotFound => 5,
+            Self::Refused => 6,
+            Self::Queued => 7,
+            Self::Rejected => 8,
+            Self::Unconfirmed => 9,
+            Self::Unreachable => 10,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.number())
+    }
+}
+
+/// What went wrong: what happened, a stable code, and the next command.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub exit: Exit,
+    pub code: String,
+    pub message: String,
+    pub next: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(exit: Exit, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            code: code.into(),
+            message: message.into(),
+            next: None,
+        }
+    }
+
+    pub(crate) fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, code, message)
+    }
+
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new(Exit::Config, "config_invalid", message)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, "usage", message)
+    }
+
+    pub(crate) fn next(mut self, next: impl Into<String>) -> Self {
+        self.next = Some(next.into());
+        self
+    }
+
+    pub(crate) fn to_value(&self) -> Value {
+        json!({"error": {"code": self.code, "message": self.message, "next": self.next}})
+    }
+}

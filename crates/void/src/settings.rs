@@ -1,0 +1,405 @@
+//! Settings: flag over environment over file over default, each with its source. Secrets are
+//! references, resolved here and held by type.
+
+mod file;
+mod secrets;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use void_control::Limits;
+use void_domain::catalogue::Lockout;
+use void_domain::secrets::Secret;
+
+use self::file::FileSettings;
+pub(crate) use self::secrets::Reference;
+use crate::cli::Cli;
+use crate::exit::Problem;
+
+/// The environment, read once.
+pub(crate) struct Environment {
+    variables: BTreeMap<String, String>,
+    original_command: Option<OsString>,
+}
+
+impl Environment {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the environment"
+    )]
+    pub(crate) fn of_process() -> Self {
+        let text = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Self {
+            variables: std::env::vars_os().filter_map(text).collect(),
+            original_command: std::env::var_os("SSH_ORIGINAL_COMMAND"),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        Self {
+            variables,
+            original_command: None,
+        }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// Set and not empty.
+    fn value(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|value| !value.is_empty())
+    }
+
+    pub(crate) fn original_command(&self) -> Option<OsString> {
+        self.original_command.clone()
+    }
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    Flag(&'static str),
+    Environment(&'static str),
+    File,
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+            Self::File => f.write_str("settings file"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Sourced<T> {
+    pub value: T,
+    pub source: Source,
+}
+
+pub(crate) struct Settings {
+    pub config_file: Sourced<PathBuf>,
+    pub data: Sourced<PathBuf>,
+    pub listen: Sourced<SocketAddr>,
+    pub public_url: Sourced<Option<String>>,
+    pub allowed_hosts: Sourced<Vec<String>>,
+    pub actions: Sourced<PathBuf>,
+    pub database_url: Sourced<Option<Reference>>,
+    pub database_ca_file: Sourced<Option<PathBuf>>,
+    pub owner_token: Sourced<Option<Reference>>,
+    pub ssh_key: Sourced<Option<PathBuf>>,
+    pub ssh_program: Sourced<PathBuf>,
+    pub ssh_run_folder: Sourced<PathBuf>,
+    pub known_hosts: Sourced<PathBuf>,
+    pub local_program: Sourced<Option<PathBuf>>,
+    pub local_list: Sourced<PathBuf>,
+    pub local_state: Sourced<PathBuf>,
+    pub local_trust_own_list: Sourced<bool>,
+    pub backups: Sourced<bool>,
+    pub backups_folder: Sourced<PathBuf>,
+    pub limits: Sourced<Limits>,
+    pub lockout: Sourced<Lockout>,
+    pub lockout_entries: Vec<String>,
+}
+
+/// Flags of commands that override a setting.
+#[derive(Default)]
+pub(crate) struct Flags {
+    pub listen: Option<String>,
+    pub actions: Option<PathBuf>,
+}
+
+impl Settings {
+    pub(crate) fn load(
+        cli: &Cli,
+        flags: Flags,
+        environment: &Environment,
+    ) -> Result<Self, Problem> {
+        let data = data_folder(cli, environment)?;
+        let config_file = match &cli.config {
+            Some(path) => Sourced {
+                value: path.clone(),
+                source: Source::Flag("--config"),
+            },
+            None => Sourced {
+                value: data.value.join("void.toml"),
+                source: Source::Default,
+            },
+        };
+        let file = FileSettings::read(&config_file.value, config_file.source != Source::Default)?;
+        Self::merge(data, config_file, file, flags, environment)
+    }
+
+    fn merge(
+        data: Sourced<PathBuf>,
+        config_file: Sourced<PathBuf>,
+        file: FileSettings,
+        flags: Flags,
+        environment: &Environment,
+    ) -> Result<Self, Problem> {
+        let beside = config_file
+            .value
+            .parent()
+            .map(Path::to_owned)
+            .unwrap_or_default();
+        let path = |environment_name: Option<&'static str>,
+                    from_file: Option<PathBuf>,
+                    default: PathBuf| {
+            if let Some(name) = environment_name
+                && let Some(value) = environment.value(name)
+            {
+                return Sourced {
+                    value: PathBuf::from(value),
+                    source: Source::Environment(name),
+                };
+            }
+            match from_file {
+                Some(value) => Sourced {
+                    value: beside.join(value),
+                    source: Source::File,
+                },
+                None => Sourced {
+                    value: default,
+                    source: Source::Default,
+                },
+            }
+        };
+        let folder = data.value.clone();
+        let lockout = Lockout::parse(&file.own.guests, &file.own.hosts, &file.own.protected)
+            .map_err(|error| Problem::config(error.to_string()))?;
+        let given = !(file.own.guests.is_empty()
+            && file.own.hosts.is_empty()
+            && file.own.protected.is_empty());
+        let lockout_entries = [file.own.guests, file.own.hosts, file.own.protected].concat();
+        let file_or_default = |given: bool| if given { Source::File } else { Source::Default };
+        let defaults = Limits::default();
+        let limits = Limits {
+            open_proposals: file
+                .limits
+                .open_proposals
+                .unwrap_or(defaults.open_proposals),
+            open_proposals_per_agent: file
+                .limits
+                .open_proposals_per_agent
+                .unwrap_or(defaults.open_proposals_per_agent),
+        };
+        Ok(Self {
+            listen: listen(flags.listen, file.listen, environment)?,
+            public_url: optional(environment, "VOID_PUBLIC_URL", file.public_url),
+            allowed_hosts: Sourced {
+                source: file_or_default(!file.allowed_hosts.is_empty()),
+                value: file.allowed_hosts,
+            },
+            actions: match flags.actions {
+                Some(value) => Sourced {
+                    value,
+                    source: Source::Flag("--actions"),
+                },
+                None => path(
+                    Some("ACTIONS_CONFIG"),
+                    file.actions,
+                    folder.join("actions.json"),
+                ),
+            },
+            database_url: reference(
+                environment,
+                "VOID_DATABASE_URL",
+                file.database.url,
+                "database.url",
+            )?,
+            database_ca_file: Sourced {
+                source: file_or_default(file.database.ca_file.is_some()),
+                value: file.database.ca_file.map(|path| beside.join(path)),
+            },
+            owner_token: reference(environment, "OWNER_TOKEN", file.owner_token, "owner_token")?,
+            ssh_key: {
+                let given = path(Some("ACTIONS_SSH_KEY"), file.ssh.key, PathBuf::new());
+                let value = Some(given.value).filter(|path| !path.as_os_str().is_empty());
+                Sourced {
+                    value,
+                    source: given.source,
+                }
+            },
+            ssh_program: path(None, file.ssh.program, PathBuf::from("/usr/bin/ssh")),
+            ssh_run_folder: path(None, file.ssh.run_folder, folder.join("run")),
+            known_hosts: path(
+                Some("VOID_KNOWN_HOSTS"),
+                file.ssh.known_hosts,
+                folder.join("known_hosts"),
+            ),
+            local_program: Sourced {
+                source: file_or_default(file.local.program.is_some()),
+                value: file.local.program.map(|path| beside.join(path)),
+            },
+            local_list: path(None, file.local.list, PathBuf::from(void_act::LIST_PATH)),
+            local_state: path(None, file.local.state, folder.join("void-act")),
+            local_trust_own_list: Sourced {
+                source: file_or_default(file.local.trust_own_list.is_some()),
+                value: file.local.trust_own_list.unwrap_or(false),
+            },
+            backups: Sourced {
+                source: file_or_default(file.backups.enabled.is_some()),
+                value: file.backups.enabled.unwrap_or(true),
+            },
+            backups_folder: path(None, file.backups.folder, folder.join("backups")),
+            limits: Sourced {
+                source: file_or_default(
+                    file.limits.open_proposals.is_some()
+                        || file.limits.open_proposals_per_agent.is_some(),
+                ),
+                value: limits,
+            },
+            lockout: Sourced {
+                value: lockout,
+                source: file_or_default(given),
+            },
+            lockout_entries,
+            config_file,
+            data,
+        })
+    }
+
+    pub(crate) fn database_file(&self) -> PathBuf {
+        self.data.value.join("void.db")
+    }
+
+    pub(crate) fn owner_token_file(&self) -> PathBuf {
+        self.data.value.join("owner.token")
+    }
+
+    /// The owner's token: from the setting, or from the file that the server wrote.
+    pub(crate) fn stored_owner_token(
+        &self,
+        environment: &Environment,
+    ) -> Result<Option<Secret>, Problem> {
+        if let Some(reference) = &self.owner_token.value {
+            return reference.resolve(environment, "owner_token").map(Some);
+        }
+        match std::fs::read_to_string(self.owner_token_file()) {
+            Ok(text) => Ok(Some(Secret::new(text.trim()))),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn data_folder(cli: &Cli, environment: &Environment) -> Result<Sourced<PathBuf>, Problem> {
+    if let Some(path) = &cli.data {
+        return Ok(Sourced {
+            value: absolute(path)?,
+            source: Source::Flag("--data"),
+        });
+    }
+    if let Some(path) = environment.value("VOID_DATA") {
+        return Ok(Sourced {
+            value: absolute(Path::new(path))?,
+            source: Source::Environment("VOID_DATA"),
+        });
+    }
+    let base = match (
+        environment.value("XDG_DATA_HOME"),
+        environment.value("HOME"),
+    ) {
+        (Some(base), _) => PathBuf::from(base),
+        (None, Some(home)) => Path::new(home).join(".local/share"),
+        (None, None) => {
+            return Err(
+                Problem::config("there is no home folder to keep data in").next("set VOID_DATA")
+            );
+        }
+    };
+    Ok(Sourced {
+        value: base.join("void"),
+        source: Source::Default,
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Problem> {
+    std::path::absolute(path)
+        .map_err(|error| Problem::config(format!("{}: {error}", path.display())))
+}
+
+fn listen(
+    flag: Option<String>,
+    file: Option<String>,
+    environment: &Environment,
+) -> Result<Sourced<SocketAddr>, Problem> {
+    let (text, source) = match (flag, environment.value("VOID_LISTEN"), file) {
+        (Some(text), _, _) => (text, Source::Flag("--listen")),
+        (None, Some(text), _) => (text.to_owned(), Source::Environment("VOID_LISTEN")),
+        (None, None, Some(text)) => (text, Source::File),
+        (None, None, None) => ("127.0.0.1:3000".to_owned(), Source::Default),
+    };
+    match text.parse() {
+        Ok(value) => Ok(Sourced { value, source }),
+        Err(_) => Err(Problem::config(format!(
+            "listen ({source}): \"{text}\" is not an address with a port, such as 127.0.0.1:3000"
+        ))),
+    }
+}
+
+fn optional(
+    environment: &Environment,
+    name: &'static str,
+    file: Option<String>,
+) -> Sourced<Option<String>> {
+    match (environment.value(name), file) {
+        (Some(value), _) => Sourced {
+            value: Some(value.to_owned()),
+            source: Source::Environment(name),
+        },
+        (None, Some(value)) => Sourced {
+            value: Some(value),
+            source: Source::File,
+        },
+        (None, None) => Sourced {
+            value: None,
+            source: Source::Default,
+        },
+    }
+}
+
+/// The environment may hold the secret itself; the file may only point at one.
+fn reference(
+    environment: &Environment,
+    name: &'static str,
+    file: Option<String>,
+    setting: &'static str,
+) -> Result<Sourced<Option<Reference>>, Problem> {
+    if environment.value(name).is_some() {
+        let value = Some(Reference::Environment(name.to_owned()));
+        return Ok(Sourced {
+            value,
+            source: Source::Environment(name),
+        });
+    }
+    match file {
+        Some(text) => {
+            let value = Some(Reference::parse(&text, setting)?);
+            Ok(Sourced {
+                value,
+                source: Source::File,
+            })
+        }
+        None => Ok(Sourced {
+            value: None,
+            source: Source::Default,
+        }),
+    }
+}

@@ -1,0 +1,124 @@
+//! The settings file. Unknown names are errors, with their line and the name that was likely meant.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use void_domain::text;
+
+use crate::exit::Problem;
+
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileSettings {
+    pub listen: Option<String>,
+    pub public_url: Option<String>,
+    pub allowed_hosts: Vec<String>,
+    pub actions: Option<PathBuf>,
+    pub owner_token: Option<String>,
+    pub database: Database,
+    pub ssh: Ssh,
+    pub local: Local,
+    pub backups: Backups,
+    pub limits: LimitSettings,
+    #[serde(rename = "self")]
+    pub own: Own,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Database {
+    pub url: Option<String>,
+    pub ca_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Ssh {
+    pub key: Option<PathBuf>,
+    pub known_hosts: Option<PathBuf>,
+    pub run_folder: Option<PathBuf>,
+    pub program: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Local {
+    pub program: Option<PathBuf>,
+    pub list: Option<PathBuf>,
+    pub state: Option<PathBuf>,
+    pub trust_own_list: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Backups {
+    pub enabled: Option<bool>,
+    pub folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct LimitSettings {
+    pub open_proposals: Option<u64>,
+    pub open_proposals_per_agent: Option<u64>,
+}
+
+/// `[self]`: where Void lives, and what must stay up for the owner to reach it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Own {
+    pub guests: Vec<String>,
+    pub hosts: Vec<String>,
+    pub protected: Vec<String>,
+}
+
+impl FileSettings {
+    /// A file that was named must be there; the default one need not.
+    pub(super) fn read(path: &Path, must_exist: bool) -> Result<Self, Problem> {
+        let unreadable =
+            |error: std::io::Error| Problem::config(format!("{}: {error}", path.display()));
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(unreadable(error)),
+            Ok(file) if file.len() > FILE_BYTES_MAX => {
+                return Err(Problem::config(format!(
+                    "{}: larger than {FILE_BYTES_MAX} bytes",
+                    path.display()
+                )));
+            }
+            Ok(_) => {}
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        Self::parse(&text)
+            .map_err(|message| Problem::config(format!("{}: {message}", path.display())))
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| {
+                let before = text.get(..span.start).unwrap_or_default();
+                before.bytes().filter(|byte| *byte == b'\n').count() + 1
+            });
+            format!("line {line}: {}", with_suggestion(error.message()))
+        })
+    }
+}
+
+/// serde lists every known name; a person wants the one that was meant.
+fn with_suggestion(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let unknown = message
+        .starts_with("unknown field")
+        .then(|| quoted.next())
+        .flatten();
+    match unknown.and_then(|name| text::nearest(name, quoted).map(|near| (name, near))) {
+        Some((name, near)) => format!("unknown key `{name}`; did you mean `{near}`?"),
+        None => message
+            .replace("unknown field", "unknown key")
+            .replace('\n', " "),
+    }
+}
