@@ -89,10 +89,12 @@ pub(crate) async fn execute(
     expected: &BTreeMap<String, String>,
 ) -> Outcome {
     let host = carrier.host().name.clone();
+    fail_point!("channels.list.before");
     let list = match list(carrier).await {
         Ok(list) => list,
         Err(failure) => return Outcome::Failed(failure),
     };
+    fail_point!("channels.list.after");
     if list.stopped {
         let message = format!("{host} has its stop file set; nothing was sent");
         return Outcome::Failed(Failure::new("stopped_on_host", message));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::sync::watch;
 use void_channels::{Channel, Channels};
 use void_domain::catalogue::Catalogue;
@@ -16,8 +17,8 @@ use void_store::{Store, StoreError};
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::events::Hub;
-use crate::proposals::Waiters;
-use crate::records::Scribe;
+use crate::proposals::{Executing, Waiters};
+use crate::records::{self, Scribe};
 use crate::{freezes, maintenance, proposals, random, witness};
 
 /// The bounds that an owner may set.
@@ -25,6 +26,8 @@ use crate::{freezes, maintenance, proposals, random, witness};
 pub struct Limits {
     pub open_proposals: u64,
     pub open_proposals_per_agent: u64,
+    /// How long a claim may take to be sent; after that any instance may ask what became of it.
+    pub lease: Duration,
 }
 
 impl Default for Limits {
@@ -32,6 +35,7 @@ impl Default for Limits {
         Self {
             open_proposals: limits::OPEN_PROPOSALS_MAX,
             open_proposals_per_agent: limits::OPEN_PROPOSALS_PER_AGENT_MAX,
+            lease: limits::CLAIM_LEASE,
         }
     }
 }
@@ -72,8 +76,7 @@ pub struct Parts {
     pub(crate) brake: Brake,
     pub(crate) hub: Hub,
     pub(crate) waiters: Waiters,
-    /// How many executions are under way here.
-    pub(crate) executing: watch::Sender<usize>,
+    pub(crate) executing: Executing,
     pub(crate) stopping: watch::Sender<bool>,
 }
 
@@ -106,15 +109,33 @@ impl Control {
             brake: Brake::default(),
             hub,
             waiters: Waiters::default(),
-            executing: watch::Sender::new(0),
+            executing: Executing::default(),
             stopping: watch::Sender::new(false),
         }));
         witness::compare(&control).await?;
+        control.record_start().await?;
         freezes::apply_stored(&control).await?;
         control.hub.start(&control);
         proposals::recover(&control).await?;
         maintenance::start(&control);
         Ok(control)
+    }
+
+    /// The record shows from when on which catalogue was in force.
+    async fn record_start(&self) -> Result<(), StoreError> {
+        let (scribe, at) = (self.scribe(&self.system_ctx()?), self.clock.now());
+        let detail = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": self.catalogue_commit,
+            "actions": self.catalogue.actions().len(),
+        });
+        self.store
+            .write_closing(move |tx| {
+                Box::pin(async move {
+                    records::audit(tx, &scribe, at, "server.started", None, detail).await
+                })
+            })
+            .await
     }
 
     pub fn catalogue(&self) -> &Catalogue {
@@ -145,8 +166,7 @@ impl Control {
     /// Stops starting things, and waits for what is under way, up to `patience`.
     pub async fn stop(&self, patience: Duration) {
         self.stopping.send_replace(true);
-        let mut executing = self.executing.subscribe();
-        let idle = executing.wait_for(|count| *count == 0);
+        let idle = self.executing.wait_until_idle();
         if tokio::time::timeout(patience, idle).await.is_err() {
             tracing::warn!("stopping while actions still run; they are settled at the next start");
         }

@@ -3,6 +3,7 @@
 
 mod cancel;
 mod decide;
+mod executing;
 mod expire;
 mod finish;
 mod list;
@@ -22,6 +23,7 @@ use crate::context::Ctx;
 
 pub use cancel::{CancelError, cancel};
 pub use decide::{Answer, DecideError, Decision, decide};
+pub(crate) use executing::Executing;
 pub(crate) use expire::sweep;
 pub use list::{Listed, count_in, find, history, list, list_ended, list_waiting};
 pub use propose::{ProposeError, Proposed, Wanted, propose};

@@ -6,6 +6,8 @@
 
 mod transitions;
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 pub use transitions::{InvalidTransition, Moved};
@@ -16,6 +18,7 @@ use crate::digests::Digest;
 use crate::events::EventKind;
 use crate::hosts::Host;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
+use crate::limits;
 use crate::taint::Taint;
 use crate::time::Timestamp;
 
@@ -53,6 +56,15 @@ impl ProposedAction {
     /// The host it was proposed for, from the stored definition.
     pub fn host(&self) -> Option<Host> {
         Host::from_definition(self.definition.get("host")?)
+    }
+
+    /// How long the run may take, from the stored definition.
+    pub fn timeout(&self) -> Duration {
+        let written = self
+            .definition
+            .pointer("/action/timeout_s")
+            .and_then(Value::as_u64);
+        written.map_or(limits::ACTION_TIMEOUT, Duration::from_secs)
     }
 }
 

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use void_control::Limits;
 use void_domain::catalogue::Lockout;
@@ -199,6 +200,10 @@ impl Settings {
                 .limits
                 .open_proposals_per_agent
                 .unwrap_or(defaults.open_proposals_per_agent),
+            lease: file
+                .limits
+                .lease_s
+                .map_or(defaults.lease, Duration::from_secs),
         };
         Ok(Self {
             listen: listen(flags.listen, file.listen, environment)?,
@@ -262,7 +267,8 @@ impl Settings {
             limits: Sourced {
                 source: file_or_default(
                     file.limits.open_proposals.is_some()
-                        || file.limits.open_proposals_per_agent.is_some(),
+                        || file.limits.open_proposals_per_agent.is_some()
+                        || file.limits.lease_s.is_some(),
                 ),
                 value: limits,
             },

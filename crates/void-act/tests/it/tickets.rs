@@ -8,7 +8,8 @@ use serde_json::json;
 use void_act::{Outcome, Params, Reason, Ticket};
 
 use crate::lab::{
-    Called, HOUR_MS, Lab, def, now_ms, proposal, safe, ticket, ticket_with, wait_for,
+    BINARY, Called, HOUR_MS, Lab, command, def, now_ms, proposal, safe, ticket, ticket_with,
+    wait_for,
 };
 
 #[test]
@@ -241,6 +242,38 @@ fn of_32_at_once_exactly_one_runs() {
         }
         assert_eq!(lab.effects() as u64, round + 1);
     }
+}
+
+#[test]
+fn however_slow_the_judging_exactly_one_runs() {
+    let lab = Lab::new(&[]);
+    let original = format!("effect {}", ticket(1).encode());
+    // Each looks for the stop file between reading the journal and writing to it, and is held up there.
+    let spawn = |_| {
+        let mut strace = command("/usr/bin/strace");
+        strace.arg("-P").arg(lab.path("stop"));
+        strace.args([
+            "-o",
+            "/dev/null",
+            "-e",
+            "inject=statx:delay_enter=300000",
+            BINARY,
+        ]);
+        strace
+            .args(lab.arguments())
+            .env("SSH_ORIGINAL_COMMAND", &original);
+        strace.stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..6).map(spawn).collect();
+    for child in children {
+        let called = Called::from(&child.wait_with_output().unwrap());
+        assert!(
+            matches!(called.answer.outcome, Outcome::Done | Outcome::Started),
+            "{}",
+            called.line
+        );
+    }
+    assert_eq!(lab.effects(), 1);
 }
 
 #[test]

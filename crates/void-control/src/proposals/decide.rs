@@ -235,7 +235,7 @@ impl Job {
             .map_err(impossible)?;
         advance(tx, scribe, &moved).await?;
         Ok(Ok(
-            match start::claim(tx, &self.control, scribe, &action, moved.proposal, now).await? {
+            match start::claim(tx, &self.control, scribe, moved.proposal, now).await? {
                 Claim::Started(proposal) => Decided {
                     proposal,
                     claimed: Some((action, params)),
@@ -258,12 +258,15 @@ impl Job {
 
 /// The row was read in this transaction, so nobody can have been faster.
 async fn advance(tx: &mut Tx, scribe: &Scribe, moved: &Moved) -> Result<(), StoreError> {
+    fail_point!("decide.write.before");
     if !proposals::advance(tx, moved).await? {
         return Err(StoreError::Internal(
             "a row changed under its own transaction".to_owned(),
         ));
     }
-    records::moved(tx, scribe, moved).await
+    records::moved(tx, scribe, moved).await?;
+    fail_point!("decide.write.after");
+    Ok(())
 }
 
 /// It ends here instead of being decided, and the person is told how it ended.

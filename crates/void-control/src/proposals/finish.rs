@@ -95,9 +95,11 @@ pub(super) async fn record(
         moved.proposal.state,
         State::Pending | State::Running { .. }
     ));
+    fail_point!("finish.write.before");
     let won = proposals::advance(tx, moved).await?;
     if won {
         records::moved(tx, scribe, moved).await?;
     }
+    fail_point!("finish.write.after");
     Ok(won)
 }

@@ -258,16 +258,13 @@ impl Job {
             by: Approval::POLICY.to_owned(),
             at: now,
         };
-        let (control, action) = (self.control.clone(), Arc::clone(&self.action));
+        let control = self.control.clone();
         let approved = self
             .insert(tx, scribe, now, State::Approved { approval })
             .await?;
-        match start::claim(tx, &control, scribe, &action, approved, now).await? {
+        match start::claim(tx, &control, scribe, approved, now).await? {
             Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
-            Claim::Waits(proposal) => {
-                let message = format!("{} could not start", proposal.id);
-                Err(StoreError::Internal(message))
-            }
+            Claim::Waits(_) => Err(StoreError::Unavailable("the server is stopping".to_owned())),
         }
     }
 

@@ -8,6 +8,7 @@ use void_domain::proposals::{Cancellation, Failure, Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, installation, proposals};
 
+use super::executing::Working;
 use super::{settle, start};
 use crate::control::Control;
 use crate::records::{self, Scribe};
@@ -40,29 +41,44 @@ pub(crate) async fn recover(control: &Control) -> Result<(), StoreError> {
             })
         })
         .await?;
-    let now = control.clock.now();
-    for stored in running {
-        let State::Running { run, .. } = stored.proposal.state else {
-            continue;
-        };
-        // With one process per file every run is ours, and cut off. On PostgreSQL another instance
-        // may be working on it until its lease ends.
-        if control.store.is_sqlite() || now >= run.lease_until {
-            follow_in_background(control, stored.proposal);
+    // With one process per file every run found here was cut off. On PostgreSQL another instance may
+    // be working on it; the sweep looks again when its lease is over.
+    if control.store.is_sqlite() {
+        for stored in running {
+            follow_in_background(control, &stored.proposal);
         }
     }
     start::start_waiting(control).await
 }
 
-fn follow_in_background(control: &Control, proposal: Proposal) {
-    tracing::warn!(proposal = %proposal.id, "a run was cut off; asking what became of it");
+/// Runs that nobody here works on, and whose instance has had its time: asking is safe then, because
+/// a host that has not seen the ticket will not run it any more.
+pub(super) async fn follow_abandoned(control: &Control) -> Result<(), StoreError> {
+    let now = control.clock.now();
+    let running = control
+        .store
+        .read(|tx| Box::pin(proposals::list_in(tx, Status::Running, OPEN_MAX)))
+        .await?;
+    for stored in running {
+        if let State::Running { run, .. } = stored.proposal.state
+            && now >= run.lease_until
+        {
+            follow_in_background(control, &stored.proposal);
+        }
+    }
+    Ok(())
+}
+
+fn follow_in_background(control: &Control, proposal: &Proposal) {
+    let id = proposal.id;
+    let Some(working) = Working::on(control, id) else {
+        return;
+    };
+    tracing::warn!(proposal = %id, "a run was cut off; asking what became of it");
     let control = control.clone();
-    control.executing.send_modify(|count| *count += 1);
     tokio::spawn(async move {
-        settle::follow(&control, proposal.id).await;
-        control
-            .executing
-            .send_modify(|count| *count = count.saturating_sub(1));
+        settle::follow(&control, id).await;
+        drop(working);
     });
 }
 

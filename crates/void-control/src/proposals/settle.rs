@@ -17,6 +17,8 @@ use crate::context::Ctx;
 use crate::control::Control;
 
 const UNKNOWN_MAX: u32 = 100;
+/// Beyond an action's own limit, which the host keeps.
+const END_MARGIN: Duration = Duration::from_secs(30);
 /// A question is asked at most this often about the same run once it is old.
 const ASK_EVERY_MAX: Duration = Duration::from_secs(5 * 60);
 
@@ -127,7 +129,7 @@ pub(super) fn known(evidence: Evidence) -> Option<Outcome> {
     }
 }
 
-/// Follows a run that a crash cut us off from: until its end is known, or its lease is over.
+/// Follows a run that somebody was cut off from, until its end is known or must have come.
 pub(super) async fn follow(control: &Control, id: ProposalId) {
     const PAUSE: Duration = Duration::from_millis(500);
     const UNREACHABLE_FOR: u32 = 10;
@@ -143,16 +145,17 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
         else {
             return;
         };
-        let lease_over = control.clock.now() >= run.lease_until;
+        let overdue =
+            control.clock.now() >= run.started_at.plus(proposal.wish.timeout() + END_MARGIN);
         let failure = match control.executor.settle(&proposal.wish, &ticket).await {
-            Evidence::Started if !lease_over => None,
+            Evidence::Started if !overdue => None,
             Evidence::Started => Some(Failure::new(
                 "no_end",
                 "it began, and no end was recorded in its time",
             )),
             Evidence::None(failure) => {
                 without_answer += 1;
-                (lease_over || without_answer >= UNREACHABLE_FOR).then_some(failure)
+                (overdue || without_answer >= UNREACHABLE_FOR).then_some(failure)
             }
             evidence => {
                 if let Some(outcome) = known(evidence) {

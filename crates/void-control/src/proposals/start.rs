@@ -15,14 +15,13 @@ use void_domain::proposals::{Failure, Proposal, Run, State, Status};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, freezes, proposals};
 
+use super::executing::Working;
 use super::{expire, finish, recover};
 use crate::control::Control;
 use crate::records::{self, Scribe};
 
 /// A ticket that arrives later than this after the claim is refused by the host.
 const TICKET_LASTS: Duration = Duration::from_secs(120);
-/// Beyond the action's limit, an instance that holds a run is believed to be gone.
-const LEASE_MARGIN: Duration = Duration::from_secs(120);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 pub(super) enum Claim {
@@ -36,7 +35,6 @@ pub(super) async fn claim(
     tx: &mut Tx,
     control: &Control,
     scribe: &Scribe,
-    action: &Action,
     approved: Proposal,
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
@@ -46,16 +44,18 @@ pub(super) async fn claim(
     let run = Run {
         started_at: now,
         ticket_expires_at: now.plus(TICKET_LASTS),
-        lease_until: now.plus(action.timeout + LEASE_MARGIN),
+        lease_until: now.plus(control.limits.lease),
     };
     let moved = approved
         .clone()
         .start(run)
         .map_err(|error| StoreError::Internal(error.to_string()))?;
+    fail_point!("claim.write.before");
     if !proposals::advance(tx, &moved).await? {
         return Ok(Claim::Waits(approved));
     }
     records::moved(tx, scribe, &moved).await?;
+    fail_point!("claim.write.after");
     Ok(Claim::Started(moved.proposal))
 }
 
@@ -95,21 +95,19 @@ pub(super) fn execute(control: &Control, running: &Proposal, action: Arc<Action>
     )]
     let permit = Permit::issue(running, action, &params, control.brake.clone());
     let control = control.clone();
-    control.executing.send_modify(|count| *count += 1);
+    let working = Working::on(&control, id);
     tokio::spawn(async move {
         fail_point!("execute.before");
         let outcome = match permit {
             Some(permit) => control.executor.execute(permit).await,
-            None => Outcome::Failed(Failure::new(
-                "changed",
-                "the claim does not fit its action; nothing was sent",
-            )),
+            None => {
+                let message = "the claim does not fit its action; nothing was sent";
+                Outcome::Failed(Failure::new("changed", message))
+            }
         };
         fail_point!("execute.after");
         finish::finish(&control, id, outcome).await;
-        control
-            .executing
-            .send_modify(|count| *count = count.saturating_sub(1));
+        drop(working);
     });
 }
 
@@ -155,7 +153,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                 if !approved || !free || expire::has_lapsed(&stored.proposal, now) {
                     return Ok(None);
                 }
-                match claim(tx, &this, &scribe, &job_action, stored.proposal, now).await? {
+                match claim(tx, &this, &scribe, stored.proposal, now).await? {
                     Claim::Started(running) => Ok::<_, StoreError>(Some(running)),
                     Claim::Waits(_) => Ok(None),
                 }

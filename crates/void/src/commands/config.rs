@@ -143,6 +143,11 @@ fn lines(settings: &Settings) -> Vec<Line> {
             &settings.limits.source,
         ),
         line(
+            "limits.lease_s",
+            settings.limits.value.lease.as_secs().to_string(),
+            &settings.limits.source,
+        ),
+        line(
             "self",
             settings.lockout_entries.join(" "),
             &settings.lockout.source,

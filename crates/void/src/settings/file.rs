@@ -63,6 +63,7 @@ pub(super) struct Backups {
 pub(super) struct LimitSettings {
     pub open_proposals: Option<u64>,
     pub open_proposals_per_agent: Option<u64>,
+    pub lease_s: Option<u64>,
 }
 
 /// `[self]`: where Void lives, and what must stay up for the owner to reach it.

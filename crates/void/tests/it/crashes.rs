@@ -1,0 +1,325 @@
+//! The real server, killed with SIGKILL at every named point of a proposal's life, before and after,
+//! each time it is reached. After the restart nothing is lost, nothing has happened twice, and every
+//! row says what really happened; effects are counted outside Void.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use void_testkit::{eventually_blocking, postgres_database};
+
+use crate::lab::{Lab, Server, word};
+
+/// Every `fail_point!("…")` in the sources: a new point is covered the moment it is written.
+fn points() -> BTreeSet<String> {
+    fn collect(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let names = text
+                    .split("fail_point!(\"")
+                    .skip(1)
+                    .filter_map(|rest| rest.split('"').next());
+                found.extend(names.map(str::to_owned));
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    for name in ["void-store", "void-channels", "void-control"] {
+        collect(
+            &Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("..")
+                .join(name)
+                .join("src"),
+            &mut found,
+        );
+    }
+    found
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// What a client was told before the server went away.
+#[derive(Default, Debug)]
+struct Told {
+    queued: Option<String>,
+    executed: Vec<String>,
+    /// An answer did not come: the server is gone, or about to be.
+    cut_off: bool,
+}
+
+/// A safe run, then a risky one queued and approved. Stops at the first sign that the server is gone.
+fn play(server: &Server) -> Told {
+    let mut told = Told::default();
+    let cut_off = |told| Told {
+        cut_off: true,
+        ..told
+    };
+    let Some((_, run)) = server.try_call("POST", "/api/actions/safe-one/run", None) else {
+        return cut_off(told);
+    };
+    if run["executed"] == json!(true) {
+        told.executed.push(word(&run, "action_row_id").to_owned());
+    }
+    let Some((_, queued)) = server.try_call("POST", "/api/actions/risky-one/run", None) else {
+        return cut_off(told);
+    };
+    if queued["queued"] != json!(true) {
+        return told;
+    }
+    let id = word(&queued, "action_row_id").to_owned();
+    told.queued = Some(id.clone());
+    match server.try_call("POST", &format!("/api/actions/pending/{id}/approve"), None) {
+        None => return cut_off(told),
+        Some((200, row)) if row["status"] == json!("executed") => told.executed.push(id),
+        Some(_) => {}
+    }
+    told
+}
+
+/// A slow run, and an approval for the same target that has to wait until it ends.
+fn play_busy(lab: &Lab, server: &Server) -> Told {
+    let mut told = Told::default();
+    let slow = server.try_call("POST", "/api/actions/slow-one/run?wait=0", None);
+    let queued = server.try_call("POST", "/api/actions/waiting-one/run", None);
+    if let (Some(_), Some((_, queued))) = (slow, queued) {
+        let id = word(&queued, "action_row_id").to_owned();
+        let path = format!("/api/actions/pending/{id}/approve?wait=0");
+        let approved = server.try_call("POST", &path, None);
+        told.queued = Some(id.clone());
+        fs::write(lab.path("go"), "").unwrap();
+        if approved.is_some_and(|(status, row)| status == 200 && row["status"] == json!("approved"))
+        {
+            let end = || server.try_call("GET", &format!("/api/proposals/{id}"), None);
+            eventually_blocking(
+                "the waiting one to run, or the server to go",
+                || match end() {
+                    None => Some(()),
+                    Some((_, row)) => (row["status"] == json!("executed")).then_some(()),
+                },
+            );
+        }
+    }
+    fs::write(lab.path("go"), "").unwrap();
+    told.cut_off = server.try_call("GET", "/readyz", None).is_none();
+    told
+}
+
+fn busy_catalogue() -> Value {
+    let action = |id: &str, tier: &str| json!({"id": id, "kind": "service_restart", "host": "local", "service": "shared", "tier": tier});
+    json!({"hosts": {}, "actions": [action("slow-one", "safe"), action("waiting-one", "risky")]})
+}
+
+/// Whether the process was killed at the point; the checks have passed if this returns.
+fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
+    // Only a start that had to wait passes here.
+    let busy = point.starts_with("start.");
+    let mut lab = if busy {
+        Lab::with(&busy_catalogue())
+    } else {
+        Lab::new()
+    };
+    if engine == Engine::Postgres {
+        lab.database_url = Some(postgres_database());
+        // Another instance's run is left alone until its lease is over; here that is soon.
+        let settings = lab.data().join("void.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, format!("{text}[limits]\nlease_s = 1\n")).unwrap();
+    }
+    let chosen = format!("{point}#{occurrence}");
+    let mut server = lab.serve(&[("VOID_FAILPOINT", &chosen)]);
+    let told = match server.has_ended() {
+        Some(_) => Told::default(),
+        None if busy => play_busy(&lab, &server),
+        None => play(&server),
+    };
+    if told.cut_off {
+        eventually_blocking("the killed server to be gone", || server.has_ended());
+    }
+    let killed = match server.has_ended() {
+        Some(status) => {
+            assert_eq!(status.signal(), Some(9), "{chosen}: {}", lab.log());
+            true
+        }
+        None => {
+            server.kill();
+            false
+        }
+    };
+    drop(server);
+    check_after_restart(&lab, &chosen, &told);
+    killed
+}
+
+fn check_after_restart(lab: &Lab, chosen: &str, told: &Told) {
+    let mut server = lab.serve(&[]);
+    assert!(
+        server.has_ended().is_none(),
+        "{chosen}: it does not start again: {}",
+        lab.log()
+    );
+    let rows = eventually_blocking("every row to come to rest", || {
+        let rows = server.proposals();
+        let moving = rows
+            .iter()
+            .any(|row| matches!(word(row, "status"), "running" | "approved"));
+        (!moving).then_some(rows)
+    });
+    let effects = lab.effects();
+    for action in ["safe-one", "risky-one", "slow-one", "waiting-one"] {
+        let happened = effects.iter().filter(|effect| *effect == action).count();
+        assert!(
+            happened <= 1,
+            "{chosen}: {action} happened {happened} times"
+        );
+        let of_action: Vec<&Value> = rows
+            .iter()
+            .filter(|row| word(row, "action_id") == action)
+            .collect();
+        assert!(of_action.len() <= 1, "{chosen}: {of_action:?}");
+        let status = of_action.first().map_or("none", |row| word(row, "status"));
+        let truthful = match status {
+            "executed" => happened == 1,
+            "failed" | "pending" | "none" => happened == 0,
+            _ => false,
+        };
+        assert!(
+            truthful,
+            "{chosen}: {action} is {status} and happened {happened} times: {of_action:#?}"
+        );
+    }
+    // What a client was told is still so.
+    let find = |id: &String| {
+        rows.iter()
+            .find(|row| word(row, "id") == id)
+            .unwrap_or_else(|| panic!("{chosen}: {id} is lost"))
+    };
+    told.queued.iter().for_each(|id| _ = find(id));
+    for id in &told.executed {
+        assert_eq!(
+            word(find(id), "status"),
+            "executed",
+            "{chosen}: {id} was reported as executed"
+        );
+    }
+    check_record(lab, chosen, &rows);
+}
+
+/// Every state change is on the record, and the chain holds from its first entry.
+fn check_record(lab: &Lab, chosen: &str, rows: &[Value]) {
+    let export = lab.path("audit.jsonl");
+    let written = lab.void(&["audit", "export", export.to_str().unwrap()]);
+    assert!(
+        written.status.success(),
+        "{chosen}: {}",
+        String::from_utf8_lossy(&written.stderr)
+    );
+    let verified = lab.void(&["audit", "verify", export.to_str().unwrap()]);
+    assert!(
+        verified.status.success(),
+        "{chosen}: {}",
+        String::from_utf8_lossy(&verified.stdout)
+    );
+    let entries: Vec<Value> = fs::read_to_string(&export)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for row in rows {
+        for step in row["transitions"].as_array().unwrap() {
+            let verb = match word(step, "to") {
+                "running" => "proposal.started".to_owned(),
+                "pending" => "proposal.created".to_owned(),
+                other => format!("proposal.{other}"),
+            };
+            let recorded = entries.iter().any(|entry| {
+                word(entry, "verb") == verb && word(entry, "subject") == word(row, "id")
+            });
+            assert!(
+                recorded,
+                "{chosen}: {verb} of {} is not on the record",
+                word(row, "id")
+            );
+        }
+    }
+}
+
+fn every_point(engine: Engine, points: &[String], occurrences_max: u32) -> usize {
+    let mut kills = 0;
+    for point in points {
+        let mut reached = false;
+        for occurrence in 1..=occurrences_max {
+            if !killed_at(engine, point, occurrence) {
+                break;
+            }
+            reached = true;
+            kills += 1;
+        }
+        assert!(reached, "{point} is never reached");
+    }
+    kills
+}
+
+#[test]
+fn points_come_in_pairs() {
+    let points = points();
+    assert!(points.len() >= 22, "{points:?}");
+    for point in &points {
+        let twin = match (point.strip_suffix(".before"), point.strip_suffix(".after")) {
+            (Some(stem), None) => format!("{stem}.after"),
+            (None, Some(stem)) => format!("{stem}.before"),
+            _ => panic!("{point} says neither before nor after"),
+        };
+        assert!(points.contains(&twin), "{point} has no {twin}");
+    }
+}
+
+/// Split in two so that both cores work.
+#[test]
+fn killed_anywhere_on_sqlite_nothing_is_lost_or_doubled_first_half() {
+    let points: Vec<String> = points().into_iter().step_by(2).collect();
+    assert!(every_point(Engine::Sqlite, &points, 24) >= 15);
+}
+
+#[test]
+fn killed_anywhere_on_sqlite_nothing_is_lost_or_doubled_second_half() {
+    let points: Vec<String> = points().into_iter().skip(1).step_by(2).collect();
+    assert!(every_point(Engine::Sqlite, &points, 24) >= 15);
+}
+
+#[test]
+fn killed_anywhere_on_postgres_nothing_is_lost_or_doubled() {
+    let points: Vec<String> = points()
+        .into_iter()
+        .filter(|point| !point.starts_with("store."))
+        .collect();
+    assert!(every_point(Engine::Postgres, &points, 2) >= 15);
+}
+
+/// A binary that people get has none of this: neither the names nor the switch.
+#[test]
+fn the_release_binary_has_no_fail_points() {
+    let Ok(path) = std::env::var("VOID_RELEASE_BINARY") else {
+        panic!("run this through scripts/test, which builds the release binary first");
+    };
+    let bytes = fs::read(&path).unwrap();
+    let holds = |text: &str| {
+        bytes
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+    };
+    assert!(holds("proposal.approved"), "{path} does not look like void");
+    for point in points() {
+        assert!(!holds(&point), "{path} holds the fail point {point}");
+    }
+    assert!(!holds("VOID_FAILPOINT"));
+}

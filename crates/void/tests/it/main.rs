@@ -1,0 +1,21 @@
+//! The built binary as people and scripts meet it: commands, exit codes, crashes, the tree itself.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "tests stop at the first surprise"
+)]
+
+mod cli;
+mod clocks;
+#[cfg(feature = "failpoints")]
+mod crashes;
+mod lab;
+mod provision;
+mod restore;
+mod tree;

@@ -1,0 +1,193 @@
+//! The tree is the product too: which crate may know which, and that the documents name real tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// What each crate may depend on; adding an edge is a decision with a record in docs/adr.
+const EDGES: &[(&str, &[&str])] = &[
+    ("void-domain", &[]),
+    ("void-act", &[]),
+    ("void-verify", &[]),
+    ("void-store", &["void-domain"]),
+    ("void-channels", &["void-domain", "void-act"]),
+    (
+        "void-control",
+        &["void-domain", "void-store", "void-channels"],
+    ),
+    ("void-server", &["void-domain", "void-control"]),
+    (
+        "void",
+        &[
+            "void-act",
+            "void-channels",
+            "void-control",
+            "void-domain",
+            "void-server",
+            "void-store",
+            "void-verify",
+        ],
+    ),
+    ("void-testkit", &["void-domain"]),
+];
+
+fn manifest(name: &str) -> toml::Table {
+    fs::read_to_string(root().join("crates").join(name).join("Cargo.toml"))
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+fn dependencies(name: &str) -> BTreeSet<String> {
+    let manifest = manifest(name);
+    let table = manifest
+        .get("dependencies")
+        .and_then(|table| table.as_table());
+    table
+        .map(|table| table.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
+#[test]
+fn no_crate_knows_more_than_it_may() {
+    let listed: BTreeMap<&str, BTreeSet<&str>> = EDGES
+        .iter()
+        .map(|(name, edges)| (*name, edges.iter().copied().collect()))
+        .collect();
+    let crates: BTreeSet<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(
+        crates,
+        listed.keys().map(|name| (*name).to_owned()).collect(),
+        "a crate came or went without a decision"
+    );
+    for (name, allowed) in listed {
+        let ours: BTreeSet<String> = dependencies(name)
+            .into_iter()
+            .filter(|dependency| crates.contains(dependency))
+            .collect();
+        let unexpected: Vec<&String> = ours
+            .iter()
+            .filter(|dependency| !allowed.contains(dependency.as_str()))
+            .collect();
+        assert!(
+            unexpected.is_empty(),
+            "{name} has the new edge {unexpected:?}"
+        );
+    }
+}
+
+/// SQL, HTTP and processes each have one home.
+#[test]
+fn only_the_store_has_sql_and_only_channels_and_act_reach_machines() {
+    let database = ["rusqlite", "tokio-postgres", "deadpool-postgres"];
+    for (name, _) in EDGES {
+        let holds = dependencies(name)
+            .into_iter()
+            .any(|dependency| database.contains(&dependency.as_str()));
+        assert_eq!(holds, *name == "void-store", "{name}");
+    }
+    for (name, _) in EDGES
+        .iter()
+        .filter(|(name, _)| matches!(*name, "void-domain" | "void-act" | "void-verify"))
+    {
+        let forbidden = ["tokio", "reqwest", "axum", "hyper"];
+        assert!(
+            !dependencies(name)
+                .iter()
+                .any(|dependency| forbidden.contains(&dependency.as_str())),
+            "{name}"
+        );
+    }
+    assert!(
+        dependencies("void-act").len() <= 6,
+        "{:?}",
+        dependencies("void-act")
+    );
+}
+
+/// One place makes permits; clippy knows it, and this says that nobody silenced clippy elsewhere.
+#[test]
+fn permits_are_issued_in_one_place() {
+    let mut places = Vec::new();
+    for (name, _) in EDGES {
+        for file in sources(&root().join("crates").join(name).join("src")) {
+            let text = fs::read_to_string(&file).unwrap();
+            if text.contains("Permit::issue(") {
+                places.push(file.strip_prefix(root()).unwrap().display().to_string());
+            }
+        }
+    }
+    assert_eq!(places, ["crates/void-control/src/proposals/start.rs"]);
+}
+
+/// Every direct dependency is there for a reason that somebody wrote down.
+#[test]
+fn every_dependency_has_its_line() {
+    let text = fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
+    let mut all = BTreeSet::new();
+    for (name, _) in EDGES {
+        all.extend(dependencies(name));
+        let manifest = manifest(name);
+        let dev = manifest
+            .get("dev-dependencies")
+            .and_then(|table| table.as_table());
+        all.extend(dev.into_iter().flat_map(|table| table.keys().cloned()));
+    }
+    for dependency in all.iter().filter(|name| !name.starts_with("void")) {
+        assert!(
+            text.contains(&format!("`{dependency}`")),
+            "docs/dependencies.md does not say why {dependency} is there"
+        );
+    }
+}
+
+/// The threat model names the test behind each defence; a name that is gone is a defence that is gone.
+#[test]
+fn the_threat_model_names_tests_that_exist() {
+    let text = fs::read_to_string(root().join("docs/threat-model.md")).unwrap();
+    let mut tests = String::new();
+    for (name, _) in EDGES {
+        for folder in ["src", "tests"] {
+            for file in sources(&root().join("crates").join(name).join(folder)) {
+                tests.push_str(&fs::read_to_string(file).unwrap());
+            }
+        }
+    }
+    let named: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with('|'))
+        .filter_map(|line| line.trim_end_matches('|').rsplit('|').next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert!(named.len() >= 30, "{}", named.len());
+    for name in named {
+        assert!(
+            tests.contains(&format!("fn {name}(")),
+            "docs/threat-model.md names {name}, which is no test"
+        );
+    }
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
