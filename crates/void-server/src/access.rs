@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, header};
 use void_control::access::{self, Caller};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
@@ -14,8 +14,8 @@ use crate::errors::ApiError;
 use crate::fence;
 use crate::routes::Route;
 
-pub(crate) const COOKIE: &str = "void_session";
-pub(crate) const COOKIE_SECURE: &str = "__Host-void_session";
+const COOKIE: &str = "void_session";
+const COOKIE_SECURE: &str = "__Host-void_session";
 
 /// The rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,26 +48,27 @@ pub(crate) async fn admit(
 ) -> Result<Request, ApiError> {
     let request_id = access::new_request_id(app.control())?;
     request.extensions_mut().insert(request_id);
-    let caller = identify(app, Shown::of(request.headers())).await?;
+    let shown = Shown::of(request.headers(), cookie_name(app));
+    let caller = identify(app, shown).await?;
     if let Some(caller) = &caller
         && caller.authenticated_ago.is_some()
     {
         fence::check_cookie_write(&request)?;
     }
     let Some(caller) = caller else {
-        let local = request
-            .extensions()
-            .get::<Peer>()
-            .is_some_and(|peer| is_local(peer.remote.ip()));
         return match route.access {
             Access::Public => Ok(request),
-            Access::Local if local => Ok(request),
-            _ => Err(ApiError::unauthenticated()),
+            Access::Local if is_local(&request) => Ok(request),
+            Access::Local
+            | Access::Read
+            | Access::Catalogue
+            | Access::Act
+            | Access::Owner => Err(ApiError::unauthenticated()),
         };
     };
     let ctx = caller.ctx(request_id);
     if !allows(route.access, &caller) {
-        if request.method() != Method::GET {
+        if !fence::is_read(request.method()) {
             access::record_refusal(app.control(), &ctx, route.operation).await?;
         }
         return Err(match route.access {
@@ -107,7 +108,7 @@ enum Shown {
 }
 
 impl Shown {
-    fn of(headers: &HeaderMap) -> Self {
+    fn of(headers: &HeaderMap, cookie_name: &str) -> Self {
         let mut authorizations = headers.get_all(header::AUTHORIZATION).iter();
         if let Some(value) = authorizations.next() {
             let token = value
@@ -123,7 +124,7 @@ impl Shown {
                 from_cli,
             });
         }
-        cookie(headers).map_or(Self::Nothing, |cookie| Self::Cookie(cookie.to_owned()))
+        cookie(headers, cookie_name).map_or(Self::Nothing, |cookie| Self::Cookie(cookie.to_owned()))
     }
 }
 
@@ -145,17 +146,37 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+/// Over HTTPS the name itself makes browsers insist on `Secure` and this very host, so that a page
+/// of a neighbouring host cannot plant one; the plain name would undo that.
+pub(crate) fn cookie_name(app: &App) -> &'static str {
+    if app.shared().fence.secure_cookie {
+        COOKIE_SECURE
+    } else {
+        COOKIE
+    }
+}
+
+fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, _)| *name == COOKIE || *name == COOKIE_SECURE)
+        .find(|(shown, _)| *shown == name)
         .map(|(_, value)| value)
 }
 
-fn is_local(address: IpAddr) -> bool {
+/// A program on this machine. What a proxy on this machine passes on comes from elsewhere.
+fn is_local(request: &Request) -> bool {
+    let headers = request.headers();
+    let passed_on = ["forwarded", "x-forwarded-for", "x-real-ip", "via"]
+        .into_iter()
+        .any(|name| headers.contains_key(name));
+    let peer = request.extensions().get::<Peer>();
+    !passed_on && peer.is_some_and(|peer| is_loopback(peer.remote.ip()))
+}
+
+fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }

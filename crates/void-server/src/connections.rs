@@ -18,7 +18,8 @@ use tower::ServiceExt as _;
 const CONNECTIONS_MAX: usize = 16_384;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(20);
 const HEADERS_MAX: usize = 64;
-const HEADER_BYTES_MAX: usize = 32 * 1024;
+/// Strangers may fill this much per connection before anything is known about them.
+const HEADER_BYTES_MAX: usize = 16 * 1024;
 /// After a failed accept (too many open files) it is tried again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 

@@ -99,6 +99,14 @@ impl ApiError {
         Self::invalid([(name.to_owned(), problem.into())])
     }
 
+    pub(crate) fn not_json() -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            "a body must be JSON and say so: Content-Type: application/json",
+        )
+    }
+
     pub(crate) fn unknown_host() -> Self {
         Self::new(
             StatusCode::MISDIRECTED_REQUEST,

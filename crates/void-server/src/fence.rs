@@ -16,8 +16,8 @@ use crate::connections::Peer;
 use crate::errors::ApiError;
 
 pub(crate) struct Fence {
-    /// Lower-case names without port.
-    names: Vec<String>,
+    /// Names and addresses by which the owner reaches Void, at any port.
+    hosts: Vec<Host>,
     /// Origins that are ours beside the one a request came by.
     origins: Vec<Origin>,
     pub secure_cookie: bool,
@@ -43,35 +43,37 @@ enum Host {
 
 impl Fence {
     pub(crate) fn new(public_url: Option<&str>, allowed_hosts: &[String]) -> Self {
-        let public = public_url.and_then(parse_origin);
-        let mut names = vec!["localhost".to_owned()];
-        names.extend(allowed_hosts.iter().map(|name| name.to_ascii_lowercase()));
-        if let Some(Origin {
-            authority:
-                Authority {
-                    host: Host::Name(name),
-                    ..
-                },
-            ..
-        }) = &public
-        {
-            names.push(name.clone());
+        let public = public_url.and_then(origin_of_url);
+        if public.is_none() && public_url.is_some() {
+            tracing::error!(
+                "the public URL is not http:// or https:// with a host; it admits nobody"
+            );
         }
+        let mut hosts = vec![Host::Name("localhost".to_owned())];
+        for allowed in allowed_hosts {
+            match parse_authority(allowed) {
+                Some(authority) => hosts.push(authority.host),
+                None => tracing::error!(allowed, "not a name or address; it admits nobody"),
+            }
+        }
+        hosts.extend(public.iter().map(|origin| origin.authority.host.clone()));
         Self {
-            names,
+            hosts,
             secure_cookie: public.as_ref().is_some_and(|origin| origin.secure),
             origins: public.into_iter().collect(),
         }
     }
 
     fn admits(&self, host: &Host, local: Option<IpAddr>) -> bool {
-        match host {
-            Host::Name(name) => self.names.contains(name),
-            // An address cannot be rebound; it must be the one the connection came in by.
-            Host::Address(address) => {
-                address.is_loopback() || local.is_some_and(|local| local.to_canonical() == *address)
+        self.hosts.contains(host)
+            || match host {
+                Host::Name(_) => false,
+                // An address cannot be rebound; it must be the one the connection came in by.
+                Host::Address(address) => {
+                    address.is_loopback()
+                        || local.is_some_and(|local| local.to_canonical() == *address)
+                }
             }
-        }
     }
 
     fn check(&self, request: &Request) -> Result<(), ApiError> {
@@ -85,12 +87,13 @@ impl Fence {
         }
         if let Some(authority) = request.uri().authority() {
             let target = parse_authority(authority.as_str()).ok_or_else(ApiError::unknown_host)?;
-            if target.host != addressed.host {
+            if !same_authority(false, &target, &addressed) {
                 return Err(ApiError::unknown_host());
             }
         }
         self.check_origin(request.headers(), &addressed)?;
-        check_fetch_site(request.headers())
+        check_fetch_site(request.headers())?;
+        check_content_type(request)
     }
 
     fn check_origin(&self, headers: &HeaderMap, addressed: &Authority) -> Result<(), ApiError> {
@@ -104,7 +107,8 @@ impl Fence {
             .and_then(parse_origin)
             .filter(|_| values.next().is_none());
         let ours = origin.is_some_and(|origin| {
-            self.origins.contains(&origin) || same_authority(&origin, addressed)
+            self.origins.contains(&origin)
+                || same_authority(origin.secure, &origin.authority, addressed)
         });
         if ours {
             Ok(())
@@ -114,11 +118,11 @@ impl Fence {
     }
 }
 
-/// Whether the page's origin is the very address that the request was sent to.
-fn same_authority(origin: &Origin, addressed: &Authority) -> bool {
-    let default = if origin.secure { 443 } else { 80 };
-    origin.authority.host == addressed.host
-        && origin.authority.port.unwrap_or(default) == addressed.port.unwrap_or(default)
+/// Whether a page's origin, or a request's target, is the very address that the request was sent to.
+fn same_authority(secure: bool, claimed: &Authority, addressed: &Authority) -> bool {
+    let default = if secure { 443 } else { 80 };
+    claimed.host == addressed.host
+        && claimed.port.unwrap_or(default) == addressed.port.unwrap_or(default)
 }
 
 pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -160,16 +164,37 @@ fn addressed_as(request: &Request) -> Option<Authority> {
 
 /// A browser says from where a request came; other sites, even on this machine, are not us.
 fn check_fetch_site(headers: &HeaderMap) -> Result<(), ApiError> {
-    match headers.get("sec-fetch-site").map(|value| value.as_bytes()) {
-        None | Some(b"same-origin" | b"none") => Ok(()),
-        Some(_) => Err(ApiError::foreign_origin()),
+    let ours = headers
+        .get_all("sec-fetch-site")
+        .iter()
+        .all(|site| site == "same-origin" || site == "none");
+    if ours {
+        Ok(())
+    } else {
+        Err(ApiError::foreign_origin())
     }
+}
+
+/// What a form or a script without permission can send is never a change: whoever says what a
+/// changing request carries says JSON.
+fn check_content_type(request: &Request) -> Result<(), ApiError> {
+    let headers = request.headers();
+    if is_read(request.method()) || !headers.contains_key(header::CONTENT_TYPE) || is_json(headers)
+    {
+        Ok(())
+    } else {
+        Err(ApiError::not_json())
+    }
+}
+
+pub(crate) fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
 }
 
 /// A write that a cookie vouches for must show that it comes from our own page: by its origin, which
 /// browsers always send, or by a content type that no foreign form can send.
 pub(crate) fn check_cookie_write(request: &Request) -> Result<(), ApiError> {
-    if matches!(*request.method(), Method::GET | Method::HEAD) {
+    if is_read(request.method()) {
         return Ok(());
     }
     let headers = request.headers();
@@ -184,17 +209,23 @@ pub(crate) fn check_cookie_write(request: &Request) -> Result<(), ApiError> {
     }
 }
 
+/// Whether the body is called JSON, and nothing else beside it.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
-    let Some(value) = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-    else {
+    let mut kinds = headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(kind), None) = (kinds.next(), kinds.next()) else {
         return false;
     };
-    value
-        .split(';')
-        .next()
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+    kind.to_str().is_ok_and(|kind| {
+        let essence = kind.split(';').next().unwrap_or_default();
+        essence.trim().eq_ignore_ascii_case("application/json")
+    })
+}
+
+/// The origin of a URL that the owner wrote; its path is not part of it.
+fn origin_of_url(url: &str) -> Option<Origin> {
+    let (scheme, rest) = url.trim().split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    parse_origin(&format!("{}://{authority}", scheme.to_ascii_lowercase()))
 }
 
 fn parse_origin(text: &str) -> Option<Origin> {
@@ -300,8 +331,30 @@ mod tests {
         for host in bad {
             assert!(!admits(&fence, host, "127.0.0.1"), "{host}");
         }
-        // An address is fine if the connection came in by it.
+        // An address is fine if the connection came in by it, or if the owner named it.
         assert!(admits(&fence, "192.168.1.9:3000", "192.168.1.9"));
+        let named = Fence::new(Some("http://192.168.1.9:3000/"), &["[fd00::9]:80".to_owned()]);
+        assert!(admits(&named, "192.168.1.9:3000", "172.17.0.2"));
+        assert!(admits(&named, "[fd00::9]", "172.17.0.2"));
+        assert!(!admits(&named, "192.168.1.8", "172.17.0.2"));
+    }
+
+    #[test]
+    fn a_public_url_may_have_a_path_and_decides_about_the_cookie() {
+        for (url, secure, host) in [
+            ("https://void.lan", true, "void.lan"),
+            ("HTTPS://Void.lan/", true, "void.lan"),
+            ("https://void.lan:8443/a/path?x#y", true, "void.lan"),
+            ("http://void.lan", false, "void.lan"),
+        ] {
+            let fence = Fence::new(Some(url), &[]);
+            assert_eq!(fence.secure_cookie, secure, "{url}");
+            assert!(admits(&fence, host, "127.0.0.1"), "{url}");
+        }
+        for bad in ["void.lan", "ftp://void.lan", "https://", "https://user@void.lan"] {
+            let fence = Fence::new(Some(bad), &[]);
+            assert!(!fence.secure_cookie && !admits(&fence, "void.lan", "127.0.0.1"));
+        }
     }
 
     #[test]
@@ -313,11 +366,8 @@ mod tests {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
             fence.check_origin(&headers, &addressed).is_ok()
         };
-        assert!(
-            check("http://localhost:3000")
-                && check("https://void.lan")
-                && check("https://void.lan:443") == false
-        );
+        assert!(check("http://localhost:3000") && check("https://void.lan"));
+        assert!(!check("https://void.lan:443"), "no browser writes it so");
         for foreign in [
             "null",
             "http://localhost",

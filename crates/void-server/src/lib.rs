@@ -6,6 +6,7 @@ mod app;
 mod connections;
 mod errors;
 mod fence;
+mod json;
 mod logins;
 mod metrics;
 mod openapi;

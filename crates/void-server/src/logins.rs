@@ -1,7 +1,8 @@
-//! A brake on guessing: ten logins a minute per address, in bounded memory.
+//! A brake on guessing: ten logins a minute per address, in bounded memory. Of an IPv6 address its
+//! network counts: whoever has one has all of it.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ struct Window {
 impl Logins {
     /// Counts a try; `false` if this address has had enough for now.
     pub(crate) fn try_once(&self, from: IpAddr, now: Timestamp) -> bool {
+        let from = network(from);
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= ADDRESSES_MAX && !windows.contains_key(&from) {
             windows.retain(|_, window| now.since(window.since) < WINDOW);
@@ -45,6 +47,13 @@ impl Logins {
     }
 }
 
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +72,11 @@ mod tests {
         );
         assert!(!logins.try_once(address(1), at(59_999)));
         assert!(logins.try_once(address(1), at(60_000)));
+        for (n, tail) in (0..20).zip(["1", "2", "ffff:1", "a:b:c:d"].into_iter().cycle()) {
+            let address = format!("fd00:1:2:3::{tail}").parse().unwrap();
+            assert_eq!(logins.try_once(address, at(0)), n < TRIES_MAX);
+        }
+        assert!(logins.try_once("fd00:1:2:4::1".parse().unwrap(), at(0)));
         for n in 10..u32::try_from(ADDRESSES_MAX).unwrap() + 100 {
             logins.try_once(address(n), at(60_001));
         }

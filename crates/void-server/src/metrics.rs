@@ -1,5 +1,7 @@
 //! Prometheus: few metrics, bounded labels, counted from the same events that everyone sees.
 
+use std::time::Duration;
+
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -14,6 +16,8 @@ use void_control::Control;
 use void_domain::events::EventKind;
 
 use crate::app::App;
+
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct EventLabels {
@@ -118,7 +122,15 @@ fn count_events(control: Control, proposals: Family<EventLabels, Counter>, decis
                 event = events.next() => event,
                 _ = stopping.wait_for(|stop| *stop) => return,
             };
-            let Ok(Some(event)) = event else { return };
+            let event = match event {
+                Ok(Some(event)) => event,
+                Ok(None) => return,
+                // The database was away for a moment; the gap is read when it is back.
+                Err(_) => {
+                    tokio::time::sleep(RETRY_AFTER).await;
+                    continue;
+                }
+            };
             let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
             let tier = match payload.get("tier").and_then(Value::as_str) {
                 Some("safe") => "safe",

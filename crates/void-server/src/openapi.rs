@@ -1,11 +1,19 @@
 //! The OpenAPI 3.1 document, made from the table of routes and the wire types.
 
+use std::sync::OnceLock;
+
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::access::Access;
 use crate::routes::{Content, ROUTES, Route};
+
+/// Made once: anybody may ask for it.
+pub(crate) fn shared() -> &'static Value {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    DOCUMENT.get_or_init(document)
+}
 
 pub fn document() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {

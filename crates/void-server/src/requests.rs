@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use void_control::Ctx;
 use void_domain::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, REQUEST_BODY_BYTES_MAX};
@@ -14,19 +15,35 @@ use void_domain::text;
 use crate::access::Admitted;
 use crate::errors::ApiError;
 use crate::fence::is_json;
+use crate::json;
 
 /// A body that trickles in slower than this is not waited for.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A JSON body of type `T`; no body at all is `T::default()`.
-pub(crate) struct Body<T>(pub T);
+/// What a complaint quotes of a request at most.
+const QUOTED_BYTES_MAX: usize = 200;
 
-impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for Body<T> {
+/// A JSON body of type `T` and at most `MAX` bytes; no body at all is `T::default()`.
+pub(crate) struct Body<T, const MAX: usize = REQUEST_BODY_BYTES_MAX>(pub T);
+
+impl<S, T, const MAX: usize> FromRequest<S> for Body<T, MAX>
+where
+    S: Send + Sync,
+    T: DeserializeOwned + Default,
+{
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let json = is_json(request.headers());
-        let body = Limited::new(request.into_body(), REQUEST_BODY_BYTES_MAX);
+        let too_large = || {
+            let message = format!("a body is at most {MAX} bytes");
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+        };
+        // Announced to be too long: none of it is read.
+        if request.body().size_hint().lower() > MAX as u64 {
+            return Err(too_large());
+        }
+        let body = Limited::new(request.into_body(), MAX);
         let collected = match tokio::time::timeout(BODY_TIMEOUT, body.collect()).await {
             Err(_) => {
                 return Err(ApiError::new(
@@ -35,14 +52,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for Body<T> {
                     "the body did not arrive in time",
                 ));
             }
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                let message = format!("a body is at most {REQUEST_BODY_BYTES_MAX} bytes");
-                return Err(ApiError::new(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "too_large",
-                    message,
-                ));
-            }
+            Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
             Ok(Err(_)) => return Err(ApiError::invalid_field("body", "did not arrive whole")),
             Ok(Ok(collected)) => collected.to_bytes(),
         };
@@ -50,20 +60,13 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for Body<T> {
             return Ok(Self(T::default()));
         }
         if !json {
-            let message = "a body must be JSON and say so: Content-Type: application/json";
-            return Err(ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
-                message,
-            ));
+            return Err(ApiError::not_json());
         }
-        match serde_json::from_slice(&collected) {
-            Ok(value) => Ok(Self(value)),
-            Err(error) => Err(ApiError::invalid_field(
-                "body",
-                text::escaped(&format!("is not as expected: {error}")),
-            )),
-        }
+        json::object(&collected).map(Self).map_err(|error| {
+            let reason = error.to_string();
+            let quoted = text::escaped(text::cut(&reason, QUOTED_BYTES_MAX));
+            ApiError::invalid_field("body", format!("is not as expected: {quoted}"))
+        })
     }
 }
 
@@ -74,6 +77,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        // No text of ours has a NUL, and PostgreSQL takes none.
+        if parts.uri.query().is_some_and(|query| query.contains("%00")) {
+            return Err(ApiError::invalid_field("query", "holds a NUL"));
+        }
         match axum::extract::Query::<T>::try_from_uri(&parts.uri) {
             Ok(axum::extract::Query(value)) => Ok(Self(value)),
             Err(error) => {
@@ -83,7 +90,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
                     .map_or(text.as_str(), |(_, reason)| reason);
                 Err(ApiError::invalid_field(
                     "query",
-                    text::escaped(text::cut(reason, 200)),
+                    text::escaped(text::cut(reason, QUOTED_BYTES_MAX)),
                 ))
             }
         }

@@ -444,7 +444,7 @@ pub static ROUTES: &[Route] = &[
         summary: "This document",
         query: &[],
         request: None,
-        response: Content::Text("application/json"),
+        response: json::<serde_json::Map<String, serde_json::Value>>(),
         handler: || get(health::openapi),
     },
     Route {

@@ -9,6 +9,7 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use void_control::Control;
 use void_control::access::{self, Caller};
 use void_control::events::{StoredEvent, Subscription};
@@ -25,6 +26,8 @@ struct Listener {
     events: Subscription,
     revocations: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
+    /// When the listener last heard anything from us.
+    sent_at: Instant,
     _counted: Gauge,
 }
 
@@ -34,10 +37,14 @@ pub(crate) fn events(
     after: Option<u64>,
     counted: Gauge,
 ) -> Response {
+    let mut revocations = control.hub().revocations();
+    // The credential was checked before we began to watch: look once more.
+    revocations.mark_changed();
     let listener = Listener {
         events: control.hub().subscribe(control, after),
-        revocations: control.hub().revocations(),
+        revocations,
         stopping: control.stopping(),
+        sent_at: Instant::now(),
         control: control.clone(),
         caller,
         _counted: counted,
@@ -59,33 +66,45 @@ pub(crate) fn events(
 
 impl Listener {
     async fn next(&mut self) -> Option<Bytes> {
+        let chunk = self.wait().await?;
+        self.sent_at = Instant::now();
+        Some(chunk)
+    }
+
+    async fn wait(&mut self) -> Option<Bytes> {
         loop {
             let woken = tokio::select! {
-                event = self.events.next() => Woken::Event(event.ok()??),
-                () = tokio::time::sleep(HEARTBEAT) => Woken::Heartbeat,
+                // In this order: whoever is cut off hears nothing more, however much there is to hear,
+                // and events that are not for this listener do not keep its heartbeat away.
+                biased;
+                _ = self.stopping.wait_for(|stop| *stop) => return None,
                 changed = self.revocations.changed() => {
                     changed.ok()?;
                     Woken::Revocation
                 }
-                _ = self.stopping.wait_for(|stop| *stop) => Woken::Stop,
+                () = tokio::time::sleep_until(self.sent_at + HEARTBEAT) => Woken::Heartbeat,
+                event = self.events.next() => Woken::Event(event.ok()??),
             };
             match woken {
                 Woken::Event(event) if may_hear(&self.caller.actor, event.audience) => {
                     return Some(frame(&event));
                 }
                 Woken::Event(_) => {}
-                Woken::Heartbeat => return Some(Bytes::from_static(b": still here\n\n")),
-                // A credential was withdrawn somewhere; if it was this one, or that cannot be told,
-                // the stream ends.
-                Woken::Revocation => {
-                    let valid = access::is_still_valid(&self.control, self.caller.credential).await;
-                    if !valid.unwrap_or(false) {
-                        return None;
-                    }
+                // A session also ends by time, which is no event.
+                Woken::Heartbeat if self.is_still_valid().await => {
+                    return Some(Bytes::from_static(b": still here\n\n"));
                 }
-                Woken::Stop => return None,
+                // A credential was withdrawn somewhere.
+                Woken::Revocation if self.is_still_valid().await => {}
+                Woken::Heartbeat | Woken::Revocation => return None,
             }
         }
+    }
+
+    /// If that cannot be told, the stream ends.
+    async fn is_still_valid(&self) -> bool {
+        let valid = access::is_still_valid(&self.control, self.caller.credential).await;
+        valid.unwrap_or(false)
     }
 }
 
@@ -93,7 +112,6 @@ enum Woken {
     Event(Arc<StoredEvent>),
     Heartbeat,
     Revocation,
-    Stop,
 }
 
 fn may_hear(actor: &Actor, audience: Audience) -> bool {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use void_control::proposals::Listed;
-use void_domain::proposals::{Failure, Proposal, State, Transition};
+use void_domain::proposals::{Failure, State, Transition};
 
 /// One proposal as every list, answer and error shows it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,10 +65,7 @@ pub(crate) struct TransitionResponse {
 
 impl RowResponse {
     pub(crate) fn new(listed: &Listed) -> Self {
-        Self::of(&listed.proposal, &listed.history)
-    }
-
-    pub(crate) fn of(proposal: &Proposal, history: &[Transition]) -> Self {
+        let proposal = &listed.proposal;
         let wish = &proposal.wish;
         let (resolved_by, resolved_at) = proposal.resolution();
         let requester_id = proposal.requested_by.id.map(|id| id.to_string());
@@ -98,7 +95,7 @@ impl RowResponse {
             created_at: proposal.created_at.to_string(),
             expires_at: proposal.expires_at.to_string(),
             resolved_at: resolved_at.map(|at| at.to_string()),
-            transitions: history.iter().map(TransitionResponse::new).collect(),
+            transitions: listed.history.iter().map(TransitionResponse::new).collect(),
         }
     }
 

@@ -9,7 +9,8 @@
 )]
 
 mod postgres;
-mod processes;
+pub mod processes;
+pub mod programs;
 pub mod proposals;
 pub mod sshd;
 mod waiting;

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::processes::Tethered;
+use crate::processes::{Signal, Tethered};
 use crate::waiting::eventually_blocking;
 
 struct Cluster {
@@ -60,7 +60,11 @@ fn start() -> Cluster {
         "exec {as_user} {}/postgres -D {} -k {} -c listen_addresses= -c fsync=off -c max_connections=200 >{}/log 2>&1",
         shown.0, shown.1, shown.2, shown.2
     );
-    let mut server = Tethered::start(&command, &format!("rm -rf {}", folder.display()));
+    let mut server = Tethered::start(
+        &command,
+        Signal::INT,
+        &format!("rm -rf {}", folder.display()),
+    );
     eventually_blocking("PostgreSQL to answer", || {
         assert!(
             !server.has_ended(),

@@ -1,128 +1,224 @@
 //! A real sshd on a loopback port, as an unprivileged account with a forced command. Nothing of it
-//! runs as root.
+//! runs as root; root owns what the account must not change.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-use crate::processes::{Tethered, free_port};
+use crate::processes::{
+    Process, Signal, Tethered, free_port, is_running, processes, processes_about, signal,
+    signal_group,
+};
+use crate::programs;
 use crate::waiting::eventually_blocking;
 
 /// The account that hosts use, made once per machine.
 pub const ACCOUNT: &str = "voidact";
 
+/// A port may be taken between looking and listening.
+const STARTS_MAX: u32 = 5;
+
 pub struct Sshd {
-    /// Root owns it; the account owns what is in `state` and `home`.
-    pub folder: TempDir,
+    /// Root owns it; the account owns `state` and `work` in it.
+    folder: TempDir,
     pub port: u16,
     /// The client's private key.
     pub key: PathBuf,
     /// `ssh-ed25519 AAAA…` of the server.
     pub host_key: String,
+    options: Vec<String>,
     server: Option<Tethered>,
 }
 
 impl Sshd {
-    /// Starts one whose forced command is `command`, a shell line as in `authorized_keys`.
-    pub fn start(command: &str) -> Self {
-        make_account();
+    /// With `void-act` as its forced command. There is no list yet, so everything is refused.
+    pub fn start() -> Self {
+        Self::with_options(&[])
+    }
+
+    /// The same with options of `sshd_config`, each as `Name=value`, before the usual ones: the first
+    /// value of an option counts.
+    pub fn with_options(options: &[&str]) -> Self {
+        let account = account();
         // Not below /tmp: a list must not lie in a folder that others can write.
         let folder = tempfile::Builder::new()
             .prefix("void-sshd-")
             .tempdir_in("/run")
-            .expect("/run is writable for root");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))
-            .expect("our own folder");
+            .expect("the tests of the host side run as root");
+        set_mode(folder.path(), 0o755);
+        for name in ["state", "work"] {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).expect("our own folder");
+            set_mode(&path, 0o700);
+            chown(&path, Some(account.0), Some(account.1)).expect("we are root");
+        }
         let key = folder.path().join("client_key");
-        let host_key_file = folder.path().join("host_key");
-        run(
-            "ssh-keygen",
-            &["-q", "-t", "ed25519", "-N", "", "-f", text(&key)],
-        );
-        run(
-            "ssh-keygen",
-            &[
-                "-q",
-                "-t",
-                "ed25519",
-                "-N",
-                "",
-                "-C",
-                "",
-                "-f",
-                text(&host_key_file),
-            ],
-        );
-        run("chown", &[&format!("{ACCOUNT}:"), text(&host_key_file)]);
-        let state = folder.path().join("state");
-        fs::create_dir(&state).expect("our own folder");
-        run("chown", &[&format!("{ACCOUNT}:"), text(&state)]);
-        fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("our own folder");
-        let public = fs::read_to_string(key.with_extension("pub")).expect("ssh-keygen wrote it");
-        let host_key =
-            fs::read_to_string(host_key_file.with_extension("pub")).expect("ssh-keygen wrote it");
+        make_key(&key);
         let mut sshd = Self {
-            port: free_port(),
+            port: 0,
             key,
-            host_key: host_key.trim().to_owned(),
+            host_key: String::new(),
+            options: options.iter().map(|&option| option.to_owned()).collect(),
             folder,
             server: None,
         };
-        sshd.authorize(&format!("restrict,command=\"{command}\" {public}"));
-        sshd.restart();
-        sshd
+        let program = programs::void_act();
+        run("cp", &[text(program), text(&sshd.path("void-act"))]);
+        sshd.force(&sshd.void_act());
+        sshd.change_host_key();
+        for _ in 0..STARTS_MAX {
+            sshd.port = free_port();
+            if sshd.listen() {
+                return sshd;
+            }
+        }
+        panic!("sshd does not start: {}", sshd.log());
     }
 
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Where `void-act` keeps its journal.
     pub fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
+        self.path("state")
+    }
+
+    /// Where listed commands may leave their traces.
+    pub fn work(&self) -> PathBuf {
+        self.path("work")
+    }
+
+    /// The usual forced command.
+    pub fn void_act(&self) -> String {
+        let folder = self.folder.path().display();
+        format!("{folder}/void-act --list {folder}/list.json --state {folder}/state")
+    }
+
+    /// Makes `command`, a shell line without double quotes, what the client's key runs.
+    pub fn force(&self, command: &str) {
+        let public = fs::read_to_string(self.key.with_extension("pub")).expect("we made it");
+        self.authorize(&format!("restrict,command=\"{command}\" {public}"));
     }
 
     /// Replaces the account's `authorized_keys`.
-    pub fn authorize(&self, line: &str) {
-        let file = self.folder.path().join("authorized_keys");
-        fs::write(&file, line).expect("our own folder");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("our own file");
+    pub fn authorize(&self, lines: &str) {
+        self.write("authorized_keys", lines, 0o644);
+    }
+
+    /// Puts a file there that root owns, in one step: connections may be reading the old one.
+    pub fn write(&self, name: &str, content: &str, mode: u32) -> PathBuf {
+        let (path, draft) = (self.path(name), self.path(&format!("{name}.draft")));
+        fs::write(&draft, content).expect("our own folder");
+        set_mode(&draft, mode);
+        fs::rename(&draft, &path).expect("our own folder");
+        path
+    }
+
+    /// Puts a program there that root owns. It is copied by another process: a file that this one had
+    /// open for writing may be inherited by a fork of a parallel test, and then it cannot be executed.
+    pub fn install(&self, name: &str, script: &str) -> PathBuf {
+        let (path, draft) = (self.path(name), self.write("script", script, 0o755));
+        run("cp", &["-p", text(&draft), text(&path)]);
+        path
+    }
+
+    /// A named pipe in `work`, at which a listed command waits for the test.
+    pub fn fifo(&self, name: &str) -> PathBuf {
+        let path = self.work().join(name);
+        run("mkfifo", &["-m", "0666", text(&path)]);
+        path
     }
 
     /// Gives the server another host key; `restart` makes it show it.
     pub fn change_host_key(&mut self) {
-        let file = self.folder.path().join("host_key");
-        fs::remove_file(&file).expect("it is there");
-        run(
-            "ssh-keygen",
-            &["-q", "-t", "ed25519", "-N", "", "-C", "", "-f", text(&file)],
-        );
-        run("chown", &[&format!("{ACCOUNT}:"), text(&file)]);
+        let file = self.path("host_key");
+        let _ = fs::remove_file(&file);
+        make_key(&file);
+        let account = account();
+        chown(&file, Some(account.0), Some(account.1)).expect("we are root");
         let public = fs::read_to_string(file.with_extension("pub")).expect("ssh-keygen wrote it");
         self.host_key = public.trim().to_owned();
     }
 
-    /// Stops it, with every connection; the port refuses then.
-    pub fn stop(&mut self) {
-        self.server = None;
-        let port = self.port;
-        eventually_blocking("sshd to be gone", || {
-            std::net::TcpStream::connect(("127.0.0.1", port))
-                .is_err()
-                .then_some(())
-        });
+    /// What the server has said since the folder was made.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.state().join("log")).unwrap_or_default()
     }
 
-    pub fn restart(&mut self) {
-        if self.server.is_some() {
-            self.stop();
+    /// How often a client has proved who it is.
+    pub fn logins(&self) -> usize {
+        self.log().matches("Accepted publickey").count()
+    }
+
+    /// The processes of connections, without what they run.
+    pub fn connections(&self) -> Vec<Process> {
+        let Some(listener) = self.server.as_ref().map(Tethered::pid) else {
+            return Vec::new();
+        };
+        let sshd: Vec<Process> = processes()
+            .into_iter()
+            .filter(|process| process.name == "sshd")
+            .collect();
+        let mut ours = vec![listener];
+        let mut found = Vec::new();
+        while let Some(parent) = ours.pop() {
+            for process in sshd.iter().filter(|process| process.parent == parent) {
+                ours.push(process.pid);
+                found.push(process.clone());
+            }
         }
-        let folder = self.folder.path().display().to_string();
-        let options = [
+        found
+    }
+
+    /// Breaks every connection, as a network does: what runs behind them goes on.
+    pub fn cut(&self) {
+        for process in self.connections() {
+            signal(process.pid, Signal::KILL);
+        }
+    }
+
+    /// Stops the server and breaks every connection; the port refuses then.
+    pub fn stop(&mut self) {
+        let Some(server) = &self.server else { return };
+        // Stopped first, so that no connection comes in between looking and killing.
+        signal(server.pid(), Signal::STOP);
+        let connections = self.connections();
+        self.cut();
+        signal(server.pid(), Signal::KILL);
+        self.server = None;
+        for process in connections {
+            eventually_blocking("a connection to be gone", || {
+                (!is_running(process.pid)).then_some(())
+            });
+        }
+    }
+
+    /// Starts the server again at the same port, with its present host key.
+    pub fn restart(&mut self) {
+        self.stop();
+        assert!(self.listen(), "sshd does not start: {}", self.log());
+    }
+
+    /// False if the server ended at once, most likely because somebody took its port.
+    fn listen(&mut self) -> bool {
+        let folder = self.folder.path().display();
+        let pid_file = self.state().join("sshd.pid");
+        let _ = fs::remove_file(&pid_file);
+        let usual = [
             format!("Port={}", self.port),
             "ListenAddress=127.0.0.1".to_owned(),
             format!("HostKey={folder}/host_key"),
             format!("AuthorizedKeysFile={folder}/authorized_keys"),
-            format!("PidFile={folder}/state/sshd.pid"),
+            format!("PidFile={}", pid_file.display()),
             "UsePAM=no".to_owned(),
             "PasswordAuthentication=no".to_owned(),
             "KbdInteractiveAuthentication=no".to_owned(),
@@ -130,57 +226,75 @@ impl Sshd {
             "AcceptEnv=*".to_owned(),
             "PermitUserEnvironment=yes".to_owned(),
             "AllowTcpForwarding=yes".to_owned(),
+            "AllowAgentForwarding=yes".to_owned(),
             "X11Forwarding=yes".to_owned(),
             "PermitTunnel=yes".to_owned(),
             "Subsystem=sftp internal-sftp".to_owned(),
-            "MaxStartups=200".to_owned(),
-            "MaxSessions=200".to_owned(),
-            "PerSourceMaxStartups=none".to_owned(),
             "LogLevel=VERBOSE".to_owned(),
         ];
-        let options: Vec<String> = options
+        let options: Vec<String> = self
+            .options
             .iter()
+            .chain(&usual)
             .map(|option| format!("-o '{option}'"))
             .collect();
         let command = format!(
-            "exec setpriv --reuid={ACCOUNT} --regid={ACCOUNT} --clear-groups -- /usr/sbin/sshd -D -f /dev/null -E {folder}/state/log {}",
+            "exec setpriv --reuid={ACCOUNT} --regid={ACCOUNT} --clear-groups --inh-caps=-all -- \
+             /usr/sbin/sshd -D -f /dev/null -E {folder}/state/log {}",
             options.join(" ")
         );
-        let cleanup = format!("pkill -KILL -F {folder}/state/sshd.pid 2>/dev/null");
-        let mut server = Tethered::start(&command, &cleanup);
-        let port = self.port;
-        eventually_blocking("sshd to listen", || {
-            let log = || fs::read_to_string(format!("{folder}/state/log")).unwrap_or_default();
-            assert!(!server.has_ended(), "sshd ended: {}", log());
-            std::net::TcpStream::connect(("127.0.0.1", port)).ok()
+        // After a normal end `Drop` has done this already. The commands of connections go on for as
+        // long as `void-act` lets them.
+        let cleanup = format!("[ -d /proc/{} ] || rm -rf {folder}", std::process::id());
+        let mut server = Tethered::start(&command, Signal::TERM, &cleanup);
+        // It writes its number once it listens.
+        let listens = eventually_blocking("sshd to listen", || {
+            (server.has_ended() || pid_file.exists()).then(|| !server.has_ended())
         });
-        self.server = Some(server);
+        self.server = listens.then_some(server);
+        listens
     }
 }
 
-fn make_account() {
-    static MADE: OnceLock<()> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let exists = Command::new("id")
-            .args(["-u", ACCOUNT])
-            .output()
-            .is_ok_and(|output| output.status.success());
-        if !exists {
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("sshd said:\n{}", self.log());
+        }
+        self.stop();
+        for process in processes_about(self.folder.path()) {
+            signal_group(process.pid, Signal::KILL);
+        }
+    }
+}
+
+/// User and group.
+fn account() -> (u32, u32) {
+    static ACCOUNT_IDS: OnceLock<(u32, u32)> = OnceLock::new();
+    *ACCOUNT_IDS.get_or_init(|| {
+        if id("-u").is_none() {
             // Several test processes may try at once; one wins and the others find it made.
             let _ = Command::new("useradd")
-                .args([
-                    "--system",
-                    "--no-create-home",
-                    "--home-dir",
-                    "/nonexistent",
-                    "--shell",
-                    "/bin/sh",
-                    ACCOUNT,
-                ])
+                .args(["--system", "--user-group", "--no-create-home"])
+                .args(["--home-dir", "/nonexistent", "--shell", "/bin/sh", ACCOUNT])
                 .output();
         }
-        run("id", &["-u", ACCOUNT]);
-    });
+        id("-u").zip(id("-g")).expect("useradd made the account")
+    })
+}
+
+fn id(which: &str) -> Option<u32> {
+    let output = Command::new("id").args([which, ACCOUNT]).output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+}
+
+fn make_key(path: &Path) {
+    let fixed = ["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"];
+    run("ssh-keygen", &[&fixed[..], &[text(path)]].concat());
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("our own file");
 }
 
 fn run(program: &str, args: &[&str]) {

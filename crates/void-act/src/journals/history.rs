@@ -141,7 +141,8 @@ impl History {
         of_id.map(move |run| run.start.at.elapsed_ms(now))
     }
 
-    /// Wall time, but never earlier than what the records of this boot imply.
+    /// Wall time, but never earlier than what the records of this boot imply: a clock set back revives no ticket. After
+    /// a clock was set ahead by mistake and put right, tickets are refused until the next boot at the latest.
     pub(crate) fn wall_ms_at_least(&self, now: &Moment) -> u64 {
         let started = self.runs.iter().map(|run| &run.start.at);
         let settled = self.tombstones().map(|stone| &stone.at);

@@ -271,7 +271,7 @@ fn a_descendant_that_keeps_the_pipe_does_not_hold_up_the_answer() {
 fn a_hangup_in_mid_run_changes_nothing() {
     let lab = Lab::new(&[]);
     let body = format!(
-        "echo >> {0}/effects; while [ ! -e {0}/go ]; do sleep 0.02; done; echo over",
+        "echo >> {0}/effects; while [ -d {0} -a ! -e {0}/go ]; do sleep 0.02; done; echo over",
         lab.text("")
     );
     lab.list(&[safe("slow", &[&lab.script("slow", &body)])]);

@@ -186,7 +186,7 @@ fn a_settled_ticket_never_starts_afterwards() {
 fn a_run_under_way_is_started_for_everyone_who_asks() {
     let lab = Lab::new(&[]);
     let body = format!(
-        "echo >> {0}/effects; while [ ! -e {0}/go ]; do sleep 0.02; done",
+        "echo >> {0}/effects; while [ -d {0} -a ! -e {0}/go ]; do sleep 0.02; done",
         lab.text("")
     );
     let slow = lab.script("slow", &body);

@@ -256,7 +256,7 @@ fn read_action(
     }
     let word = fields.word("kind", &KINDS, problems);
     let kind = word.and_then(|word| read_kind(word, &mut fields, problems));
-    let via = read_via(word, kind.as_ref(), &mut fields, hosts, problems);
+    let via = read_via(word, &mut fields, hosts, problems);
     let params = read_params(word, &mut fields, problems);
     let grade = read_grade(kind.as_ref(), &mut fields, problems);
     let verify = read_verify(&mut fields, problems);
@@ -354,11 +354,8 @@ fn read_kind(
         KindWord::ServiceRestart => {
             let host = fields.required_text("host", problems);
             let service = read_service(fields, problems);
-            let (line, host) = host?;
-            let Some(host) = HostName::parse(host) else {
-                problems.error(line, &fields.path_of("host"), "not a host's name");
-                return None;
-            };
+            // A name that cannot be one is unknown too, and is said where the host is looked up.
+            let host = HostName::parse(host?.1)?;
             Some(ActionKind::ServiceRestart {
                 host,
                 service: service?,
@@ -474,19 +471,14 @@ enum ViaWord {
 
 fn read_via(
     word: Option<KindWord>,
-    kind: Option<&ActionKind>,
     fields: &mut Fields<'_>,
     hosts: &Hosts,
     problems: &mut Problems,
 ) -> Option<Via> {
-    let line = fields.node("via").map_or(fields.line, |node| node.line);
-    let written = fields.node("via").is_some();
-    let via = fields.word(
-        "via",
-        &[("host", ViaWord::Host), ("file", ViaWord::File)],
-        problems,
-    );
-    if written && via.is_none() {
+    let written = fields.node("via").map(|node| node.line);
+    let known = [("host", ViaWord::Host), ("file", ViaWord::File)];
+    let via = fields.word("via", &known, problems);
+    if written.is_some() && via.is_none() {
         return None;
     }
     match (word?, via) {
@@ -495,28 +487,44 @@ fn read_via(
         (KindWord::OnNode(_), Some(ViaWord::File)) => Some(Via::File),
         (KindWord::ServiceRestart | KindWord::GuestPower, Some(ViaWord::File)) => {
             let message = "only deploy_service, restart_service, rollback and scale can go by file";
-            problems.error(line, &fields.path_of("via"), message);
+            problems.error(
+                written.unwrap_or(fields.line),
+                &fields.path_of("via"),
+                message,
+            );
             None
         }
-        (KindWord::ServiceRestart, None | Some(ViaWord::Host))
-        | (KindWord::GuestPower | KindWord::OnNode(_), Some(ViaWord::Host)) => {
-            let (key, name) = match kind? {
-                ActionKind::ServiceRestart { host, .. } => ("host", host.as_str()),
-                ActionKind::GuestPower { node, .. } | ActionKind::OnNode { node, .. } => {
-                    ("node", node.as_str())
-                }
-            };
-            let found = HostName::parse(name)
-                .and_then(|name| hosts.get(&name))
-                .cloned();
-            if found.is_none() {
-                let known: Vec<&str> = hosts.keys().map(HostName::as_str).collect();
-                let line = fields.node(key).map_or(line, |node| node.line);
-                problems.unknown(line, &fields.path_of(key), "host", name, &known);
-            }
-            found.map(Via::Host)
+        (KindWord::ServiceRestart, None | Some(ViaWord::Host)) => {
+            named_host("host", fields, hosts, problems)
+        }
+        (KindWord::GuestPower | KindWord::OnNode(_), Some(ViaWord::Host)) => {
+            named_host("node", fields, hosts, problems)
         }
     }
+}
+
+/// The host that this field names. What is wrong with the field itself was said where it was read.
+fn named_host(
+    key: &'static str,
+    fields: &mut Fields<'_>,
+    hosts: &Hosts,
+    problems: &mut Problems,
+) -> Option<Via> {
+    let Node {
+        line,
+        content: Content::Text(name),
+    } = fields.node(key)?
+    else {
+        return None;
+    };
+    let found = HostName::parse(name)
+        .and_then(|name| hosts.get(&name))
+        .cloned();
+    if found.is_none() {
+        let known: Vec<&str> = hosts.keys().map(HostName::as_str).collect();
+        problems.unknown(*line, &fields.path_of(key), "host", name, &known);
+    }
+    found.map(Via::Host)
 }
 
 fn read_params(

@@ -265,6 +265,16 @@ fn refused() -> Vec<(Value, &'static str, &'static str)> {
             "disagrees",
         ),
         (
+            changed(restart(), "host", json!("CT 100")),
+            "actions[0].host",
+            "unknown host",
+        ),
+        (
+            changed(changed(stop(), "via", json!("host")), "node", json!("Z")),
+            "actions[0].node",
+            "unknown host",
+        ),
+        (
             changed(stop(), "via", json!("host")),
             "actions[0].node",
             "unknown host",

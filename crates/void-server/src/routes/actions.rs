@@ -215,8 +215,8 @@ pub(crate) async fn run(
             action_row_id: proposal.id.to_string(),
         })),
         Proposed::Refused(refusal, proposal) => {
-            let row = with_history(app.control(), &proposal).await?.to_value();
-            Err(refused(refusal.code(), refusal.message()).row(row))
+            let row = current(app.control(), &ctx, proposal.id).await?;
+            Err(refused(refusal.code(), refusal.message()).row(row.to_value()))
         }
         Proposed::Started(proposal) => {
             let ended = proposals::wait_for_end(app.control(), proposal.id, patience).await?;
@@ -403,16 +403,19 @@ pub(crate) async fn decide(
     };
     let decided = match proposals::decide(control, ctx, key, decision).await {
         Ok(decided) => decided,
-        Err(error) => return Err(decide_error(control, error).await?),
+        Err(error) => return Err(decide_error(control, ctx, error).await?),
     };
-    let ended = match answer {
-        Answer::Approve => proposals::wait_for_end(control, decided.id, patience).await?,
-        Answer::Reject => decided,
-    };
-    with_history(control, &ended).await
+    if answer == Answer::Approve {
+        proposals::wait_for_end(control, decided.id, patience).await?;
+    }
+    current(control, ctx, decided.id).await
 }
 
-async fn decide_error(control: &Control, error: DecideError) -> Result<ApiError, ApiError> {
+async fn decide_error(
+    control: &Control,
+    ctx: &Ctx,
+    error: DecideError,
+) -> Result<ApiError, ApiError> {
     let message = error.to_string();
     Ok(match error {
         DecideError::NotFound => ApiError::not_found(message),
@@ -426,17 +429,19 @@ async fn decide_error(control: &Control, error: DecideError) -> Result<ApiError,
         }
         DecideError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
         DecideError::Conflict { code, message, row } => {
-            ApiError::conflict(code, message).row(with_history(control, &row).await?.to_value())
+            ApiError::conflict(code, message).row(current(control, ctx, row.id).await?.to_value())
         }
         DecideError::Store(error) => error.into(),
     })
 }
 
-/// The row as it is stored, with all its steps.
-pub(crate) async fn with_history(
+/// The row as it is stored now, with all its steps: one look, so that they agree.
+pub(crate) async fn current(
     control: &Control,
-    proposal: &Proposal,
+    ctx: &Ctx,
+    id: ProposalId,
 ) -> Result<RowResponse, ApiError> {
-    let history = proposals::history(control, proposal.id).await?;
-    Ok(RowResponse::of(proposal, &history))
+    let found = proposals::find(control, ctx, ProposalKey::Id(id)).await?;
+    let listed = found.ok_or_else(|| ApiError::not_found("there is no such proposal"))?;
+    Ok(RowResponse::new(&listed))
 }

@@ -1,7 +1,5 @@
 //! `/api/audit`: the record.
 
-use std::convert::Infallible;
-
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
@@ -11,7 +9,7 @@ use futures_util::stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use void_control::audit;
+use void_control::{Control, StoreError, audit};
 use void_domain::audit::AuditEntry;
 
 use crate::app::App;
@@ -107,26 +105,37 @@ pub(crate) struct ExportQuery {
     after: Option<u64>,
 }
 
-/// Streams page by page, so the length of the record does not matter.
+/// Streams page by page, so the length of the record does not matter. An export that cannot be
+/// finished breaks off, so that nobody takes it for the whole record.
 pub(crate) async fn export(
     State(app): State<App>,
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, ApiError> {
-    let start = (app.control().clone(), Some(query.after.unwrap_or(0)));
-    let pages = stream::unfold(start, |(control, after)| async move {
-        let entries = audit::after(&control, after?, EXPORT_PAGE).await.ok()?;
-        let next = entries.last().map(|entry| entry.seq);
-        next?;
-        let mut lines = String::with_capacity(entries.len() * 512);
-        for entry in &entries {
-            lines.push_str(&entry.export_line());
-            lines.push('\n');
-        }
-        Some((Ok::<_, Infallible>(Bytes::from(lines)), (control, next)))
+    let control = app.control().clone();
+    let first = page_after(&control, query.after.unwrap_or(0)).await?;
+    let pages = stream::try_unfold((control, first), |(control, page)| async move {
+        let Some((lines, last)) = page else {
+            return Ok(None);
+        };
+        let next = page_after(&control, last)
+            .await
+            .inspect_err(|error| tracing::error!(%error, "an export of the record broke off"))?;
+        Ok::<_, StoreError>(Some((lines, (control, next))))
     });
     Ok((
         [(header::CONTENT_TYPE, "application/x-ndjson")],
         HttpBody::from_stream(pages),
     )
         .into_response())
+}
+
+/// The lines of the next entries and the number of the last of them.
+async fn page_after(control: &Control, after: u64) -> Result<Option<(Bytes, u64)>, StoreError> {
+    let entries = audit::after(control, after, EXPORT_PAGE).await?;
+    let mut lines = String::with_capacity(entries.len() * 512);
+    for entry in &entries {
+        lines.push_str(&entry.export_line());
+        lines.push('\n');
+    }
+    Ok(entries.last().map(|last| (Bytes::from(lines), last.seq)))
 }

@@ -6,6 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use void_control::{freezes, proposals};
 use void_domain::proposals::Status;
 
@@ -64,6 +65,6 @@ pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, ApiError
         .into_response())
 }
 
-pub(crate) async fn openapi() -> Json<serde_json::Value> {
-    Json(openapi::document())
+pub(crate) async fn openapi() -> Json<&'static Value> {
+    Json(openapi::shared())
 }

@@ -4,14 +4,14 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
-use void_control::{Control, inbox};
+use void_control::{Control, Ctx, inbox};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::Proposal;
 
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::requests::{Query, page_rows, parse_cursor};
-use crate::routes::actions::{PageQuery, with_history};
+use crate::requests::{Caller, Query, page_rows, parse_cursor};
+use crate::routes::actions::{PageQuery, current};
 use crate::wire::RowResponse;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,12 +37,13 @@ pub(crate) struct CountsResponse {
 
 pub(crate) async fn look(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Query(page): Query<PageQuery>,
 ) -> Result<Json<InboxResponse>, ApiError> {
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
     let inbox = inbox::look(app.control(), cursor, page_rows(page.limit)?).await?;
-    let mut items = items(app.control(), "failure", &inbox.unknown).await?;
-    items.extend(self::items(app.control(), "proposal", &inbox.waiting).await?);
+    let mut items = items(app.control(), &ctx, "failure", &inbox.unknown).await?;
+    items.extend(self::items(app.control(), &ctx, "proposal", &inbox.waiting).await?);
     Ok(Json(InboxResponse {
         items,
         next: inbox.next,
@@ -55,15 +56,17 @@ pub(crate) async fn look(
 
 async fn items(
     control: &Control,
+    ctx: &Ctx,
     kind: &'static str,
     rows: &[Proposal],
 ) -> Result<Vec<ItemResponse>, ApiError> {
     let mut items = Vec::with_capacity(rows.len());
     for proposal in rows {
-        items.push(ItemResponse {
-            kind,
-            row: with_history(control, proposal).await?,
-        });
+        let row = current(control, ctx, proposal.id).await?;
+        // Decided since the list was read: it no longer waits.
+        if row.status == proposal.status().as_str() {
+            items.push(ItemResponse { kind, row });
+        }
     }
     Ok(items)
 }

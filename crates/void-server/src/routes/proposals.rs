@@ -11,7 +11,7 @@ use void_domain::proposals::Status;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::routes::actions::{self, WaitQuery, with_history};
+use crate::routes::actions::{self, WaitQuery, current};
 use crate::wire::RowResponse;
 
 #[derive(Debug, Default, Deserialize)]
@@ -126,13 +126,13 @@ pub(crate) async fn cancel(
         .parse()
         .map_err(|_| ApiError::not_found("there is no such proposal"))?;
     match proposals::cancel(app.control(), &ctx, id).await {
-        Ok(cancelled) => with_history(app.control(), &cancelled).await.map(Json),
+        Ok(cancelled) => current(app.control(), &ctx, cancelled.id).await.map(Json),
         Err(error @ CancelError::NotFound) => Err(ApiError::not_found(error.to_string())),
         Err(error @ CancelError::Forbidden) => Err(ApiError::forbidden(error.to_string())),
         Err(CancelError::NotPending(row)) => {
             let message = format!("it no longer waits: it is {}", row.status().as_str());
-            Err(ApiError::conflict("already_decided", message)
-                .row(with_history(app.control(), &row).await?.to_value()))
+            let row = current(app.control(), &ctx, row.id).await?;
+            Err(ApiError::conflict("already_decided", message).row(row.to_value()))
         }
         Err(CancelError::Store(error)) => Err(error.into()),
     }
@@ -173,7 +173,7 @@ pub(crate) async fn settle(
         }
     };
     match proposals::settle(app.control(), &ctx, key, said).await {
-        Ok(settled) => with_history(app.control(), &settled).await.map(Json),
+        Ok(settled) => current(app.control(), &ctx, settled.id).await.map(Json),
         Err(SettleError::NotFound) => Err(missing()),
         Err(SettleError::OwnerOnly) => Err(ApiError::owner_only()),
         Err(SettleError::NotUnknown(row)) => {
@@ -181,8 +181,8 @@ pub(crate) async fn settle(
                 "its outcome is not unknown: it is {}",
                 row.status().as_str()
             );
-            Err(ApiError::conflict("already_decided", message)
-                .row(with_history(app.control(), &row).await?.to_value()))
+            let row = current(app.control(), &ctx, row.id).await?;
+            Err(ApiError::conflict("already_decided", message).row(row.to_value()))
         }
         Err(SettleError::Store(error)) => Err(error.into()),
     }

@@ -12,12 +12,15 @@ use void_control::sessions::{self, SESSION_LASTS, SessionError};
 use void_domain::ids::RequestId;
 use void_domain::secrets::Secret;
 
-use crate::access::{Admitted, COOKIE, COOKIE_SECURE};
+use crate::access::{Admitted, cookie_name};
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
 use crate::logins::TRIES_MAX;
 use crate::requests::Body;
+
+/// Anybody may send a login, so it is not read as far as other bodies are.
+const LOGIN_BODY_BYTES_MAX: usize = 4 * 1024;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WhoResponse {
@@ -57,7 +60,7 @@ pub(crate) async fn open(
     State(app): State<App>,
     Extension(request_id): Extension<RequestId>,
     Extension(peer): Extension<Peer>,
-    Body(request): Body<SessionRequest>,
+    Body(request): Body<SessionRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Response, ApiError> {
     let now = app.control().clock().now();
     if !app.shared().logins.try_once(peer.remote.ip(), now) {
@@ -105,12 +108,12 @@ pub(crate) async fn close(
     Ok(response)
 }
 
-/// Over HTTPS the name itself makes browsers insist on `Secure` and this very host.
 fn set_cookie(app: &App, value: &Secret, lasts_s: u64) -> Result<HeaderValue, ApiError> {
-    let (name, secure) = if app.shared().fence.secure_cookie {
-        (COOKIE_SECURE, "; Secure")
+    let name = cookie_name(app);
+    let secure = if app.shared().fence.secure_cookie {
+        "; Secure"
     } else {
-        (COOKIE, "")
+        ""
     };
     let text = format!(
         "{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={lasts_s}{secure}",

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
@@ -155,8 +155,7 @@ impl Lab {
         };
         eventually_blocking("the server to answer or to end", || {
             (server.has_ended().is_some()
-                || server
-                    .try_call("GET", "/readyz", None)
+                || call(server.address, "GET", "/readyz", "", None)
                     .is_some_and(|(status, _)| status == 200))
             .then_some(())
         });
@@ -181,10 +180,6 @@ impl Server {
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-    }
-
-    pub fn pid(&self) -> u32 {
-        self.child.id()
     }
 
     /// Asks it to stop and waits for the end.
@@ -239,8 +234,13 @@ pub fn call(
     } else {
         "Content-Type: application/json\r\n".to_owned()
     };
+    let authorization = if token.is_empty() {
+        String::new()
+    } else {
+        format!("Authorization: Bearer {token}\r\n")
+    };
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n{content}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{authorization}{content}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).ok()?;
@@ -254,8 +254,4 @@ pub fn call(
 
 pub fn word<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or("")
-}
-
-pub fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap()
 }
