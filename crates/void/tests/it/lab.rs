@@ -83,7 +83,9 @@ impl Lab {
             .map(|action| {
                 json!({
                     "id": action.id, "tier": action.tier, "def": action.exec_digest(),
-                    "argv": [self.path("effect.sh"), action.id],
+                    // Read by a shell, not executed: a file that was just written may still be open in a
+                    // fork of a parallel test.
+                    "argv": ["/bin/sh", self.path("effect.sh"), action.id],
                 })
             })
             .collect();
