@@ -16,6 +16,7 @@ mod clocks;
 #[cfg(feature = "failpoints")]
 mod crashes;
 mod lab;
+mod mutations;
 mod provision;
 mod restore;
 mod tree;
