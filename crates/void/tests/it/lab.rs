@@ -184,6 +184,10 @@ impl Server {
         self.child.wait().unwrap();
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks it to stop and waits for the end.
     pub fn terminate(&mut self) -> ExitStatus {
         let sent = Command::new("kill")

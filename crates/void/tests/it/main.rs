@@ -15,8 +15,10 @@ mod cli;
 mod clocks;
 #[cfg(feature = "failpoints")]
 mod crashes;
+mod freezes;
 mod lab;
 mod mutations;
+mod power;
 mod provision;
 mod restore;
 mod tree;
