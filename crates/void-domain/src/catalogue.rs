@@ -4,12 +4,9 @@
 //! runs; nothing here can write one. Each action carries two digests: `digest` over all that the
 //! owner approves, `exec_digest` over what the host can check.
 
-mod fields;
 mod lockout;
 mod params;
-mod problems;
 mod read;
-mod source;
 #[cfg(test)]
 mod tests;
 
@@ -22,13 +19,13 @@ use serde_json::{Value, json};
 
 pub use lockout::{InvalidLockout, Lockout};
 pub use params::{InvalidParams, ParamSpec, ParamSpecs, ParamValue, Params};
-pub use problems::{Problem, Severity};
 
 use crate::canonical::{self, NotCanonical};
 use crate::digests::Digest;
 use crate::hosts::{Host, HostName};
 use crate::ids::ActionId;
 use crate::text;
+pub use crate::written::{Problem, Severity};
 
 /// The JSON Schema for editors, kept beside the example catalogue.
 pub const JSON_SCHEMA: &str = include_str!("../../../config/actions.schema.json");

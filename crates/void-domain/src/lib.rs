@@ -23,3 +23,4 @@ pub mod secrets;
 pub mod taint;
 pub mod text;
 pub mod time;
+pub mod written;

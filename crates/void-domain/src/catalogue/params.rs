@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::fields::Fields;
-use super::problems::Problems;
-use super::source::{Content, Node};
 use crate::canonical::INTEGER_MAX;
 use crate::text;
+use crate::written::{Content, Fields, Node, Problems};
 
 const PARAMS_MAX: usize = 16;
 const PATTERN_LEN_MAX: i64 = 1_024;

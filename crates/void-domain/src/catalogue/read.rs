@@ -6,9 +6,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::fields::Fields;
-use super::problems::Problems;
-use super::source::{self, Content, Node};
 use super::{
     Action, ActionKind, Catalogue, Guest, Lockout, NodeOp, ParamSpecs, PowerOp, Problem, Risk,
     Tier, Via, approved_digest, exec_digest, params,
@@ -19,6 +16,10 @@ use crate::hosts::{self, Host, HostName, Reach, SshAddress};
 use crate::ids::ActionId;
 use crate::limits;
 use crate::text;
+use crate::written::{self, Content, Fields, Node, Problems};
+
+/// Keys of an action that will mean something one day.
+const RESERVED: [&str; 4] = ["examples", "windows", "depends_on", "cuts"];
 
 type Hosts = BTreeMap<HostName, Host>;
 
@@ -32,7 +33,7 @@ pub(super) fn catalogue(text: &str, lockout: &Lockout) -> Result<Catalogue, Vec<
         problems.error(1, "", message);
         return Err(problems.finish().err().unwrap_or_default());
     }
-    let root = match source::read(text) {
+    let root = match written::read(text) {
         Ok(root) => root,
         Err(error) => {
             problems.error(error.line, "", format!("not valid JSON: {}", error.message));
@@ -269,7 +270,7 @@ fn read_action(
     let expires_after = seconds(&mut fields, "expires_s", 60..=2_592_000, problems);
     let agents = read_agents(&mut fields, problems);
     if word.is_some() {
-        fields.finish(problems);
+        fields.finish_but(&RESERVED, problems);
     }
     let (id, kind, via, (tier, risk)) = (id?, kind?, via?, grade?);
     let raised = lockout.reason(&kind).filter(|_| risk != Risk::Critical);

@@ -1,4 +1,4 @@
-//! What is wrong with a catalogue: everything at once, each with its line and a way out.
+//! What is wrong with a file: everything at once, each with its line and a way out.
 
 use std::fmt;
 
@@ -42,16 +42,16 @@ impl fmt::Display for Problem {
 
 /// Collects problems while the file is read on.
 #[derive(Debug, Default)]
-pub(super) struct Problems {
+pub(crate) struct Problems {
     found: Vec<Problem>,
 }
 
 impl Problems {
-    pub(super) fn error(&mut self, line: u32, path: &str, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, line: u32, path: &str, message: impl Into<String>) {
         self.push(Severity::Error, line, path, message.into(), None);
     }
 
-    pub(super) fn error_with_hint(
+    pub(crate) fn error_with_hint(
         &mut self,
         line: u32,
         path: &str,
@@ -67,7 +67,7 @@ impl Problems {
         );
     }
 
-    pub(super) fn warn(
+    pub(crate) fn warn(
         &mut self,
         line: u32,
         path: &str,
@@ -84,7 +84,7 @@ impl Problems {
     }
 
     /// An unknown word, with the known ones, and the nearest of them if it is near.
-    pub(super) fn unknown(
+    pub(crate) fn unknown(
         &mut self,
         line: u32,
         path: &str,
@@ -119,7 +119,7 @@ impl Problems {
     }
 
     /// All problems by line if one of them is an error, else the warnings.
-    pub(super) fn finish(mut self) -> Result<Vec<Problem>, Vec<Problem>> {
+    pub(crate) fn finish(mut self) -> Result<Vec<Problem>, Vec<Problem>> {
         self.found.sort_by_key(|problem| problem.line);
         if self
             .found

@@ -1,15 +1,11 @@
-//! Reading one object of the catalogue: typed members, and a complaint for every name that nobody
+//! Reading one object of a file: typed members, and a complaint for every name that nobody
 //! asked for.
 
 use super::problems::Problems;
 use super::source::{Content, Member, Node};
 use crate::text;
 
-/// Names that will mean something one day. Accepting them silently now would make an owner believe
-/// that they already guard something.
-const RESERVED: [&str; 4] = ["examples", "windows", "depends_on", "cuts"];
-
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     members: &'a [Member],
     asked: Vec<&'static str>,
     pub line: u32,
@@ -18,7 +14,7 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// `None`, with a complaint, if the value is not an object.
-    pub(super) fn of(node: &'a Node, path: &str, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn of(node: &'a Node, path: &str, problems: &mut Problems) -> Option<Self> {
         let Content::Object(members) = &node.content else {
             problems.error(
                 node.line,
@@ -35,7 +31,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    pub(super) fn path_of(&self, name: &str) -> String {
+    pub(crate) fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() {
             name.to_owned()
         } else {
@@ -43,7 +39,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn node(&mut self, name: &'static str) -> Option<&'a Node> {
+    pub(crate) fn node(&mut self, name: &'static str) -> Option<&'a Node> {
         if !self.asked.contains(&name) {
             self.asked.push(name);
         }
@@ -53,7 +49,7 @@ impl<'a> Fields<'a> {
             .map(|member| &member.value)
     }
 
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         name: &'static str,
         problems: &mut Problems,
@@ -67,7 +63,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    pub(super) fn required_text(
+    pub(crate) fn required_text(
         &mut self,
         name: &'static str,
         problems: &mut Problems,
@@ -81,7 +77,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A whole number within `range`, which the complaint repeats.
-    pub(super) fn integer(
+    pub(crate) fn integer(
         &mut self,
         name: &'static str,
         range: std::ops::RangeInclusive<i64>,
@@ -103,7 +99,7 @@ impl<'a> Fields<'a> {
     }
 
     /// One of a closed set of words.
-    pub(super) fn word<T: Copy>(
+    pub(crate) fn word<T: Copy>(
         &mut self,
         name: &'static str,
         known: &[(&'static str, T)],
@@ -118,7 +114,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    pub(super) fn texts(
+    pub(crate) fn texts(
         &mut self,
         name: &'static str,
         problems: &mut Problems,
@@ -140,13 +136,19 @@ impl<'a> Fields<'a> {
     }
 
     /// Complains about every member that was not asked for.
-    pub(super) fn finish(self, problems: &mut Problems) {
+    pub(crate) fn finish(self, problems: &mut Problems) {
+        self.finish_but(&[], problems);
+    }
+
+    /// The same, with names that will mean something one day. Accepting them silently now would make
+    /// an owner believe that they already guard something.
+    pub(crate) fn finish_but(self, reserved: &[&str], problems: &mut Problems) {
         for member in self.members {
             let name = member.name.as_str();
             if self.asked.contains(&name) {
                 continue;
             }
-            if RESERVED.contains(&name) {
+            if reserved.contains(&name) {
                 let path = self.path_of(name);
                 problems.error(
                     member.line,

@@ -1,6 +1,6 @@
 //! JSON that remembers its lines.
 //!
-//! The catalogue is written by hand, so every complaint names a line. `serde_json` knows lines only
+//! These files are written by hand, so every complaint names a line. `serde_json` knows lines only
 //! where it stops; this reader keeps one for every value and name, and refuses what two readers
 //! could understand differently: duplicate names, fractions, numbers beyond 2^53, anything after
 //! the end.
@@ -12,13 +12,13 @@ use crate::canonical::INTEGER_MAX;
 const DEPTH_MAX: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub line: u32,
     pub content: Content,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Null,
     Bool(bool),
     Integer(i64),
@@ -28,20 +28,20 @@ pub(super) enum Content {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Member {
+pub(crate) struct Member {
     pub line: u32,
     pub name: String,
     pub value: Node,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct SyntaxError {
+pub(crate) struct SyntaxError {
     pub line: u32,
     pub message: String,
 }
 
 impl Node {
-    pub(super) fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         match &self.content {
             Content::Null => Value::Null,
             Content::Bool(flag) => Value::Bool(*flag),
@@ -58,7 +58,7 @@ impl Node {
     }
 
     /// What a person would call this kind of value.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self.content {
             Content::Null => "null",
             Content::Bool(_) => "true or false",
@@ -70,7 +70,7 @@ impl Node {
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Node, SyntaxError> {
+pub(crate) fn read(text: &str) -> Result<Node, SyntaxError> {
     let mut reader = Reader {
         rest: text,
         line: 1,
