@@ -132,6 +132,32 @@ fn what_cannot_be_started_has_failed_and_is_recorded() {
 }
 
 #[test]
+fn what_cannot_be_closed_off_is_not_started() {
+    let lab = Lab::new(&[]);
+    for (n, call) in [(1, "close_range"), (2, "setsid")] {
+        let mut strace = command("/usr/bin/strace");
+        let inject = format!("inject={call}:error=ENOSYS");
+        strace
+            .args(["-f", "-o", "/dev/null", "-e", &inject, BINARY])
+            .args(lab.arguments());
+        strace.env(
+            "SSH_ORIGINAL_COMMAND",
+            format!("effect {}", ticket(n).encode()),
+        );
+        let called = Called::from(&run(&mut strace));
+        called.is(Outcome::Failed, false);
+        assert!(
+            called
+                .answer
+                .stderr
+                .is_some_and(|text| text.contains("cannot be started")),
+            "{call}"
+        );
+    }
+    assert_eq!(lab.effects(), 0);
+}
+
+#[test]
 fn a_signal_is_a_failure_that_says_so() {
     let lab = Lab::new(&[safe(
         "kill",
