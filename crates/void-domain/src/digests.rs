@@ -38,6 +38,18 @@ impl Digest {
         Self(bytes)
     }
 
+    /// 64 hexadecimal characters in any case, with or without colons, as browsers, openssl and Proxmox
+    /// show a certificate's fingerprint.
+    pub fn parse_fingerprint(text: &str) -> Option<Self> {
+        text.replace(':', "").to_ascii_lowercase().parse().ok()
+    }
+
+    /// The same, as Proxmox and openssl print it.
+    pub fn to_fingerprint(self) -> String {
+        let pairs: Vec<String> = self.0.iter().map(|byte| format!("{byte:02X}")).collect();
+        pairs.join(":")
+    }
+
     /// The first characters, for people to compare at a glance. Never used to decide anything.
     pub fn short(&self) -> String {
         let mut text = self.to_string();
@@ -124,5 +136,12 @@ mod tests {
             assert_eq!(bad.parse::<Digest>(), Err(InvalidDigest), "{bad}");
         }
         assert_eq!(Digest::of_parts(&[b"a", b"bc"]), digest);
+        let shown = digest.to_fingerprint();
+        assert!(shown.starts_with("BA:78:16:"), "{shown}");
+        assert_eq!(Digest::parse_fingerprint(&shown), Some(digest));
+        assert_eq!(
+            Digest::parse_fingerprint(&shown.to_lowercase().replace(':', "")),
+            Some(digest)
+        );
     }
 }

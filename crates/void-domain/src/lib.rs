@@ -20,6 +20,7 @@ pub mod policy;
 pub mod proposals;
 pub mod relations;
 pub mod secrets;
+pub mod services;
 pub mod taint;
 pub mod text;
 pub mod time;

@@ -1,0 +1,249 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn load(service: Value) -> Result<Services, Vec<Problem>> {
+    Services::parse(&json!({"services": [service]}).to_string())
+}
+
+fn only(service: Value) -> Service {
+    load(service).unwrap().iter().next().unwrap().clone()
+}
+
+#[test]
+fn the_contracts_forms_load() {
+    let http = only(
+        json!({"id": "caddy", "label": "Caddy", "host": "ct100", "check": {"kind": "http", "url": "http://192.168.1.230:8080/health?x=1", "status": 204}, "interval_s": 10, "timeout_s": 2}),
+    );
+    let Check::Http(check) = &http.check else {
+        panic!()
+    };
+    assert_eq!(
+        (
+            check.secure,
+            check.host.as_str(),
+            check.port,
+            check.path.as_str(),
+            check.status
+        ),
+        (false, "192.168.1.230", 8080, "/health?x=1", Some(204))
+    );
+    assert_eq!((http.interval.as_secs(), http.timeout.as_secs()), (10, 2));
+    let tcp = only(json!({"id": "smb", "check": {"kind": "tcp", "address": "[fe80::1]:445"}}));
+    assert_eq!(
+        tcp.check,
+        Check::Tcp {
+            host: "fe80::1".into(),
+            port: 445
+        }
+    );
+    assert_eq!(
+        (tcp.label.as_str(), tcp.interval),
+        ("smb", INTERVAL_DEFAULT)
+    );
+    let guest =
+        only(json!({"id": "jellyfin", "node": "z", "vmid": 105, "check": {"kind": "guest"}}));
+    assert_eq!(
+        guest.place,
+        Some(Place::Guest {
+            node: "z".into(),
+            vmid: 105
+        })
+    );
+    let pinned = only(
+        json!({"id": "pve", "check": {"kind": "http", "url": "https://z.lan:8006", "certificate": "AA:".repeat(31) + "AA"}}),
+    );
+    let Check::Http(check) = &pinned.check else {
+        panic!()
+    };
+    assert_eq!(
+        (
+            check.secure,
+            check.path.as_str(),
+            check.certificate.is_some()
+        ),
+        (true, "/", true)
+    );
+    assert!(
+        Services::parse("{\"services\":[]}")
+            .unwrap()
+            .digest()
+            .is_some()
+    );
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let check = || json!({"kind": "tcp", "address": "h:1"});
+    let cases = [
+        (json!({"id": "A", "check": check()}), "services[0].id"),
+        (json!({"check": check()}), "services[0].id"),
+        (json!({"id": "a"}), "services[0].check"),
+        (
+            json!({"id": "a", "check": {"kind": "ping"}}),
+            "services[0].check.kind",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "guest"}}),
+            "services[0].check",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "tcp", "address": "h"}}),
+            "services[0].check.address",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "tcp", "address": "h:0"}}),
+            "services[0].check.address",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "tcp", "address": "h:99999"}}),
+            "services[0].check.address",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "ftp://h/"}}),
+            "services[0].check.url",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://u:p@h/"}}),
+            "services[0].check.url",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://h/a b"}}),
+            "services[0].check.url",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://h/\r\nX: y"}}),
+            "services[0].check.url",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://h/", "status": 99}}),
+            "services[0].check.status",
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://h/", "certificate": "x"}}),
+            "services[0].check.certificate",
+        ),
+        (
+            json!({"id": "a", "check": check(), "interval_s": 0}),
+            "services[0].interval_s",
+        ),
+        (
+            json!({"id": "a", "check": check(), "timeout_s": 61}),
+            "services[0].timeout_s",
+        ),
+        (
+            json!({"id": "a", "check": check(), "node": "z"}),
+            "services[0]",
+        ),
+        (
+            json!({"id": "a", "check": check(), "host": "h", "node": "z", "vmid": 100}),
+            "services[0]",
+        ),
+        (
+            json!({"id": "a", "check": check(), "intervall_s": 5}),
+            "services[0].intervall_s",
+        ),
+        (
+            json!({"id": "a", "check": check(), "label": "a\u{202e}"}),
+            "services[0].label",
+        ),
+    ];
+    for (service, path) in cases {
+        let problems = load(service.clone()).expect_err(&service.to_string());
+        assert!(
+            problems.iter().any(|problem| problem.path == path),
+            "{service}: {problems:#?}"
+        );
+    }
+    let twice = json!({"services": [{"id": "a", "check": check()}, {"id": "a", "check": check()}]});
+    assert!(
+        Services::parse(&twice.to_string()).unwrap_err()[0]
+            .message
+            .contains("used twice")
+    );
+}
+
+fn reading(at_s: i64, health: Health) -> Reading {
+    let answer = match health {
+        Health::Up => Answer::Good {
+            latency_ms: 1,
+            code: Some(200),
+        },
+        Health::Down => Answer::Bad {
+            reason: Bad::Refused,
+            code: None,
+        },
+        Health::Unknown => Answer::None {
+            reason: Unreadable::Proxmox,
+        },
+    };
+    Reading {
+        at: Timestamp::from_ms(at_s * 1_000),
+        answer,
+    }
+}
+
+#[test]
+fn a_change_is_believed_when_it_is_seen_twice() {
+    use Health::{Down, Unknown, Up};
+    let mut monitor = Monitor::new(Timestamp::from_ms(0));
+    // (reading, the change that is believed)
+    let steps = [
+        (Up, Some((Unknown, Up))),
+        (Up, None),
+        (Down, None),
+        (Up, None),
+        (Down, None),
+        (Down, Some((Up, Down))),
+        (Up, None),
+        (Unknown, None),
+        (Unknown, Some((Down, Unknown))),
+        (Down, Some((Unknown, Down))),
+        (Up, None),
+        (Up, Some((Down, Up))),
+    ];
+    for (n, (health, expected)) in (0..).zip(steps) {
+        let change = monitor.observe(reading(n * 30, health));
+        assert_eq!(
+            change.map(|change| (change.from, change.to)),
+            expected,
+            "step {n}"
+        );
+    }
+}
+
+#[test]
+fn a_service_that_flaps_changes_less_often() {
+    let mut monitor = Monitor::new(Timestamp::from_ms(0));
+    let mut changes = 0;
+    for n in 0..200 {
+        // Two bad, two good, every second.
+        let health = if n % 4 < 2 { Health::Down } else { Health::Up };
+        changes += usize::from(monitor.observe(reading(n, health)).is_some());
+    }
+    assert!(
+        (5..=10).contains(&changes),
+        "{changes} changes in 200 readings"
+    );
+    assert!(monitor.is_flapping(Timestamp::from_ms(200_000)));
+    assert!(!monitor.is_flapping(Timestamp::from_ms(200_000 + 601_000)));
+}
+
+#[test]
+fn an_old_reading_says_nothing() {
+    let mut monitor = Monitor::new(Timestamp::from_ms(0));
+    let fresh_for = Duration::from_secs(90);
+    assert_eq!(
+        monitor.health_at(Timestamp::from_ms(0), fresh_for),
+        Health::Unknown
+    );
+    monitor.observe(reading(10, Health::Up));
+    assert_eq!(
+        monitor.health_at(Timestamp::from_ms(100_000), fresh_for),
+        Health::Up
+    );
+    assert_eq!(
+        monitor.health_at(Timestamp::from_ms(100_001), fresh_for),
+        Health::Unknown
+    );
+}
