@@ -30,6 +30,8 @@ pub struct Ticket {
     pub digest: Digest,
     pub exec_digest: Digest,
     pub params: Value,
+    /// Nothing of this run can be older.
+    pub claimed_at: Timestamp,
     pub expires_at: Timestamp,
 }
 
@@ -80,6 +82,7 @@ impl Ticket {
             digest: proposal.wish.digest,
             exec_digest: proposal.wish.exec_digest,
             params: proposal.wish.params.clone(),
+            claimed_at: run.started_at,
             expires_at: run.ticket_expires_at,
         })
     }

@@ -35,6 +35,14 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
+    /// The form of HTTP's `Date`: `Sun, 15 Nov 2026 20:55:00 GMT`.
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let zoned = jiff::fmt::rfc2822::DateTimeParser::new()
+            .parse_timestamp(text)
+            .ok()?;
+        Some(Self(zoned.as_millisecond()))
+    }
+
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         text.parse::<jiff::Timestamp>()
             .ok()
@@ -81,6 +89,13 @@ mod tests {
             assert_eq!(Timestamp::from_ms(ms).to_string(), text);
             assert_eq!(Timestamp::parse_rfc3339(text), Some(Timestamp::from_ms(ms)));
         }
+    }
+
+    #[test]
+    fn reads_the_date_of_http() {
+        let at = Timestamp::parse_http_date("Sat, 01 Nov 2025 12:26:40 GMT");
+        assert_eq!(at, Some(Timestamp::from_ms(1_762_000_000_000)));
+        assert_eq!(Timestamp::parse_http_date("yesterday"), None);
     }
 
     #[test]

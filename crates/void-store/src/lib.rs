@@ -16,6 +16,7 @@ pub mod installation;
 mod migrations;
 mod postgres;
 pub mod proposals;
+pub mod services;
 pub mod sessions;
 mod sqlite;
 mod store;

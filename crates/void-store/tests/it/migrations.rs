@@ -213,31 +213,50 @@ async fn instances_that_start_together_take_turns() {
     }
 }
 
-/// Stops in the middle of every statement of every migration: nothing of it is left, and the next
-/// start completes it.
+/// Stops in the middle of every statement of every migration: nothing of it is left, what was there
+/// before is, and the next start completes it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_at_any_statement_leaves_the_version_before() {
-    let text = fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite/0001_gate.sql"),
-    )
-    .unwrap();
-    let statements: Vec<&str> = text.split_inclusive(";\n").collect();
-    assert!(statements.len() > 15);
-    for cut in 0..=statements.len() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("void.db");
-        {
-            // What the runner does, ended by losing the connection before its commit.
-            let db = Connection::open(&path).unwrap();
-            db.execute_batch("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
-                .unwrap();
-            db.execute_batch(&statements[..cut].concat()).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    names.sort();
+    let texts: Vec<String> = names
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    for (n, text) in texts.iter().enumerate() {
+        let statements: Vec<&str> = text.split_inclusive(";\n").collect();
+        for cut in 0..=statements.len() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("void.db");
+            let before = {
+                let db = Connection::open(&path).unwrap();
+                db.execute_batch("PRAGMA journal_mode = WAL").unwrap();
+                db.execute_batch("CREATE TABLE migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)").unwrap();
+                for (earlier, name) in texts[..n].iter().zip(&names) {
+                    db.execute_batch(earlier).unwrap();
+                    let name = name.file_stem().unwrap().to_str().unwrap();
+                    let checksum = void_domain::digests::Digest::of(earlier.as_bytes()).to_string();
+                    db.execute("INSERT INTO migrations VALUES ($1, $2)", [name, &checksum])
+                        .unwrap();
+                }
+                drop(db);
+                let before = sqlite_shape(&path);
+                // What the runner does, ended by losing the connection before its commit.
+                let db = Connection::open(&path).unwrap();
+                db.execute_batch("BEGIN IMMEDIATE").unwrap();
+                db.execute_batch(&statements[..cut].concat()).unwrap();
+                before
+            };
+            assert_eq!(
+                sqlite_shape(&path),
+                before,
+                "migration {n}, statement {cut} left something behind"
+            );
+            drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
         }
-        assert!(
-            sqlite_shape(&path).0.is_empty(),
-            "statement {cut} left something behind"
-        );
-        let store = Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
-        drop(store);
     }
 }

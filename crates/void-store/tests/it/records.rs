@@ -234,3 +234,41 @@ async fn a_freeze_reads_back() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_services_are_kept_in_order_and_forgotten_in_time() {
+    use void_domain::services::Health;
+    use void_store::services::{self, ServiceChange};
+    for engine in engines::both().await {
+        let change = |n: i64| ServiceChange {
+            service_id: format!("s{}", n % 2),
+            at: Timestamp::from_ms(n),
+            from: Health::Up,
+            to: Health::Down,
+            reason: Some("refused".into()),
+        };
+        for n in [3, 1, 2, 4] {
+            let change = change(n);
+            engine
+                .store
+                .write(move |tx| Box::pin(async move { services::append(tx, &change).await }))
+                .await
+                .unwrap();
+        }
+        let pruned = engine
+            .store
+            .write(|tx| Box::pin(services::prune(tx, Timestamp::from_ms(2))))
+            .await;
+        assert_eq!(pruned, Ok(1), "{}", engine.name);
+        let listed = engine
+            .store
+            .read(|tx| Box::pin(services::list_since(tx, Timestamp::from_ms(0), 10)))
+            .await;
+        assert_eq!(
+            listed,
+            Ok(vec![change(2), change(3), change(4)]),
+            "{}",
+            engine.name
+        );
+    }
+}

@@ -1,0 +1,10 @@
+-- What watched services have been up to: one row per change that was believed.
+CREATE TABLE service_changes (
+  service_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  from_health TEXT NOT NULL CHECK (from_health IN ('up', 'down', 'unknown')),
+  to_health TEXT NOT NULL CHECK (to_health IN ('up', 'down', 'unknown')),
+  reason TEXT,
+  PRIMARY KEY (service_id, at)
+) STRICT;
+CREATE INDEX service_changes_by_time ON service_changes (at);

@@ -1,0 +1,63 @@
+//! The table `service_changes`: the history of watched services, change by change.
+
+use void_domain::services::Health;
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Row, values};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceChange {
+    pub service_id: String,
+    pub at: Timestamp,
+    pub from: Health,
+    pub to: Health,
+    /// A stable word; never what a service said.
+    pub reason: Option<String>,
+}
+
+/// Two changes of a service in one millisecond are one: the later wins.
+pub async fn append(tx: &mut Tx, change: &ServiceChange) -> Result<(), StoreError> {
+    let sql = "INSERT INTO service_changes (service_id, at, from_health, to_health, reason) VALUES ($1, $2, $3, $4, $5) \
+        ON CONFLICT (service_id, at) DO UPDATE SET to_health = excluded.to_health, reason = excluded.reason";
+    let row = values![
+        &change.service_id,
+        change.at,
+        change.from.as_str(),
+        change.to.as_str(),
+        change.reason.as_ref(),
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+/// Oldest first.
+pub async fn list_since(
+    tx: &mut Tx,
+    since: Timestamp,
+    limit: u32,
+) -> Result<Vec<ServiceChange>, StoreError> {
+    let sql = "SELECT service_id, at, from_health, to_health, reason FROM service_changes \
+        WHERE at >= $1 ORDER BY at, service_id LIMIT $2";
+    let rows = tx
+        .all("service_changes", sql, values![since, i64::from(limit)])
+        .await?;
+    rows.iter().map(change).collect()
+}
+
+/// Forgets what is older; how many rows went.
+pub async fn prune(tx: &mut Tx, before: Timestamp) -> Result<u64, StoreError> {
+    tx.execute("DELETE FROM service_changes WHERE at < $1", values![before])
+        .await
+}
+
+fn change(row: &Row) -> Result<ServiceChange, StoreError> {
+    Ok(ServiceChange {
+        service_id: row.text(0)?.to_owned(),
+        at: row.time(1)?,
+        from: row.parsed(2, Health::parse)?,
+        to: row.parsed(3, Health::parse)?,
+        reason: row.opt_text(4)?.map(str::to_owned),
+    })
+}
