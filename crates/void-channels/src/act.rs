@@ -4,11 +4,14 @@
 //! what the catalogue says, before anything is sent. Then the ticket goes out, once. If the answer is
 //! lost the host is asked to settle the ticket, and what it says is evidence.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+mod answers;
 
-use serde_json::{Value, json};
-use void_act::{Answer, Outcome as Said, ParamValue, Params, Reason};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+use void_act::{Answer, Outcome as Said, ParamValue, Params};
 use void_domain::catalogue::Tier;
 use void_domain::fail_point;
 use void_domain::hosts::Host;
@@ -16,15 +19,19 @@ use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 use void_domain::text;
 
+pub(crate) use self::answers::parse;
+use self::answers::{about_something_else, no_end, read, read_run, refusal};
 use crate::outcomes::{Evidence, Outcome};
 
 /// A question is answered at once or not at all.
-const QUESTION_TIMEOUT: Duration = Duration::from_secs(20);
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(15);
 /// Beyond the action's own limit, which `void-act` keeps itself.
-const RUN_MARGIN: Duration = Duration::from_secs(15);
-/// How long a lost answer is looked for before the outcome is called unknown.
-const SETTLE_FOR: Duration = Duration::from_secs(20);
+const RUN_MARGIN: Duration = Duration::from_secs(10);
+/// How long a host that does not answer is asked about a lost run before its outcome is called unknown.
+const SETTLE_FOR: Duration = Duration::from_secs(10);
 const SETTLE_PAUSE: Duration = Duration::from_millis(250);
+const SETTLE_PAUSE_MAX: Duration = Duration::from_secs(2);
+const VERSION_BYTES_MAX: usize = 64;
 
 const LIST: &str = "void-list";
 const TICKET: &str = "void-ticket";
@@ -32,9 +39,18 @@ const SETTLE: &str = "void-settle";
 
 /// How one command reaches the host, and its answer us.
 pub(crate) trait Carrier: Sync {
+    /// An open way to the host.
+    type Line: Send + Sync;
+
     fn host(&self) -> &Host;
+
+    /// Opens the way. Nothing is sent but who we are.
+    fn open(&self) -> impl Future<Output = Result<Self::Line, Failure>> + Send;
+
+    /// Sends one command over it, at most once.
     fn ask(
         &self,
+        line: &Self::Line,
         command: &[&str],
         limit: Duration,
     ) -> impl Future<Output = Result<Answer, NoAnswer>> + Send;
@@ -44,8 +60,17 @@ pub(crate) trait Carrier: Sync {
 pub(crate) enum NoAnswer {
     /// The command certainly did not leave.
     NotSent(Failure),
+    /// The command may have arrived, and the way is broken.
+    Broken(Failure),
     /// The command may have arrived.
     Lost(Failure),
+}
+
+impl NoAnswer {
+    fn into_failure(self) -> Failure {
+        let (Self::NotSent(failure) | Self::Broken(failure) | Self::Lost(failure)) = self;
+        failure
+    }
 }
 
 /// A host's own list, as it reports it.
@@ -60,26 +85,44 @@ pub struct HostList {
 }
 
 pub(crate) async fn list(carrier: &impl Carrier) -> Result<HostList, Failure> {
-    let answer = match carrier.ask(&[LIST], QUESTION_TIMEOUT).await {
-        Ok(answer) => answer,
-        Err(NoAnswer::NotSent(failure) | NoAnswer::Lost(failure)) => return Err(failure),
-    };
-    match answer {
-        Answer {
-            outcome: Said::Done,
-            list: Some(digest),
-            defs: Some(entries),
-            stopped,
-            version,
-            ..
-        } => Ok(HostList {
-            digest,
-            entries,
-            stopped: stopped.unwrap_or(false),
-            version: version.unwrap_or_default(),
-        }),
-        refused => Err(refusal(carrier.host(), &refused)),
+    open_and_list(carrier).await.map(|(_, list)| list)
+}
+
+/// A way from earlier may have broken unnoticed; a question can be asked twice.
+async fn open_and_list<C: Carrier>(carrier: &C) -> Result<(C::Line, HostList), Failure> {
+    let mut line = carrier.open().await?;
+    let mut answer = carrier.ask(&line, &[LIST], QUESTION_TIMEOUT).await;
+    if matches!(answer, Err(NoAnswer::Broken(_))) {
+        drop(line);
+        line = carrier.open().await?;
+        answer = carrier.ask(&line, &[LIST], QUESTION_TIMEOUT).await;
     }
+    let answer = answer.map_err(NoAnswer::into_failure)?;
+    let Answer {
+        v: 1,
+        outcome: Said::Done,
+        list: Some(digest),
+        defs: Some(entries),
+        stopped: Some(stopped),
+        version,
+        ..
+    } = answer
+    else {
+        return Err(match answer.outcome {
+            Said::Refused => refusal(carrier.host(), &answer),
+            Said::Done | Said::Failed | Said::Started | Said::Unseen => {
+                about_something_else(carrier.host())
+            }
+        });
+    };
+    let version = version.unwrap_or_default();
+    let list = HostList {
+        digest,
+        entries,
+        stopped,
+        version: text::cut(&version, VERSION_BYTES_MAX).to_owned(),
+    };
+    Ok((line, list))
 }
 
 /// Sends the permit's ticket, once. `expected` is what the catalogue says about this host's entries.
@@ -88,80 +131,93 @@ pub(crate) async fn execute(
     permit: Permit,
     expected: &BTreeMap<String, String>,
 ) -> Outcome {
-    let host = carrier.host().name.clone();
     fail_point!("channels.list.before");
-    let list = match list(carrier).await {
-        Ok(list) => list,
+    let (line, list) = match open_and_list(carrier).await {
+        Ok(opened) => opened,
         Err(failure) => return Outcome::Failed(failure),
     };
     fail_point!("channels.list.after");
-    if list.stopped {
-        let message = format!("{host} has its stop file set; nothing was sent");
-        return Outcome::Failed(Failure::new("stopped_on_host", message));
-    }
-    if permit.action().tier == Tier::Risky
-        && let Some(message) = drift(&list, expected)
-    {
-        let message =
-            format!("{host}: {message}; risky actions wait until the list is installed again");
-        return Outcome::Failed(Failure::new("drift", message));
+    if let Some(failure) = held_back(carrier.host(), &permit, &list, expected) {
+        return Outcome::Failed(failure);
     }
     let word = match ticket_word(permit.ticket()) {
         Ok(word) => word,
         Err(failure) => return Outcome::Failed(failure),
     };
-    if permit.is_stopped() {
-        return Outcome::Failed(Failure::new(
-            "frozen",
-            "frozen before it was sent; nothing ran",
-        ));
-    }
     let limit = permit.action().timeout + RUN_MARGIN;
+    let ends_by = Instant::now() + limit;
+    let id = permit.action().id.as_str();
     fail_point!("channels.send.before");
-    let answer = carrier
-        .ask(&[permit.action().id.as_str(), &word], limit)
-        .await;
+    if permit.is_stopped() {
+        let message = "frozen before it was sent; nothing ran";
+        return Outcome::Failed(Failure::new("frozen", message));
+    }
+    let answer = carrier.ask(&line, &[id, &word], limit).await;
     fail_point!("channels.send.after");
-    match answer {
-        Ok(answer) => match read(carrier.host(), permit.ticket(), answer) {
-            Ok(Evidence::Done { result }) => Outcome::Done { result },
-            Ok(Evidence::Failed(failure)) => Outcome::Failed(failure),
-            Ok(Evidence::Started | Evidence::None(_)) => {
-                settle_for_a_while(carrier, permit.ticket()).await
-            }
-            Err(failure) => settle_or(carrier, permit.ticket(), failure).await,
+    // What asks below needs a place of its own among the host's connections.
+    drop(line);
+    let lost = match answer {
+        Err(NoAnswer::NotSent(failure)) => return Outcome::Failed(failure),
+        Err(NoAnswer::Broken(failure) | NoAnswer::Lost(failure)) => failure,
+        Ok(answer) => match read_run(carrier.host(), permit.ticket(), id, answer) {
+            Ok(outcome) => return outcome,
+            Err(failure) => failure,
         },
-        Err(NoAnswer::NotSent(failure)) => Outcome::Failed(failure),
-        Err(NoAnswer::Lost(failure)) => settle_or(carrier, permit.ticket(), failure).await,
-    }
+    };
+    tracing::warn!(host = %carrier.host().name, proposal = %permit.ticket().proposal_id, reason = lost.message, "an answer was lost; asking the host");
+    settled(carrier, permit.ticket(), lost, ends_by).await
 }
 
-async fn settle_or(carrier: &impl Carrier, ticket: &Ticket, lost: Failure) -> Outcome {
-    tracing::warn!(host = %carrier.host().name, proposal = %ticket.proposal_id, reason = lost.message, "an answer was lost; asking the host");
-    match settle_for_a_while(carrier, ticket).await {
-        Outcome::Unknown(_) => Outcome::Unknown(lost),
-        settled => settled,
+/// What the host's list says against sending anything.
+fn held_back(
+    host: &Host,
+    permit: &Permit,
+    list: &HostList,
+    expected: &BTreeMap<String, String>,
+) -> Option<Failure> {
+    if list.stopped {
+        let message = format!("{} has its stop file set; nothing was sent", host.name);
+        return Some(Failure::new("stopped_on_host", message));
     }
+    if permit.action().tier == Tier::Safe {
+        return None;
+    }
+    drift(list, expected).map(|difference| {
+        let message = format!(
+            "{}: {difference}; risky actions wait until the list is installed again",
+            host.name
+        );
+        Failure::new("drift", message)
+    })
 }
 
-async fn settle_for_a_while(carrier: &impl Carrier, ticket: &Ticket) -> Outcome {
-    let end = Instant::now() + SETTLE_FOR;
+/// Asks until the end is known. Gives up when the host has not answered for a while, or when a run
+/// that began should have ended long ago; then only evidence that comes later, or the owner, can tell.
+async fn settled(
+    carrier: &impl Carrier,
+    ticket: &Ticket,
+    lost: Failure,
+    ends_by: Instant,
+) -> Outcome {
+    let mut unknown = lost;
+    let mut give_up = Instant::now() + SETTLE_FOR;
+    let mut pause = SETTLE_PAUSE;
     loop {
-        let evidence = settle(carrier, ticket).await;
-        let late = Instant::now() >= end;
-        match evidence {
-            Evidence::Done { result } => return Outcome::Done { result },
-            Evidence::Failed(failure) => return Outcome::Failed(failure),
-            Evidence::Started if late => {
-                let message = format!(
-                    "it began on {}, and no end was recorded",
-                    carrier.host().name
-                );
-                return Outcome::Unknown(Failure::new("no_end", message));
+        match tokio::time::timeout_at(give_up, settle(carrier, ticket)).await {
+            Ok(Evidence::Done { result }) => return Outcome::Done { result },
+            Ok(Evidence::Failed(failure)) => return Outcome::Failed(failure),
+            Ok(Evidence::Started) => {
+                give_up = give_up.max(ends_by);
+                unknown = no_end(carrier.host());
             }
-            Evidence::None(failure) if late => return Outcome::Unknown(failure),
-            Evidence::Started | Evidence::None(_) => tokio::time::sleep(SETTLE_PAUSE).await,
+            Ok(Evidence::None(_)) => {}
+            Err(_late) => return Outcome::Unknown(unknown),
         }
+        if Instant::now() + pause >= give_up {
+            return Outcome::Unknown(unknown);
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(SETTLE_PAUSE_MAX);
     }
 }
 
@@ -181,75 +237,23 @@ async fn question(carrier: &impl Carrier, question: &str, ticket: &Ticket) -> Ev
         Ok(word) => word,
         Err(failure) => return Evidence::None(failure),
     };
+    let line = match carrier.open().await {
+        Ok(line) => line,
+        Err(failure) => return Evidence::None(failure),
+    };
     let host = carrier.host();
-    match carrier.ask(&[question, &word], QUESTION_TIMEOUT).await {
-        Err(NoAnswer::NotSent(failure) | NoAnswer::Lost(failure)) => Evidence::None(failure),
+    match carrier
+        .ask(&line, &[question, &word], QUESTION_TIMEOUT)
+        .await
+    {
+        Err(no_answer) => Evidence::None(no_answer.into_failure()),
         // A refused question says nothing about the run it asks about.
         Ok(answer) if answer.outcome == Said::Refused => Evidence::None(refusal(host, &answer)),
         Ok(answer) if answer.outcome == Said::Unseen && question == TICKET => Evidence::None(
             Failure::new("unseen", format!("{} has not seen it so far", host.name)),
         ),
-        Ok(answer) => read(host, ticket, answer).unwrap_or_else(Evidence::None),
+        Ok(answer) => read(host, ticket, question, answer).unwrap_or_else(Evidence::None),
     }
-}
-
-/// Reads an answer about this ticket; an answer about anything else is no answer.
-fn read(host: &Host, ticket: &Ticket, answer: Answer) -> Result<Evidence, Failure> {
-    if answer.v != 1 || answer.ticket.as_deref() != Some(ticket.proposal_id.to_string().as_str()) {
-        let about_us = answer.outcome == Said::Refused && answer.ticket.is_none();
-        if !about_us {
-            let message = format!("{} answered about something else", host.name);
-            return Err(Failure::new("bad_answer", message));
-        }
-    }
-    let result = result(host, &answer);
-    Ok(match answer.outcome {
-        Said::Done => Evidence::Done { result },
-        Said::Failed => {
-            let message = match answer.exit {
-                Some(code) => format!("the command on {} ended with {code}", host.name),
-                None => format!("the command on {} did not end by itself", host.name),
-            };
-            Evidence::Failed(Failure {
-                code: "command_failed".to_owned(),
-                message,
-                result: Some(result),
-            })
-        }
-        Said::Started => Evidence::Started,
-        Said::Unseen => {
-            let message = format!(
-                "{} never saw it, and now never will run it; nothing was done",
-                host.name
-            );
-            Evidence::Failed(Failure::new("not_started", message))
-        }
-        Said::Refused => Evidence::Failed(refusal(host, &answer)),
-    })
-}
-
-fn result(host: &Host, answer: &Answer) -> Value {
-    json!({
-        "host": host.name,
-        "exit": answer.exit,
-        "stdout": answer.stdout.as_deref().unwrap_or_default(),
-        "stderr": answer.stderr.as_deref().unwrap_or_default(),
-        "replayed": answer.replayed,
-        "list": answer.list,
-    })
-}
-
-fn refusal(host: &Host, answer: &Answer) -> Failure {
-    let sentence = text::escaped(text::cut(
-        answer.stderr.as_deref().unwrap_or("no reason given"),
-        500,
-    ));
-    let code = match answer.reason {
-        Some(Reason::Drift | Reason::UnknownAction) => "drift",
-        Some(Reason::Stopped) => "stopped_on_host",
-        _ => "refused_by_host",
-    };
-    Failure::new(code, format!("{} refused: {sentence}", host.name))
 }
 
 /// The first difference between what the host holds and what the catalogue says.
@@ -290,14 +294,4 @@ fn ticket_word(ticket: &Ticket) -> Result<String, Failure> {
     )
     .map(|ticket| ticket.encode())
     .map_err(|refusal| internal(refusal.text))
-}
-
-/// The one line of `void-act` in what a carrier received.
-pub(crate) fn parse(stdout: &[u8]) -> Option<Answer> {
-    let text = std::str::from_utf8(stdout).ok()?;
-    let line = text.strip_suffix('\n').unwrap_or(text);
-    if line.contains('\n') {
-        return None;
-    }
-    serde_json::from_str(line).ok()
 }

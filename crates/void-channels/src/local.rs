@@ -29,11 +29,18 @@ pub(crate) struct Local<'a> {
 }
 
 impl Carrier for Local<'_> {
+    /// There is nothing between us and a child process.
+    type Line = ();
+
     fn host(&self) -> &Host {
         &self.host
     }
 
-    async fn ask(&self, command: &[&str], limit: Duration) -> Result<Answer, NoAnswer> {
+    async fn open(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    async fn ask(&self, (): &(), command: &[&str], limit: Duration) -> Result<Answer, NoAnswer> {
         let mut args = self.config.args.clone();
         args.extend(["--list".into(), self.config.list.clone().into_os_string()]);
         args.extend(["--state".into(), self.config.state.clone().into_os_string()]);

@@ -1,35 +1,35 @@
 //! SSH: the system's `ssh` by argv, with pinned host keys and nothing from anybody's configuration.
 //!
 //! A connection is opened first and alone, so a failure there is known to have sent nothing. Commands
-//! then share it. `ssh` ends with 255 for its own failures; after a command went out that means the
-//! answer is lost, not that nothing happened.
+//! then travel over it or not at all. `ssh` ends with 255 for its own failures; after a command went
+//! out that means the answer is lost, not that nothing happened.
 
+mod arguments;
+mod connections;
 pub(crate) mod host_keys;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Mutex;
 use void_act::Answer;
 use void_domain::digests::Digest;
 use void_domain::hosts::{Host, HostName, SshAddress};
 use void_domain::proposals::Failure;
 use void_domain::text;
 
+use self::connections::{Connections, Place};
 use self::host_keys::KnownHosts;
 use crate::act::{self, Carrier, NoAnswer};
 use crate::process::{self, Finished, NotFinished, Program};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Name look-up, connecting and the handshake, with room to spare.
+/// Waiting for a place, name look-up, connecting and the handshake, with room to spare.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(25);
-/// How long an idle connection is kept; it also bounds how long one outlives a killed server.
-const PERSIST_SECONDS: u64 = 60;
-/// A Unix socket's path holds 107 bytes; the name takes 12, and `ssh` adds 17 while it binds.
+/// How long a command waits for others to end when all connections are full.
+const PLACE_TIMEOUT: Duration = Duration::from_secs(10);
+/// A Unix socket's path holds 107 bytes; the name takes 13, and `ssh` adds 17 while it binds.
 const RUN_FOLDER_BYTES_MAX: usize = 75;
+const SAID_BYTES_MAX: usize = 300;
 
 #[derive(Debug, Clone)]
 pub struct SshConfig {
@@ -39,7 +39,7 @@ pub struct SshConfig {
     pub key: Option<PathBuf>,
     /// Keys that the owner trusted, one `name type key` per line.
     pub known_hosts: PathBuf,
-    /// A private folder for control sockets and pinned keys.
+    /// A private folder for control sockets and the keys that `ssh` compares with.
     pub run_folder: PathBuf,
 }
 
@@ -58,44 +58,54 @@ impl std::fmt::Display for UnsafePath {
 
 impl std::error::Error for UnsafePath {}
 
+impl SshConfig {
+    fn check(&self) -> Result<(), UnsafePath> {
+        let paths = [
+            self.key.as_deref(),
+            Some(&self.known_hosts),
+            Some(&self.run_folder),
+        ];
+        let unsafe_path = |path: &Path, why| {
+            let path = path.to_owned();
+            Err(UnsafePath { path, why })
+        };
+        for path in paths.into_iter().flatten() {
+            let special = |c: char| c.is_control() || c.is_whitespace() || "%$\"'\\".contains(c);
+            if path.to_str().is_none_or(|text| text.contains(special)) {
+                let why = "ssh would read %, $, quotes, spaces or line breaks in this path as something else";
+                return unsafe_path(path, why);
+            }
+            if !path.is_absolute() {
+                return unsafe_path(path, "ssh does not run in this folder; give the whole path");
+            }
+        }
+        if self.run_folder.as_os_str().len() > RUN_FOLDER_BYTES_MAX {
+            let why = "too long for the sockets of shared connections; set ssh.run_folder to a shorter one";
+            return unsafe_path(&self.run_folder, why);
+        }
+        Ok(())
+    }
+}
+
 pub(crate) struct Ssh {
     config: SshConfig,
     known: KnownHosts,
-    /// One opening at a time per host.
-    opening: Mutex<BTreeMap<HostName, Arc<Mutex<()>>>>,
+    connections: Connections,
+}
+
+/// An open connection with a place for one command.
+pub(crate) struct Line {
+    socket: PathBuf,
+    place: Place,
 }
 
 impl Ssh {
     pub(crate) fn new(config: SshConfig) -> Result<Self, UnsafePath> {
-        let paths = [
-            config.key.as_deref(),
-            Some(&config.known_hosts),
-            Some(&config.run_folder),
-        ];
-        for path in paths.into_iter().flatten() {
-            let plain = path
-                .to_str()
-                .is_some_and(|text| !text.contains(['%', '"', '\'', '\\', ' ', '\n', '\t']));
-            if !plain {
-                let why = "ssh would read %, quotes, spaces or line breaks in this path as something else";
-                return Err(UnsafePath {
-                    path: path.to_owned(),
-                    why,
-                });
-            }
-        }
-        if config.run_folder.as_os_str().len() > RUN_FOLDER_BYTES_MAX {
-            let why = "too long for the sockets of shared connections; set ssh.run_folder to a shorter one";
-            return Err(UnsafePath {
-                path: config.run_folder,
-                why,
-            });
-        }
-        let known = KnownHosts::new(&config);
+        config.check()?;
         Ok(Self {
+            known: KnownHosts::new(&config),
+            connections: Connections::new(&config.run_folder),
             config,
-            known,
-            opening: Mutex::default(),
         })
     }
 
@@ -105,68 +115,6 @@ impl Ssh {
 
     pub(crate) const fn config(&self) -> &SshConfig {
         &self.config
-    }
-
-    /// Everything before the destination. `extra` comes first, so that it wins.
-    fn options(
-        &self,
-        host: &HostName,
-        address: &SshAddress,
-        key: &Path,
-        extra: &[&str],
-    ) -> Vec<OsString> {
-        let mut args: Vec<OsString> = ["-F", "none", "-T"].map(OsString::from).to_vec();
-        for option in extra {
-            args.extend(["-o".into(), (*option).into()]);
-        }
-        let known_hosts = self.known.file_for(host, address);
-        let fixed = [
-            "BatchMode=yes".to_owned(),
-            "IdentitiesOnly=yes".to_owned(),
-            "PreferredAuthentications=publickey".to_owned(),
-            "StrictHostKeyChecking=yes".to_owned(),
-            format!("UserKnownHostsFile={}", known_hosts.display()),
-            "GlobalKnownHostsFile=/dev/null".to_owned(),
-            format!("HostKeyAlias={host}"),
-            "UpdateHostKeys=no".to_owned(),
-            "VerifyHostKeyDNS=no".to_owned(),
-            "CheckHostIP=no".to_owned(),
-            "ClearAllForwardings=yes".to_owned(),
-            "ForwardAgent=no".to_owned(),
-            "PermitLocalCommand=no".to_owned(),
-            "ProxyCommand=none".to_owned(),
-            "ProxyJump=none".to_owned(),
-            "CanonicalizeHostname=no".to_owned(),
-            "AddKeysToAgent=no".to_owned(),
-            "IdentityAgent=none".to_owned(),
-            "EscapeChar=none".to_owned(),
-            format!("ConnectTimeout={}", CONNECT_TIMEOUT.as_secs()),
-            "ServerAliveInterval=10".to_owned(),
-            "ServerAliveCountMax=2".to_owned(),
-            "LogLevel=ERROR".to_owned(),
-        ];
-        for option in fixed {
-            args.extend(["-o".into(), option.into()]);
-        }
-        args.extend(["-i".into(), key.as_os_str().to_owned()]);
-        args.extend(["-p".into(), address.port.to_string().into()]);
-        args.extend(["-S".into(), self.socket(host, address).into_os_string()]);
-        // Whatever follows is a destination and a command, never an option.
-        args.extend([
-            "--".into(),
-            format!("{}@{}", address.user, address.address).into(),
-        ]);
-        args
-    }
-
-    /// The shared connection of this host at this address with this key.
-    fn socket(&self, host: &HostName, address: &SshAddress) -> PathBuf {
-        let identity = format!(
-            "{host}|{}|{}|{}|{:?}",
-            address.user, address.address, address.port, address.host_key
-        );
-        let name = Digest::of(identity.as_bytes()).short();
-        self.config.run_folder.join(name)
     }
 
     async fn run(&self, args: Vec<OsString>, limit: Duration) -> Result<Finished, NotFinished> {
@@ -179,38 +127,11 @@ impl Ssh {
         process::run(program, limit).await
     }
 
-    /// Opens the shared connection if it is not there. Nothing is sent to the host but who we are.
-    async fn open(&self, host: &HostName, address: &SshAddress) -> Result<(), Failure> {
-        let key = self.key()?;
-        let lock = Arc::clone(self.opening.lock().await.entry(host.clone()).or_default());
-        let _one_at_a_time = lock.lock().await;
-        let socket = self.socket(host, address);
-        if socket.exists() {
-            let mut check: Vec<OsString> = vec!["-O".into(), "check".into()];
-            check.extend(self.options(host, address, key, &[]));
-            if matches!(
-                self.run(check, OPEN_TIMEOUT).await,
-                Ok(Finished { code: Some(0), .. })
-            ) {
-                return Ok(());
-            }
-            // A socket without a listener would only slow every command down.
-            let _ = std::fs::remove_file(&socket);
-        }
-        let persist = format!("ControlPersist={PERSIST_SECONDS}");
-        let mut args: Vec<OsString> = vec!["-M".into(), "-N".into(), "-f".into()];
-        args.extend(self.options(host, address, key, &[&persist]));
-        match self.run(args, OPEN_TIMEOUT).await {
-            Ok(Finished { code: Some(0), .. }) => Ok(()),
-            Ok(finished) => Err(self.why_not_open(host, address, &finished.stderr).await),
-            Err(NotFinished::NotStarted(error)) => {
-                let message = format!(
-                    "{} cannot be started: {error}",
-                    self.config.program.display()
-                );
-                Err(Failure::new("not_configured", message))
-            }
-            Err(NotFinished::GivenUp) => {
+    /// A line to the host, over a connection that is there or a new one.
+    async fn open(&self, host: &HostName, address: &SshAddress) -> Result<Line, Failure> {
+        match tokio::time::timeout(OPEN_TIMEOUT, self.open_line(host, address)).await {
+            Ok(line) => line,
+            Err(_late) => {
                 let message = format!(
                     "{host} ({}) did not answer in time; nothing was sent",
                     address.address
@@ -218,6 +139,69 @@ impl Ssh {
                 Err(Failure::new("unreachable", message))
             }
         }
+    }
+
+    async fn open_line(&self, host: &HostName, address: &SshAddress) -> Result<Line, Failure> {
+        let key = self.key()?;
+        let known_hosts = self.known.file_for(host, address).map_err(|error| {
+            let folder = self.config.run_folder.display();
+            Failure::new(
+                "not_configured",
+                format!("{folder} cannot be written: {error}"),
+            )
+        })?;
+        let identity = format!(
+            "{host}|{}|{}|{}|{}",
+            address.user,
+            address.address,
+            address.port,
+            known_hosts.display()
+        );
+        let place = self.connections.place(Digest::of(identity.as_bytes()));
+        let place = tokio::time::timeout(PLACE_TIMEOUT, place).await;
+        let place = place.map_err(|_late| {
+            let message = format!("{host} has too many commands under way; nothing was sent");
+            Failure::new("busy", message)
+        })?;
+        let mut present = place.socket().await;
+        let socket = match &*present {
+            Some(socket) if connections::is_alive(socket).await => socket.clone(),
+            _ => {
+                let socket = self.connections.new_socket();
+                let args = arguments::connecting(host, address, &socket, key, &known_hosts);
+                self.connect(host, address, args).await?;
+                *present = Some(socket.clone());
+                socket
+            }
+        };
+        drop(present);
+        Ok(Line { socket, place })
+    }
+
+    /// Nothing is sent to the host but who we are.
+    async fn connect(
+        &self,
+        host: &HostName,
+        address: &SshAddress,
+        args: Vec<OsString>,
+    ) -> Result<(), Failure> {
+        match self.run(args, OPEN_TIMEOUT).await {
+            Ok(Finished { code: Some(0), .. }) => Ok(()),
+            Ok(finished) => Err(self.why_not_open(host, address, &finished.stderr).await),
+            Err(NotFinished::NotStarted(error)) => Err(self.no_program(&error)),
+            Err(NotFinished::GivenUp) => {
+                let message = format!("{host} ({}) did not answer in time", address.address);
+                Err(Failure::new("unreachable", message))
+            }
+        }
+    }
+
+    fn no_program(&self, error: &std::io::Error) -> Failure {
+        let program = self.config.program.display();
+        Failure::new(
+            "not_configured",
+            format!("{program} cannot be started: {error}"),
+        )
     }
 
     fn key(&self) -> Result<&Path, Failure> {
@@ -238,13 +222,17 @@ impl Ssh {
 
     /// Tells the reasons apart. None of them sent anything.
     async fn why_not_open(&self, host: &HostName, address: &SshAddress, stderr: &str) -> Failure {
-        let said = text::escaped(text::cut(stderr.trim(), 300));
+        let said = said(stderr);
         if stderr.contains("Host key verification failed")
             || stderr.contains("IDENTIFICATION HAS CHANGED")
         {
             return self.known.why_refused(host, address).await;
         }
-        if stderr.contains("Permission denied") {
+        if stderr.contains("UNPROTECTED PRIVATE KEY FILE") || stderr.contains("Load key \"") {
+            let message = format!("ssh does not take the SSH key: {said}");
+            return Failure::new("not_configured", message);
+        }
+        if stderr.contains("Permission denied (") {
             let message = format!(
                 "{host} does not accept Void's key for {}: {said}",
                 address.user
@@ -258,6 +246,16 @@ impl Ssh {
     }
 }
 
+/// What `ssh` printed, as one line without its frames of `@`.
+fn said(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr
+        .lines()
+        .map(|line| line.trim_matches(|c: char| c == '@' || c.is_whitespace()))
+        .filter(|line| !line.is_empty())
+        .collect();
+    text::escaped(text::cut(&lines.join("; "), SAID_BYTES_MAX))
+}
+
 /// One host behind SSH.
 pub(crate) struct SshHost<'a> {
     pub ssh: &'a Ssh,
@@ -266,50 +264,71 @@ pub(crate) struct SshHost<'a> {
 }
 
 impl Carrier for SshHost<'_> {
+    type Line = Line;
+
     fn host(&self) -> &Host {
         &self.host
     }
 
-    async fn ask(&self, command: &[&str], limit: Duration) -> Result<Answer, NoAnswer> {
+    async fn open(&self) -> Result<Line, Failure> {
+        self.ssh.open(&self.host.name, &self.address).await
+    }
+
+    async fn ask(
+        &self,
+        line: &Line,
+        command: &[&str],
+        limit: Duration,
+    ) -> Result<Answer, NoAnswer> {
         let name = &self.host.name;
-        self.ssh
-            .open(name, &self.address)
-            .await
-            .map_err(NoAnswer::NotSent)?;
-        let key = self.ssh.key().map_err(NoAnswer::NotSent)?;
-        let mut args = self
-            .ssh
-            .options(name, &self.address, key, &["ControlMaster=no"]);
+        let mut args = arguments::sending(name, &self.address, &line.socket);
         args.extend(command.iter().map(OsString::from));
-        let lost = |code: &str, message: String| Err(NoAnswer::Lost(Failure::new(code, message)));
-        match self.ssh.run(args, limit).await {
-            Ok(finished) => match act::parse(&finished.stdout) {
-                Some(answer) => Ok(answer),
-                None if finished.code == Some(255) => {
-                    let said = text::escaped(text::cut(finished.stderr.trim(), 300));
-                    lost(
-                        "connection_lost",
-                        format!("the connection to {name} broke after sending: {said}"),
-                    )
-                }
-                None => {
-                    let said = text::escaped(text::cut(finished.stderr.trim(), 300));
-                    lost(
-                        "no_answer",
-                        format!(
-                            "{name} did not answer as void-act does (is it installed?): {said}"
-                        ),
-                    )
-                }
-            },
+        let finished = match self.ssh.run(args, limit).await {
+            Ok(finished) => finished,
             Err(NotFinished::NotStarted(error)) => {
-                let message = format!(
-                    "{} cannot be started: {error}",
-                    self.ssh.config.program.display()
-                );
-                Err(NoAnswer::NotSent(Failure::new("not_configured", message)))
+                return Err(NoAnswer::NotSent(self.ssh.no_program(&error)));
             }
-            Err(NotFinished::GivenUp) => lost("timeout", format!("{name} did not answer in time")),
+            Err(NotFinished::GivenUp) => {
+                line.place.forget(&line.socket).await;
+                let message = format!("{name} did not answer in time");
+                return Err(NoAnswer::Lost(Failure::new("timeout", message)));
+            }
+        };
+        if let Some(answer) = act::parse(&finished.stdout) {
+            return Ok(answer);
         }
+        let no_answer = why_no_answer(name, &finished);
+        if matches!(no_answer, NoAnswer::Broken(_)) {
+            line.place.forget(&line.socket).await;
+        }
+        Err(no_answer)
+    }
+}
+
+fn why_no_answer(name: &HostName, finished: &Finished) -> NoAnswer {
+    let said = said(&finished.stderr);
+    // 255 is ssh's own word for what went wrong; without any, something killed it.
+    if finished.code.is_some_and(|code| code != 255) {
+        let message = format!("{name} did not answer as void-act does (is it installed?): {said}");
+        return NoAnswer::Lost(Failure::new("no_answer", message));
+    }
+    // The connection's process says so before it sends anything.
+    if finished.stderr.contains("Session open refused by peer") {
+        let message = format!("{name} takes no more sessions at once (MaxSessions of its sshd)");
+        return NoAnswer::NotSent(Failure::new("busy", message));
+    }
+    let message = format!("the connection to {name} broke before it answered: {said}");
+    NoAnswer::Broken(Failure::new("connection_lost", message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ssh_says_fits_into_one_line() {
+        let frame = "@@@@@@@@@@@@@@@@@@@\r\n@ WARNING: CHANGED! @\r\n@@@@@@@@@@@@@@@@@@@\r\nby \u{1b}[31mwhom\n\n";
+        assert_eq!(said(frame), "WARNING: CHANGED!; by \\u{1b}[31mwhom");
+        assert_eq!(said(&"x".repeat(1000)).len(), SAID_BYTES_MAX);
     }
 }

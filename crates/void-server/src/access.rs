@@ -59,11 +59,9 @@ pub(crate) async fn admit(
         return match route.access {
             Access::Public => Ok(request),
             Access::Local if is_local(&request) => Ok(request),
-            Access::Local
-            | Access::Read
-            | Access::Catalogue
-            | Access::Act
-            | Access::Owner => Err(ApiError::unauthenticated()),
+            Access::Local | Access::Read | Access::Catalogue | Access::Act | Access::Owner => {
+                Err(ApiError::unauthenticated())
+            }
         };
     };
     let ctx = caller.ctx(request_id);

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::http::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
+
+use crate::bodies;
 
 /// Also bounds open event streams.
 const CONNECTIONS_MAX: usize = 16_384;
@@ -85,7 +86,7 @@ async fn connection(
     let peer = Peer { remote, local };
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        router.clone().oneshot(request.map(Body::new))
+        router.clone().oneshot(bodies::linger(request))
     });
     let serving = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

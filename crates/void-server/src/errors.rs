@@ -4,13 +4,17 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use void_control::StoreError;
 
+/// Small to hand on: most calls succeed.
 #[derive(Debug)]
-pub(crate) struct ApiError {
+pub(crate) struct ApiError(Box<Told>);
+
+#[derive(Debug)]
+struct Told {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -21,23 +25,23 @@ pub(crate) struct ApiError {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Told {
             status,
             code,
             message: message.into(),
             hint: None,
             row: None,
             fields: None,
-        }
+        }))
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
         self
     }
 
     pub(crate) fn row(mut self, row: Value) -> Self {
-        self.row = Some(row);
+        self.0.row = Some(row);
         self
     }
 
@@ -91,7 +95,7 @@ impl ApiError {
             .collect::<Vec<_>>()
             .join("; ");
         let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
-        error.fields = Some(fields);
+        error.0.fields = Some(fields);
         error
     }
 
@@ -148,18 +152,26 @@ impl From<StoreError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut error = json!({"code": self.code, "message": self.message});
+        let Self(told) = self;
+        let mut error = json!({"code": told.code, "message": told.message});
         if let Value::Object(members) = &mut error {
-            if let Some(hint) = self.hint {
+            if let Some(hint) = told.hint {
                 members.insert("hint".to_owned(), Value::String(hint));
             }
-            if let Some(row) = self.row {
+            if let Some(row) = told.row {
                 members.insert("row".to_owned(), row);
             }
-            if let Some(fields) = self.fields {
+            if let Some(fields) = told.fields {
                 members.insert("fields".to_owned(), json!(fields));
             }
         }
-        (self.status, Json(json!({"error": error}))).into_response()
+        let mut response = (told.status, Json(json!({"error": error}))).into_response();
+        if told.status == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        response
     }
 }

@@ -333,7 +333,10 @@ mod tests {
         }
         // An address is fine if the connection came in by it, or if the owner named it.
         assert!(admits(&fence, "192.168.1.9:3000", "192.168.1.9"));
-        let named = Fence::new(Some("http://192.168.1.9:3000/"), &["[fd00::9]:80".to_owned()]);
+        let named = Fence::new(
+            Some("http://192.168.1.9:3000/"),
+            &["[fd00::9]:80".to_owned()],
+        );
         assert!(admits(&named, "192.168.1.9:3000", "172.17.0.2"));
         assert!(admits(&named, "[fd00::9]", "172.17.0.2"));
         assert!(!admits(&named, "192.168.1.8", "172.17.0.2"));
@@ -351,7 +354,12 @@ mod tests {
             assert_eq!(fence.secure_cookie, secure, "{url}");
             assert!(admits(&fence, host, "127.0.0.1"), "{url}");
         }
-        for bad in ["void.lan", "ftp://void.lan", "https://", "https://user@void.lan"] {
+        for bad in [
+            "void.lan",
+            "ftp://void.lan",
+            "https://",
+            "https://user@void.lan",
+        ] {
             let fence = Fence::new(Some(bad), &[]);
             assert!(!fence.secure_cookie && !admits(&fence, "void.lan", "127.0.0.1"));
         }

@@ -3,6 +3,7 @@
 
 mod access;
 mod app;
+mod bodies;
 mod connections;
 mod errors;
 mod fence;

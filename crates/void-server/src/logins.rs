@@ -72,7 +72,7 @@ mod tests {
         );
         assert!(!logins.try_once(address(1), at(59_999)));
         assert!(logins.try_once(address(1), at(60_000)));
-        for (n, tail) in (0..20).zip(["1", "2", "ffff:1", "a:b:c:d"].into_iter().cycle()) {
+        for (n, tail) in (0..20).zip(["1", "2", "ffff:1", "b:c:d"].into_iter().cycle()) {
             let address = format!("fd00:1:2:3::{tail}").parse().unwrap();
             assert_eq!(logins.try_once(address, at(0)), n < TRIES_MAX);
         }

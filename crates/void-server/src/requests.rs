@@ -18,7 +18,7 @@ use crate::fence::is_json;
 use crate::json;
 
 /// A body that trickles in slower than this is not waited for.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What a complaint quotes of a request at most.
 const QUOTED_BYTES_MAX: usize = 200;

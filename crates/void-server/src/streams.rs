@@ -9,7 +9,7 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use void_control::Control;
 use void_control::access::{self, Caller};
 use void_control::events::{StoredEvent, Subscription};
@@ -26,8 +26,7 @@ struct Listener {
     events: Subscription,
     revocations: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
-    /// When the listener last heard anything from us.
-    sent_at: Instant,
+    heartbeat: Interval,
     _counted: Gauge,
 }
 
@@ -44,7 +43,7 @@ pub(crate) fn events(
         events: control.hub().subscribe(control, after),
         revocations,
         stopping: control.stopping(),
-        sent_at: Instant::now(),
+        heartbeat: heartbeat(),
         control: control.clone(),
         caller,
         _counted: counted,
@@ -66,23 +65,17 @@ pub(crate) fn events(
 
 impl Listener {
     async fn next(&mut self) -> Option<Bytes> {
-        let chunk = self.wait().await?;
-        self.sent_at = Instant::now();
-        Some(chunk)
-    }
-
-    async fn wait(&mut self) -> Option<Bytes> {
         loop {
             let woken = tokio::select! {
                 // In this order: whoever is cut off hears nothing more, however much there is to hear,
-                // and events that are not for this listener do not keep its heartbeat away.
+                // and no number of events keeps the heartbeat away.
                 biased;
                 _ = self.stopping.wait_for(|stop| *stop) => return None,
                 changed = self.revocations.changed() => {
                     changed.ok()?;
                     Woken::Revocation
                 }
-                () = tokio::time::sleep_until(self.sent_at + HEARTBEAT) => Woken::Heartbeat,
+                _ = self.heartbeat.tick() => Woken::Heartbeat,
                 event = self.events.next() => Woken::Event(event.ok()??),
             };
             match woken {
@@ -106,6 +99,12 @@ impl Listener {
         let valid = access::is_still_valid(&self.control, self.caller.credential).await;
         valid.unwrap_or(false)
     }
+}
+
+fn heartbeat() -> Interval {
+    let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    heartbeat
 }
 
 enum Woken {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use void_control::proposals::Listed;
-use void_domain::proposals::{Failure, State, Transition};
+use void_domain::proposals::{Failure, State, Status, Transition};
 
 /// One proposal as every list, answer and error shows it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -107,7 +107,7 @@ impl RowResponse {
 impl TransitionResponse {
     fn new(step: &Transition) -> Self {
         Self {
-            from: step.from.map(|status| status.as_str()),
+            from: step.from.map(Status::as_str),
             to: step.to.as_str(),
             at: step.at.to_string(),
             by: step.by.clone(),

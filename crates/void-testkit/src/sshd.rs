@@ -6,6 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 
@@ -25,6 +26,7 @@ const STARTS_MAX: u32 = 5;
 pub struct Sshd {
     /// Root owns it; the account owns `state` and `work` in it.
     folder: TempDir,
+    account: Account,
     pub port: u16,
     /// The client's private key.
     pub key: PathBuf,
@@ -43,18 +45,24 @@ impl Sshd {
     /// The same with options of `sshd_config`, each as `Name=value`, before the usual ones: the first
     /// value of an option counts.
     pub fn with_options(options: &[&str]) -> Self {
-        let account = account();
-        // Not below /tmp: a list must not lie in a folder that others can write.
-        let folder = tempfile::Builder::new()
-            .prefix("void-sshd-")
-            .tempdir_in("/run")
-            .expect("the tests of the host side run as root");
-        set_mode(folder.path(), 0o755);
+        Self::of(Account::usual(), folder(), options)
+    }
+
+    /// The same as an account of its own, with this login shell and a home that is there: `home` in
+    /// the folder, which root owns.
+    pub fn with_home(shell: &str) -> Self {
+        let folder = folder();
+        let home = folder.path().join("home");
+        fs::create_dir(&home).expect("our own folder");
+        Self::of(Account::with_home(&home, shell), folder, &[])
+    }
+
+    fn of(account: Account, folder: TempDir, options: &[&str]) -> Self {
         for name in ["state", "work"] {
             let path = folder.path().join(name);
             fs::create_dir(&path).expect("our own folder");
             set_mode(&path, 0o700);
-            chown(&path, Some(account.0), Some(account.1)).expect("we are root");
+            account.own(&path);
         }
         let key = folder.path().join("client_key");
         make_key(&key);
@@ -64,6 +72,7 @@ impl Sshd {
             host_key: String::new(),
             options: options.iter().map(|&option| option.to_owned()).collect(),
             folder,
+            account,
             server: None,
         };
         let program = programs::void_act();
@@ -77,6 +86,11 @@ impl Sshd {
             }
         }
         panic!("sshd does not start: {}", sshd.log());
+    }
+
+    /// The name of the account that everything runs as.
+    pub fn account(&self) -> &str {
+        &self.account.name
     }
 
     pub fn folder(&self) -> &Path {
@@ -143,8 +157,7 @@ impl Sshd {
         let file = self.path("host_key");
         let _ = fs::remove_file(&file);
         make_key(&file);
-        let account = account();
-        chown(&file, Some(account.0), Some(account.1)).expect("we are root");
+        self.account.own(&file);
         let public = fs::read_to_string(file.with_extension("pub")).expect("ssh-keygen wrote it");
         self.host_key = public.trim().to_owned();
     }
@@ -202,6 +215,11 @@ impl Sshd {
         }
     }
 
+    /// Adds an option before the others; `restart` makes it count.
+    pub fn push_option(&mut self, option: &str) {
+        self.options.insert(0, option.to_owned());
+    }
+
     /// Starts the server again at the same port, with its present host key.
     pub fn restart(&mut self) {
         self.stop();
@@ -239,13 +257,23 @@ impl Sshd {
             .map(|option| format!("-o '{option}'"))
             .collect();
         let command = format!(
-            "exec setpriv --reuid={ACCOUNT} --regid={ACCOUNT} --clear-groups --inh-caps=-all -- \
+            "exec setpriv --reuid={} --regid={} --clear-groups --inh-caps=-all -- \
              /usr/sbin/sshd -D -f /dev/null -E {folder}/state/log {}",
+            self.account.user,
+            self.account.group,
             options.join(" ")
         );
         // After a normal end `Drop` has done this already. The commands of connections go on for as
         // long as `void-act` lets them.
-        let cleanup = format!("[ -d /proc/{} ] || rm -rf {folder}", std::process::id());
+        let own = if self.account.is_ours {
+            format!("; userdel {}", self.account.name)
+        } else {
+            String::new()
+        };
+        let cleanup = format!(
+            "[ -d /proc/{} ] || {{ rm -rf {folder}{own}; }}",
+            std::process::id()
+        );
         let mut server = Tethered::start(&command, Signal::TERM, &cleanup);
         // It writes its number once it listens.
         let listens = eventually_blocking("sshd to listen", || {
@@ -265,27 +293,85 @@ impl Drop for Sshd {
         for process in processes_about(self.folder.path()) {
             signal_group(process.pid, Signal::KILL);
         }
+        if self.account.is_ours {
+            let _ = Command::new("userdel").arg(&self.account.name).output();
+        }
     }
 }
 
-/// User and group.
-fn account() -> (u32, u32) {
-    static ACCOUNT_IDS: OnceLock<(u32, u32)> = OnceLock::new();
-    *ACCOUNT_IDS.get_or_init(|| {
-        if id("-u").is_none() {
-            // Several test processes may try at once; one wins and the others find it made.
-            let _ = Command::new("useradd")
-                .args(["--system", "--user-group", "--no-create-home"])
-                .args(["--home-dir", "/nonexistent", "--shell", "/bin/sh", ACCOUNT])
-                .output();
-        }
-        id("-u").zip(id("-g")).expect("useradd made the account")
-    })
+struct Account {
+    name: String,
+    user: u32,
+    group: u32,
+    /// Made for one server, and removed with it.
+    is_ours: bool,
 }
 
-fn id(which: &str) -> Option<u32> {
-    let output = Command::new("id").args([which, ACCOUNT]).output().ok()?;
-    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+impl Account {
+    fn usual() -> Self {
+        static IDS: OnceLock<(u32, u32)> = OnceLock::new();
+        let &(user, group) = IDS.get_or_init(|| {
+            if ids(ACCOUNT).is_none() {
+                // Several test processes may try at once; one wins and the others find it made.
+                add_account(ACCOUNT, Path::new("/nonexistent"), "/bin/sh");
+            }
+            ids(ACCOUNT).expect("useradd made the account")
+        });
+        Self {
+            name: ACCOUNT.to_owned(),
+            user,
+            group,
+            is_ours: false,
+        }
+    }
+
+    fn with_home(home: &Path, shell: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("void-{}-{count}", std::process::id());
+        // Whoever else changes the list of accounts right now is done in a moment.
+        let (user, group) = eventually_blocking("useradd", || {
+            add_account(&name, home, shell);
+            ids(&name)
+        });
+        Self {
+            name,
+            user,
+            group,
+            is_ours: true,
+        }
+    }
+
+    fn own(&self, path: &Path) {
+        chown(path, Some(self.user), Some(self.group)).expect("we are root");
+    }
+}
+
+fn add_account(name: &str, home: &Path, shell: &str) {
+    let _ = Command::new("useradd")
+        .args(["--system", "--user-group", "--no-create-home", "--home-dir"])
+        .arg(home)
+        .args(["--shell", shell, name])
+        .output();
+}
+
+/// User and group, if there is such an account.
+fn ids(name: &str) -> Option<(u32, u32)> {
+    let id = |which: &str| -> Option<u32> {
+        let output = Command::new("id").args([which, name]).output().ok()?;
+        String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+    };
+    id("-u").zip(id("-g"))
+}
+
+fn folder() -> TempDir {
+    // Not below /tmp: a list must not lie in a folder that others can write.
+    let folder = tempfile::Builder::new()
+        .prefix("void-sshd-")
+        .tempdir_in("/run")
+        .expect("the tests of the host side run as root");
+    set_mode(folder.path(), 0o755);
+    folder
 }
 
 fn make_key(path: &Path) {

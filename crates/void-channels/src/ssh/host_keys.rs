@@ -2,14 +2,17 @@
 //! changed key is a refusal that shows what was seen; nothing is ever accepted silently.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest as _, Sha256};
+use void_domain::digests::Digest;
 use void_domain::hosts::{HostName, SshAddress, is_host_key};
 use void_domain::proposals::Failure;
 
@@ -44,6 +47,11 @@ impl HostKey {
         })
     }
 
+    /// `type key` and perhaps a comment.
+    fn of_words<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
+        Self::parse(&format!("{} {}", words.next()?, words.next()?))
+    }
+
     /// `SHA256:` and 43 characters of base64.
     pub fn parse_fingerprint(text: &str) -> Result<&str, InvalidFingerprint> {
         let body = text.strip_prefix("SHA256:").ok_or(InvalidFingerprint)?;
@@ -58,6 +66,8 @@ pub(crate) struct KnownHosts {
     keyscan: PathBuf,
     managed: PathBuf,
     run_folder: PathBuf,
+    /// One change of the managed file at a time.
+    changing: Mutex<()>,
 }
 
 impl KnownHosts {
@@ -66,35 +76,42 @@ impl KnownHosts {
             keyscan: config.keyscan.clone(),
             managed: config.known_hosts.clone(),
             run_folder: config.run_folder.clone(),
+            changing: Mutex::default(),
         }
     }
 
-    /// The file that `ssh` compares with. A pinned key gets a file of its own, so that no other key
-    /// can stand in for it.
-    pub(super) fn file_for(&self, host: &HostName, address: &SshAddress) -> PathBuf {
-        let Some(key) = &address.host_key else {
-            return self.managed.clone();
-        };
-        let file = self.run_folder.join(format!("pinned.{host}"));
-        let line = format!("{host} {key}\n");
-        if fs::read_to_string(&file).is_ok_and(|found| found == line) {
-            return file;
+    /// The file that `ssh` compares with: this host's keys and nothing else. The managed file itself
+    /// is never shown to `ssh`, which would take a certificate authority or a pattern in it for more
+    /// than the owner compared. Its content is its name, so a file once written is never changed.
+    pub(super) fn file_for(
+        &self,
+        host: &HostName,
+        address: &SshAddress,
+    ) -> std::io::Result<PathBuf> {
+        let lines: String = self
+            .trusted(host, address)
+            .iter()
+            .map(|key| format!("{host} {}\n", key.line))
+            .collect();
+        let file = self
+            .run_folder
+            .join(format!("keys.{}", Digest::of(lines.as_bytes())));
+        if fs::read_to_string(&file).is_ok_and(|found| found == lines) {
+            return Ok(file);
         }
-        // If it cannot be written, `ssh` finds no key and refuses.
-        let _ = fs::write(&file, line);
-        file
+        replace(&file, &lines)?;
+        Ok(file)
     }
 
-    /// The keys that are trusted for this host.
+    /// The keys that are trusted for this host, pinned or in the managed file.
     pub(crate) fn trusted(&self, host: &HostName, address: &SshAddress) -> Vec<HostKey> {
-        if let Some(key) = &address.host_key {
-            return HostKey::parse(key).into_iter().collect();
-        }
-        let text = fs::read_to_string(&self.managed).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| line.split_once(' '))
-            .filter(|(name, _)| *name == host.as_str())
-            .filter_map(|(_, key)| HostKey::parse(key))
+        let managed = Managed::read(&self.managed);
+        let keys = match &address.host_key {
+            Some(key) => HostKey::parse(key).into_iter().collect(),
+            None => managed.keys_of(host),
+        };
+        keys.into_iter()
+            .filter(|key| !managed.revokes(key))
             .collect()
     }
 
@@ -132,41 +149,33 @@ impl KnownHosts {
     /// Adds a key for this host, on disk before this returns. Other keys of the host are replaced: a
     /// machine has the one that the owner compared last.
     pub(crate) fn trust(&self, host: &HostName, key: &HostKey) -> std::io::Result<()> {
+        let _one_at_a_time = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let text = match fs::read_to_string(&self.managed) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
-        let other = |line: &&str| {
-            line.split_once(' ')
-                .is_none_or(|(name, _)| name != host.as_str())
-        };
+        if Managed(text.clone()).revokes(key) {
+            let message = format!("{} is marked as revoked", key.fingerprint);
+            return Err(std::io::Error::new(ErrorKind::InvalidInput, message));
+        }
+        let other = |line: &&str| line.split_whitespace().next() != Some(host.as_str());
         let mut lines: Vec<String> = text.lines().filter(other).map(str::to_owned).collect();
         lines.push(format!("{host} {}", key.line));
-        let partial = self.managed.with_extension("partial");
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(true)
-            .write(true)
-            .mode(0o600)
-            .open(&partial)?;
-        file.write_all((lines.join("\n") + "\n").as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&partial, &self.managed)
+        replace(&self.managed, &(lines.join("\n") + "\n"))
     }
 
     pub(super) async fn why_refused(&self, host: &HostName, address: &SshAddress) -> Failure {
-        let seen: Vec<String> = self
-            .scan(address)
-            .await
-            .into_iter()
-            .map(|key| key.fingerprint)
-            .collect();
-        let seen = if seen.is_empty() {
-            "none".to_owned()
-        } else {
-            seen.join(", ")
-        };
+        let shown = self.scan(address).await;
+        let seen = fingerprints(&shown);
+        let managed = Managed::read(&self.managed);
+        if let Some(key) = shown.iter().find(|key| managed.revokes(key)) {
+            let message = format!(
+                "the host key of {host} is marked as revoked: it shows {}",
+                key.fingerprint
+            );
+            return Failure::new("host_key_revoked", message);
+        }
         let trusted = self.trusted(host, address);
         if trusted.is_empty() {
             let message = format!(
@@ -175,13 +184,77 @@ impl KnownHosts {
             );
             return Failure::new("host_key_unknown", message);
         }
-        let known: Vec<&str> = trusted.iter().map(|key| key.fingerprint.as_str()).collect();
         let message = format!(
             "the host key of {host} has changed: it shows {seen}, trusted is {}. Either the machine was set up \
              anew, or somebody else answers at {}",
-            known.join(", "),
+            fingerprints(&trusted),
             address.address
         );
         Failure::new("host_key_changed", message)
     }
 }
+
+fn fingerprints(keys: &[HostKey]) -> String {
+    if keys.is_empty() {
+        return "none".to_owned();
+    }
+    let all: Vec<&str> = keys.iter().map(|key| key.fingerprint.as_str()).collect();
+    all.join(", ")
+}
+
+/// The managed file. Only plain lines of one name, and `@revoked`, mean anything here; whatever else
+/// `ssh` would understand grants nothing.
+struct Managed(String);
+
+impl Managed {
+    /// A file that is not there or cannot be read trusts nobody.
+    fn read(path: &Path) -> Self {
+        Self(fs::read_to_string(path).unwrap_or_default())
+    }
+
+    fn keys_of(&self, host: &HostName) -> Vec<HostKey> {
+        let of_host = |line: &str| {
+            let mut words = line.split_whitespace();
+            let ours = words.next() == Some(host.as_str());
+            ours.then(|| HostKey::of_words(words)).flatten()
+        };
+        self.0.lines().filter_map(of_host).collect()
+    }
+
+    /// For whichever hosts it says so, and however it is written: a key that got about is nobody's.
+    fn revokes(&self, key: &HostKey) -> bool {
+        let blob = key.line.split(' ').next_back();
+        self.0.lines().any(|line| {
+            let mut words = line.split_whitespace();
+            words.next() == Some("@revoked") && words.any(|word| Some(word) == blob)
+        })
+    }
+}
+
+/// Puts a private file there in one step, and on disk.
+fn replace(path: &Path, content: &str) -> std::io::Result<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let partial = path.with_extension(format!("{}-{count}.partial", std::process::id()));
+    let written = OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(&partial)
+        .and_then(|mut file| {
+            file.write_all(content.as_bytes())?;
+            file.sync_all()
+        })
+        .and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written?;
+    match path.parent() {
+        Some(folder) => fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

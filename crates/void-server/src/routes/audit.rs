@@ -5,7 +5,7 @@ use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,19 +112,20 @@ pub(crate) async fn export(
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let control = app.control().clone();
+    // Read before the answer begins, so that its error still has a status.
     let first = page_after(&control, query.after.unwrap_or(0)).await?;
-    let pages = stream::try_unfold((control, first), |(control, page)| async move {
-        let Some((lines, last)) = page else {
-            return Ok(None);
-        };
-        let next = page_after(&control, last)
+    let last = first.as_ref().map(|(_, last)| *last);
+    let rest = stream::try_unfold((control, last), |(control, last)| async move {
+        let Some(last) = last else { return Ok(None) };
+        let page = page_after(&control, last)
             .await
             .inspect_err(|error| tracing::error!(%error, "an export of the record broke off"))?;
-        Ok::<_, StoreError>(Some((lines, (control, next))))
+        Ok(page.map(|(lines, last)| (lines, (control, Some(last)))))
     });
+    let first = stream::iter(first.map(|(lines, _)| Ok::<_, StoreError>(lines)));
     Ok((
         [(header::CONTENT_TYPE, "application/x-ndjson")],
-        HttpBody::from_stream(pages),
+        HttpBody::from_stream(first.chain(rest)),
     )
         .into_response())
 }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::access::Credential;
 use void_control::sessions::{self, SESSION_LASTS, SessionError};
+use void_domain::capabilities::Capability;
 use void_domain::ids::RequestId;
 use void_domain::secrets::Secret;
 
@@ -38,7 +39,7 @@ pub(crate) async fn who(admitted: Admitted) -> Json<WhoResponse> {
             .ctx
             .capabilities
             .iter()
-            .map(|capability| capability.as_str())
+            .map(Capability::as_str)
             .collect(),
     })
 }

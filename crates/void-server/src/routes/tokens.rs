@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use void_control::tokens::{self, TokenError};
 use void_domain::actors::ActorKind;
-use void_domain::capabilities::Capabilities;
+use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::TokenId;
 
 use crate::app::App;
@@ -36,11 +36,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>,
         .map(|token| TokenResponse {
             id: token.id.to_string(),
             kind: token.kind.as_str(),
-            capabilities: token
-                .capabilities
-                .iter()
-                .map(|capability| capability.as_str())
-                .collect(),
+            capabilities: token.capabilities.iter().map(Capability::as_str).collect(),
             created_at: token.created_at.to_string(),
             revoked_at: token.revoked_at.map(|at| at.to_string()),
             name: token.name,

@@ -1,1 +1,60 @@
-//! placeholder
+//! The whole application over HTTP: every route, every caller, every bound.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::needless_pass_by_value,
+    unreachable_pub,
+    reason = "tests stop at the first surprise"
+)]
+
+mod apps;
+mod authz;
+mod bounds;
+mod callers;
+mod fence;
+mod instances;
+mod labs;
+mod leaks;
+mod masks;
+mod noise;
+mod openapi;
+mod races;
+mod raw;
+mod routes;
+mod secrets;
+mod sse;
+mod strangers;
+mod streams;
+
+/// A file that nobody declares is a test that nobody runs.
+#[test]
+fn every_file_is_part_of_this() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let declared = |file: &str| std::fs::read_to_string(here.join(file)).unwrap();
+    for (folder, list) in [("", declared("main.rs")), ("routes", declared("routes.rs"))] {
+        for entry in std::fs::read_dir(here.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let named = list
+                .lines()
+                .any(|line| line.ends_with(&format!("mod {name};")));
+            assert!(
+                named || name == "main",
+                "{} is not declared",
+                path.display()
+            );
+        }
+    }
+    // And every file of routes has its tests; the stream has its own.
+    let source = here.join("../../src/routes");
+    for entry in std::fs::read_dir(source).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let tested = here.join("routes").join(&name).exists() || name == "events.rs";
+        assert!(tested, "src/routes/{name} has no tests");
+    }
+}

@@ -1,0 +1,438 @@
+//! The whole application in this process, on a real socket, with a real database and a real host side.
+//!
+//! Dropping an app ends it and then looks back: the audit chain verifies from its first entry, every
+//! row's state is the last one recorded about it, events are numbered without a gap, the effects
+//! outside are exactly the runs on the record, and no secret of this app is in any log line.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use void_channels::Channel;
+use void_control::{Clock, Control, ControlConfig, Limits};
+use void_domain::audit::AuditEntry;
+use void_domain::proposals::{Proposal, Status};
+use void_domain::secrets::Secret;
+use void_server::{Bound, ServerConfig};
+use void_store::proposals::Filter;
+use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
+use void_testkit::{eventually, postgres_database};
+
+use crate::callers::{Caller, Shows};
+use crate::labs::Lab;
+use crate::leaks::{self, Secrets};
+
+#[derive(Clone)]
+pub enum Engine {
+    Sqlite,
+    Postgres(String),
+}
+
+impl Engine {
+    pub async fn postgres() -> Self {
+        let made = tokio::task::spawn_blocking(postgres_database).await;
+        Self::Postgres(made.unwrap())
+    }
+
+    pub async fn both() -> [Self; 2] {
+        [Self::Sqlite, Self::postgres().await]
+    }
+}
+
+/// What differs from the ordinary.
+pub struct Setup {
+    pub engine: Engine,
+    pub clock: Clock,
+    pub limits: Limits,
+    pub public_url: Option<&'static str>,
+    pub allowed_hosts: Vec<String>,
+    pub executor: Option<Arc<dyn Channel>>,
+    pub listen: SocketAddr,
+    pub owner_token: String,
+    pub lab: Arc<Lab>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            engine: Engine::Sqlite,
+            clock: Clock::system(),
+            limits: Limits::default(),
+            public_url: None,
+            allowed_hosts: Vec::new(),
+            executor: None,
+            listen: ([127, 0, 0, 1], 0).into(),
+            owner_token: format!("owner-{:016x}{:016x}", random(), random()),
+            lab: Arc::new(Lab::new()),
+        }
+    }
+}
+
+/// Different in every process and every call; nothing here needs more.
+pub fn random() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(0)
+}
+
+pub struct App {
+    pub control: Control,
+    pub store: Store,
+    pub address: SocketAddr,
+    pub lab: Arc<Lab>,
+    pub secrets: Arc<Secrets>,
+    owner_token: String,
+    http: reqwest::Client,
+    stop: watch::Sender<bool>,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl App {
+    pub async fn start() -> Self {
+        Setup::default().start().await
+    }
+
+    pub async fn on(engine: Engine) -> Self {
+        let setup = Setup {
+            engine,
+            ..Setup::default()
+        };
+        setup.start().await
+    }
+
+    /// One whose time stands still until the test moves it.
+    pub async fn with_clock() -> Self {
+        let setup = Setup {
+            clock: Clock::manual(Clock::system().now()),
+            ..Setup::default()
+        };
+        setup.start().await
+    }
+
+    pub fn anonymous(&self) -> Caller {
+        self.caller(Shows::Nothing)
+    }
+
+    pub fn owner(&self) -> Caller {
+        self.caller(Shows::Bearer(self.owner_token.clone()))
+    }
+
+    pub fn owner_token(&self) -> &str {
+        &self.owner_token
+    }
+
+    pub fn caller(&self, shows: Shows) -> Caller {
+        Caller {
+            http: self.http.clone(),
+            address: self.address,
+            secrets: Arc::clone(&self.secrets),
+            shows,
+        }
+    }
+
+    /// A new token of this kind, and its holder.
+    pub async fn holder(&self, kind: &str, name: &str, capabilities: &[&str]) -> Holder {
+        let body = json!({"kind": kind, "name": name, "capabilities": capabilities});
+        let made = self.owner().post("/api/tokens", body).await.ok();
+        let token = made["token"].as_str().unwrap().to_owned();
+        self.secrets.add(&token);
+        Holder {
+            id: made["id"].as_str().unwrap().to_owned(),
+            caller: self.caller(Shows::Bearer(token)),
+        }
+    }
+
+    pub async fn agent(&self, name: &str) -> Caller {
+        self.holder("agent", name, &["act"]).await.caller
+    }
+
+    /// The owner's browser, logged in.
+    pub async fn session(&self) -> Caller {
+        let body = json!({"token": self.owner_token});
+        let answer = self.anonymous().post("/api/session", body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let cookie = answer.headers["set-cookie"].to_str().unwrap();
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        self.secrets.add(cookie.split_once('=').unwrap().1);
+        self.caller(Shows::Cookie(cookie))
+    }
+
+    /// Queues a risky action as the owner, and reads the row that waits.
+    pub async fn queue(&self, action: &str) -> Value {
+        queue(&self.owner(), action).await
+    }
+
+    pub async fn row(&self, id: &str) -> Value {
+        self.owner().get(&format!("/api/proposals/{id}")).await.ok()
+    }
+
+    /// The row once it has ended.
+    pub async fn ended(&self, id: &str) -> Value {
+        eventually("the run to end", || async {
+            let row = self.row(id).await;
+            let open = matches!(
+                row["status"].as_str(),
+                Some("pending" | "approved" | "running")
+            );
+            (!open).then_some(row)
+        })
+        .await
+    }
+
+    /// Moves a manual clock on.
+    pub fn pass(&self, duration: Duration) {
+        let clock = self.control.clock();
+        clock.set(clock.now().plus(duration));
+    }
+
+    pub async fn audit_head(&self) -> (u64, String) {
+        let read = self.store.read(|tx| Box::pin(audit::head(tx)));
+        let (seq, hash) = read.await.unwrap();
+        (seq, hash.to_string())
+    }
+
+    /// The whole record, oldest first.
+    pub async fn audit(&self) -> Vec<AuditEntry> {
+        let mut entries: Vec<AuditEntry> = Vec::new();
+        loop {
+            let after = entries.last().map_or(0, |entry| entry.seq);
+            let read = self
+                .store
+                .read(move |tx| Box::pin(audit::list_after(tx, after, 1_000)));
+            let page = read.await.unwrap();
+            if page.is_empty() {
+                return entries;
+            }
+            entries.extend(page);
+        }
+    }
+
+    pub async fn audited(&self, verb: &str) -> Vec<AuditEntry> {
+        let mut entries = self.audit().await;
+        entries.retain(|entry| entry.verb == verb);
+        entries
+    }
+
+    async fn proposals(&self) -> Vec<Proposal> {
+        let mut all: Vec<Proposal> = Vec::new();
+        loop {
+            let cursor = all.last().map(|proposal| proposal.id);
+            let read = self
+                .store
+                .read(move |tx| Box::pin(proposals::list(tx, Filter::default(), cursor, 500)));
+            let page = read.await.unwrap();
+            all.extend(page.items.into_iter().map(|stored| stored.proposal));
+            if page.next.is_none() {
+                return all;
+            }
+        }
+    }
+
+    pub async fn proposal_count(&self) -> usize {
+        self.proposals().await.len()
+    }
+
+    async fn count(&self, status: Status) -> u64 {
+        let read = self
+            .store
+            .read(move |tx| Box::pin(proposals::count_by_status(tx, status)));
+        read.await.unwrap()
+    }
+
+    async fn end(&mut self) {
+        self.lab.release();
+        self.settle_writes().await;
+        eventually("runs to end", || async {
+            (self.count(Status::Running).await == 0).then_some(())
+        })
+        .await;
+        // A test may still hold a connection that has said nothing; it is not waited for.
+        self.shut_down(Duration::from_millis(200)).await;
+        self.settle_writes().await;
+    }
+
+    /// Writes are made in turn: once this one is through, what a caller began before it hung up is too.
+    async fn settle_writes(&self) {
+        let nothing = self
+            .store
+            .write(|_| Box::pin(async { Ok::<_, StoreError>(()) }));
+        nothing.await.unwrap();
+    }
+
+    /// Stops as the binary does; whether serving came to its own end in time.
+    pub async fn shut_down(&mut self, patience: Duration) -> bool {
+        self.control.stop(Duration::from_secs(30)).await;
+        self.stop.send_replace(true);
+        let Some(serving) = self.serving.take() else {
+            return true;
+        };
+        let abort = serving.abort_handle();
+        let ended = tokio::time::timeout(patience, serving).await;
+        abort.abort();
+        ended.is_ok()
+    }
+
+    async fn look_back(&self) {
+        let entries = self.audit().await;
+        verify_chain(&entries, &self.audit_head().await);
+        let rows = self.proposals().await;
+        let mut last_status: BTreeMap<String, String> = BTreeMap::new();
+        let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+        for entry in &entries {
+            let detail: Value = serde_json::from_str(&entry.detail).unwrap();
+            if let (Some(subject), Some(status)) = (&entry.subject, detail["status"].as_str()) {
+                last_status.insert(subject.clone(), status.to_owned());
+            }
+            let ran = matches!(entry.verb.as_str(), "proposal.executed" | "proposal.failed");
+            if ran && !detail["result"]["exit"].is_null() {
+                let action = detail["action_id"].as_str().unwrap().to_owned();
+                *expected.entry(action).or_default() += 1;
+            }
+        }
+        assert_eq!(
+            expected,
+            self.lab.effects(),
+            "effects outside and on the record"
+        );
+        for row in rows {
+            let recorded = last_status.get(&row.id.to_string()).map(String::as_str);
+            assert_eq!(recorded, Some(row.status().as_str()), "{}", row.id);
+        }
+        self.events_have_no_gap().await;
+        leaks::assert_not_logged(&self.secrets);
+    }
+
+    async fn events_have_no_gap(&self) {
+        let mut seq = 0;
+        loop {
+            let read = self
+                .store
+                .read(move |tx| Box::pin(events::list_after(tx, seq, 1_000)));
+            let page = read.await.unwrap();
+            if page.is_empty() {
+                break;
+            }
+            for event in page {
+                assert_eq!(event.seq, seq + 1, "events are numbered without a gap");
+                seq = event.seq;
+            }
+        }
+        let last = self.store.read(|tx| Box::pin(events::last(tx)));
+        assert_eq!(Ok::<_, StoreError>(seq), last.await);
+    }
+}
+
+/// Checked by the program that knows nothing of Void.
+pub fn verify_chain(entries: &[AuditEntry], head: &(u64, String)) {
+    let lines: String = entries
+        .iter()
+        .map(|entry| format!("{}\n", entry.export_line()))
+        .collect();
+    let options = void_verify::Options {
+        head: (head.0 > 0).then(|| void_verify::parse_hash(head.1.as_bytes()).unwrap()),
+        threads: 1,
+    };
+    let report = void_verify::verify(lines.as_bytes(), &options).unwrap();
+    assert!(report.problems.is_empty(), "{report:?}");
+    assert_eq!(report.entries, head.0);
+    assert_eq!(report.first_seq.unwrap_or(1), 1);
+}
+
+/// Queues a risky action as this caller.
+pub async fn queue(caller: &Caller, action: &str) -> Value {
+    let path = format!("/api/actions/{action}/run");
+    let queued = caller.post(&path, json!({"reason": "a test"})).await.ok();
+    assert_eq!(queued["queued"], true, "{queued}");
+    let id = queued["action_row_id"].as_str().unwrap();
+    caller.get(&format!("/api/proposals/{id}")).await.ok()
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.lab.release();
+            self.stop.send_replace(true);
+            return;
+        }
+        tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(async {
+                self.end().await;
+                self.look_back().await;
+            });
+        });
+    }
+}
+
+/// Who holds a token.
+pub struct Holder {
+    pub id: String,
+    pub caller: Caller,
+}
+
+impl Setup {
+    pub async fn start(self) -> App {
+        leaks::listen_to_the_log();
+        let store = match &self.engine {
+            Engine::Sqlite => {
+                let file = self.lab.path().join("void.db");
+                Store::open_sqlite(SqliteConfig::new(file)).await
+            }
+            Engine::Postgres(url) => {
+                let config = PostgresConfig {
+                    url: Secret::new(url.as_str()),
+                    ca_file: None,
+                };
+                Store::open_postgres(config).await
+            }
+        };
+        let store = store.unwrap();
+        let catalogue = self.lab.catalogue();
+        let config = ControlConfig {
+            store: store.clone(),
+            channels: Arc::new(self.lab.channels(&catalogue)),
+            catalogue,
+            catalogue_commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+            executor: self.executor,
+            clock: self.clock,
+            owner_token: Secret::new(self.owner_token.as_str()),
+            limits: self.limits,
+            backups_folder: Some(self.lab.path().join("backups")),
+            witness_file: None,
+        };
+        let control = Control::start(config).await.unwrap();
+        let bound = Bound::to(self.listen).await.unwrap();
+        let address = bound.address;
+        let router = void_server::router(ServerConfig {
+            control: control.clone(),
+            public_url: self.public_url.map(str::to_owned),
+            allowed_hosts: self.allowed_hosts,
+        });
+        let (stop, stopped) = watch::channel(false);
+        let serving = tokio::spawn(void_server::serve(bound, router, stopped));
+        let secrets = Arc::new(Secrets::default());
+        secrets.add(&self.owner_token);
+        let app = App {
+            control,
+            store,
+            address,
+            lab: self.lab,
+            secrets,
+            owner_token: self.owner_token,
+            http: crate::callers::client(),
+            stop,
+            serving: Some(serving),
+        };
+        if app.store.is_sqlite() {
+            // The first start of a day makes a copy; tests that count entries begin after it.
+            eventually("the daily copy", || async {
+                let made = app.audited("backup.created").await;
+                (!made.is_empty()).then_some(())
+            })
+            .await;
+        }
+        app
+    }
+}

@@ -1,0 +1,633 @@
+//! Every row of the route table with every kind of caller (I20), and every way to an approval with
+//! everybody who must not have it (I8, R-A4).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use void_server::Access;
+use void_server::routes::{ROUTES, Route};
+
+use crate::apps::{App, Setup, queue};
+use crate::callers::{Answer, Caller, Shows};
+
+const NOBODY: &str = "019a0000-0000-7000-8000-000000000000";
+
+/// A harmless call of every operation: it names things that do not exist, or asks what changes
+/// nothing, so what remains of the answer is whether the caller was let through.
+fn sample(operation: &str) -> (String, Option<Value>, u16) {
+    let zeros = "0".repeat(64);
+    let decide = json!({"decision": "approve", "digest": zeros});
+    let (path, body, status) = match operation {
+        "runAction" => ("/api/actions/no-such/run".to_owned(), None, 404),
+        "approvePending" => (format!("/api/actions/pending/{NOBODY}/approve"), None, 404),
+        "rejectPending" => (format!("/api/actions/pending/{NOBODY}/reject"), None, 404),
+        "getProposal" => (format!("/api/proposals/{NOBODY}"), None, 404),
+        "decideProposal" => (format!("/api/proposals/{NOBODY}/decide"), Some(decide), 404),
+        "cancelProposal" => (format!("/api/proposals/{NOBODY}/cancel"), None, 404),
+        "settleProposal" => {
+            let body = json!({"outcome": "failed"});
+            (format!("/api/proposals/{NOBODY}/settle"), Some(body), 404)
+        }
+        "getAuditEntry" => ("/api/audit/1".to_owned(), None, 200),
+        "freeze" => ("/api/freeze".to_owned(), Some(json!({"for_s": 0})), 422),
+        "createToken" => ("/api/tokens".to_owned(), Some(json!({})), 422),
+        "revokeToken" => (format!("/api/tokens/{NOBODY}"), None, 404),
+        "openSession" => ("/api/session".to_owned(), Some(json!({"token": 5})), 422),
+        "checkHost" => ("/api/hosts/no-such/check".to_owned(), None, 404),
+        "trustHost" => ("/api/hosts/no-such/trust".to_owned(), None, 404),
+        "listActions" | "listPending" | "listRecent" | "listProposals" | "getInbox"
+        | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens"
+        | "getSession" | "closeSession" | "listHosts" | "listBackups" | "createBackup"
+        | "getStatus" | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" => {
+            let route = ROUTES.iter().find(|route| route.operation == operation);
+            (route.unwrap().path.to_owned(), None, 200)
+        }
+        untested => panic!("the route {untested} has no sample here: give it one"),
+    };
+    (path, body, status)
+}
+
+/// What a credential is worth, apart from where it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Worth {
+    Nothing,
+    /// It is shown and is no good: an error everywhere.
+    Bad,
+    Owner,
+    Viewer,
+    /// Whether it has `read` and `act`.
+    Agent(bool, bool),
+    Node,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Passes,
+    Unauthenticated,
+    OwnerOnly,
+    Forbidden,
+}
+
+/// The rule, written a second time.
+fn verdict(access: Access, worth: Worth) -> Verdict {
+    use Verdict::{Forbidden, OwnerOnly, Passes, Unauthenticated};
+    let readers = [Access::Local, Access::Read, Access::Catalogue];
+    let passes = match worth {
+        Worth::Bad => return Unauthenticated,
+        // Every test calls from this machine.
+        Worth::Nothing if matches!(access, Access::Public | Access::Local) => return Passes,
+        Worth::Nothing => return Unauthenticated,
+        Worth::Owner => true,
+        Worth::Viewer => access == Access::Public || readers.contains(&access),
+        Worth::Agent(read, act) => match access {
+            Access::Public => true,
+            Access::Local | Access::Read => read || act,
+            Access::Catalogue | Access::Act => act,
+            Access::Owner => false,
+        },
+        Worth::Node => access == Access::Public,
+    };
+    match (passes, access) {
+        (true, _) => Passes,
+        (false, Access::Owner) => OwnerOnly,
+        (false, _) => Forbidden,
+    }
+}
+
+struct Principal {
+    name: &'static str,
+    caller: Caller,
+    worth: Worth,
+}
+
+async fn cookie(app: &App) -> Shows {
+    let id = void_control::access::new_request_id(&app.control).unwrap();
+    let opened = void_control::sessions::open(&app.control, id, app.owner_token()).await;
+    let Ok(cookie) = opened else {
+        panic!("the owner's token opens a session")
+    };
+    app.secrets.add(cookie.expose());
+    Shows::Cookie(format!("void_session={}", cookie.expose()))
+}
+
+/// Everybody who may turn up. The clock of the app is a manual one.
+async fn principals(app: &App) -> Vec<Principal> {
+    let outlived = cookie(app).await;
+    app.pass(Duration::from_secs(31 * 24 * 60 * 60));
+    let ended = cookie(app).await;
+    assert_eq!(
+        app.caller(ended.clone())
+            .delete("/api/session")
+            .await
+            .status,
+        200
+    );
+    let revoked = app.holder("agent", "gone", &["act"]).await;
+    app.owner()
+        .delete(&format!("/api/tokens/{}", revoked.id))
+        .await
+        .ok();
+    let all = [
+        "read",
+        "act",
+        "suggest",
+        "spawn",
+        "meta.read",
+        "meta.update",
+    ];
+    let other = ["suggest", "spawn", "meta.read", "meta.update"];
+    let bearer = format!("Bearer {}", app.owner_token());
+    let headers = |lines: &[(&'static str, &str)]| {
+        let lines = lines
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()));
+        Shows::Headers(lines.collect())
+    };
+    let mut principals = Vec::new();
+    let mut add = |name, caller, worth| {
+        principals.push(Principal {
+            name,
+            caller,
+            worth,
+        });
+    };
+    for (kind, name, capabilities, worth) in [
+        ("viewer", "viewer", &[] as &[&str], Worth::Viewer),
+        ("viewer", "viewer-with-all", &all, Worth::Viewer),
+        (
+            "agent",
+            "agent-reading",
+            &["read"],
+            Worth::Agent(true, false),
+        ),
+        (
+            "agent",
+            "agent-without-any",
+            &[],
+            Worth::Agent(false, false),
+        ),
+        (
+            "agent",
+            "agent-with-others",
+            &other,
+            Worth::Agent(false, false),
+        ),
+        ("agent", "agent-acting", &["act"], Worth::Agent(false, true)),
+        ("agent", "agent-with-all", &all, Worth::Agent(true, true)),
+        ("node", "node", &[], Worth::Node),
+        ("node", "node-with-all", &all, Worth::Node),
+    ] {
+        add(
+            name,
+            app.holder(kind, name, capabilities).await.caller,
+            worth,
+        );
+    }
+    for (name, shows, worth) in [
+        ("nobody", Shows::Nothing, Worth::Nothing),
+        ("an ended session", ended, Worth::Nothing),
+        ("a session that is over", outlived, Worth::Nothing),
+        (
+            "a made-up cookie",
+            Shows::Cookie("void_session=AAAAAAAA".into()),
+            Worth::Nothing,
+        ),
+        (
+            "garbage",
+            Shows::Bearer("void_agent_garbage".into()),
+            Worth::Bad,
+        ),
+        (
+            "an empty token",
+            headers(&[("authorization", "Bearer ")]),
+            Worth::Bad,
+        ),
+        (
+            "another scheme",
+            headers(&[("authorization", "Basic b3duZXI6eA==")]),
+            Worth::Bad,
+        ),
+        (
+            "no scheme",
+            headers(&[("authorization", app.owner_token())]),
+            Worth::Bad,
+        ),
+        (
+            "a token that is too long",
+            Shows::Bearer("x".repeat(4_000)),
+            Worth::Bad,
+        ),
+        (
+            "two headers, the first one good",
+            headers(&[("authorization", &bearer), ("authorization", "Bearer x")]),
+            Worth::Bad,
+        ),
+        (
+            "two headers, both good",
+            headers(&[("authorization", &bearer), ("authorization", &bearer)]),
+            Worth::Bad,
+        ),
+        (
+            "the owner's bearer",
+            Shows::Bearer(app.owner_token().to_owned()),
+            Worth::Owner,
+        ),
+        (
+            "the owner's command line",
+            headers(&[("authorization", &bearer), ("x-void-surface", "cli")]),
+            Worth::Owner,
+        ),
+        ("the owner's browser", cookie(app).await, Worth::Owner),
+    ] {
+        add(name, app.caller(shows), worth);
+    }
+    add("a revoked token", revoked.caller, Worth::Bad);
+    principals
+}
+
+async fn call(app: &App, route: &Route, method: Method, principal: &Principal) -> Answer {
+    let (path, body, _) = sample(route.operation);
+    let mut caller = principal.caller.clone();
+    if route.operation == "closeSession" && principal.name == "the owner's browser" {
+        // It would end the session that the other rows still need.
+        caller.shows = cookie(app).await;
+    }
+    if route.operation == "streamEvents" {
+        // Its body has no end.
+        let response = caller.request(method, &path).send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = if status == 200 {
+            String::new()
+        } else {
+            response.text().await.unwrap()
+        };
+        return Answer {
+            status,
+            headers,
+            text,
+        };
+    }
+    caller.send(method, &path, body).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_lets_through_whom_its_rule_names_and_nobody_else() {
+    let app = App::with_clock().await;
+    let catalogue = app.owner().get("/api/actions").await.ok();
+    let file = fs::read(app.lab.catalogue_file()).unwrap();
+    let (mut pairs, mut refused) = (0, BTreeMap::<String, usize>::new());
+    for principal in principals(&app).await {
+        for route in ROUTES {
+            let method: Method = route.method.parse().unwrap();
+            let reads = method == Method::GET;
+            let before = app.audit_head().await;
+            let answer = call(&app, route, method, &principal).await;
+            let expected = verdict(route.access, principal.worth);
+            let who = format!("{} as {}: {}", route.operation, principal.name, answer.text);
+            match expected {
+                Verdict::Passes => {
+                    let (_, _, mut status) = sample(route.operation);
+                    if route.operation == "closeSession" && !principal.name.ends_with("browser") {
+                        status = 422;
+                    }
+                    assert_eq!(answer.status, status, "{who}");
+                }
+                Verdict::Unauthenticated => {
+                    answer.error(401, "unauthenticated");
+                    assert_eq!(answer.headers["www-authenticate"], "Bearer", "{who}");
+                }
+                Verdict::OwnerOnly => _ = answer.error(403, "owner_only"),
+                Verdict::Forbidden => _ = answer.error(403, "forbidden"),
+            }
+            // Who is known and tries to change what they may not is on the record; nobody else is.
+            let recorded = app.audit_head().await.0 - before.0;
+            match expected {
+                Verdict::OwnerOnly | Verdict::Forbidden if !reads => {
+                    assert_eq!(recorded, 1, "{who}");
+                    *refused.entry(route.operation.to_owned()).or_default() += 1;
+                }
+                Verdict::Passes => {}
+                _ => assert_eq!(recorded, 0, "{who}"),
+            }
+            if reads {
+                let head = call(&app, route, Method::HEAD, &principal).await;
+                assert_eq!(head.status, answer.status, "HEAD {who}");
+                assert_eq!(head.text, "", "HEAD {who}");
+            }
+            pairs += 1;
+        }
+    }
+    assert_eq!(pairs, ROUTES.len() * 24);
+    let mut recorded = BTreeMap::<String, usize>::new();
+    for entry in app.audited("access.refused").await {
+        let detail: Value = serde_json::from_str(&entry.detail).unwrap();
+        *recorded
+            .entry(detail["what"].as_str().unwrap().to_owned())
+            .or_default() += 1;
+    }
+    assert_eq!(recorded, refused);
+    // I14: after all of this the catalogue is what it was.
+    assert_eq!(app.owner().get("/api/actions").await.ok(), catalogue);
+    assert_eq!(fs::read(app.lab.catalogue_file()).unwrap(), file);
+    assert_eq!((app.proposal_count().await, app.lab.effect_count()), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_but_the_owner_reaches_an_approval() {
+    let app = App::with_clock().await;
+    let everybody = principals(&app).await;
+    let agent = app.agent("blue").await;
+    let by_owner = app.queue("stop-a").await;
+    let by_agent = queue(&agent, "stop-b").await;
+    let before: Vec<Value> = vec![by_owner.clone(), by_agent.clone()];
+    let mut tries = 0;
+    let mut others: Vec<&Principal> = everybody.iter().collect();
+    others.retain(|principal| principal.worth != Worth::Owner);
+    let requester = Principal {
+        name: "who asked",
+        caller: agent,
+        worth: Worth::Agent(false, true),
+    };
+    others.push(&requester);
+    for principal in others {
+        for row in &before {
+            for key in [row["id"].as_str().unwrap(), row["code"].as_str().unwrap()] {
+                for (path, body) in ways_to_approve(key, &row["digest"]) {
+                    for method in [Method::POST, Method::GET, Method::PUT, Method::PATCH] {
+                        let answer = principal.caller.send(method, &path, body.clone()).await;
+                        let refused = matches!(answer.status, 401 | 403 | 404 | 405);
+                        assert!(refused, "{} {path}: {}", principal.name, answer.text);
+                        tries += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(tries > 2_000, "{tries}");
+    for row in &before {
+        assert_eq!(app.row(row["id"].as_str().unwrap()).await, *row);
+    }
+    assert_eq!(app.lab.effect_count(), 0);
+    for row in &before {
+        let answer = app.owner().decide(row, "approve").await.ok();
+        assert_eq!(answer["status"], "executed");
+    }
+    assert_eq!(app.lab.effect_count(), 2);
+}
+
+fn ways_to_approve(key: &str, digest: &Value) -> Vec<(String, Option<Value>)> {
+    let decide = |extra: Value| {
+        let mut body = json!({"decision": "approve", "digest": digest});
+        body.as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        Some(body)
+    };
+    vec![
+        (format!("/api/actions/pending/{key}/approve"), None),
+        (
+            format!("/api/actions/pending/{key}/approve?wait=0"),
+            Some(json!({"digest": digest})),
+        ),
+        (format!("/api/proposals/{key}/decide"), decide(json!({}))),
+        (
+            format!("/api/proposals/{key}/decide"),
+            decide(json!({"reason": "/approve"})),
+        ),
+        (
+            format!("/api/proposals/{key}/decide"),
+            decide(json!({"by": "owner-cli"})),
+        ),
+        (
+            format!("/api/proposals/{key}/settle"),
+            Some(json!({"outcome": "executed"})),
+        ),
+    ]
+}
+
+/// R-A5 and R-C13: what a caller says about itself or about the action is not believed.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_in_a_request_makes_a_risky_action_safe_or_an_agent_the_owner() {
+    let app = App::start().await;
+    let agent = app.agent("blue").await;
+    for body in [
+        json!({"tier": "safe"}),
+        json!({"risk": "nominal"}),
+        json!({"params": {"tier": "safe"}}),
+        json!({"approved": true}),
+        json!({"requested_by": {"kind": "owner", "id": null, "name": "owner"}}),
+        json!({"actor": "owner-cli"}),
+        json!({"capabilities": ["act", "approve"]}),
+    ] {
+        let answer = agent.post("/api/actions/stop-a/run", body.clone()).await;
+        assert_eq!(answer.status, 422, "{body}: {}", answer.text);
+    }
+    let token = agent.shows.headers()[0].1.clone();
+    let pretender = app.caller(Shows::Headers(vec![
+        ("authorization", token),
+        ("x-void-surface", "cli".into()),
+        ("x-void-actor", "owner".into()),
+        ("x-forwarded-user", "owner".into()),
+        ("cookie", "void_session=owner".into()),
+    ]));
+    assert_eq!(pretender.get("/api/session").await.ok()["kind"], "agent");
+    let row = queue(&pretender, "stop-a").await;
+    assert_eq!(
+        (&row["requested_by"]["kind"], &row["status"]),
+        (&json!("agent"), &json!("pending"))
+    );
+    pretender
+        .decide(&row, "approve")
+        .await
+        .error(403, "owner_only");
+    assert_eq!(app.lab.effect_count(), 0);
+}
+
+/// I14: what is on the disk is read at a start and never again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_catalogue_that_is_edited_while_the_server_runs_changes_nothing() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let before = owner.get("/api/actions").await.ok();
+    let waiting = app.queue("stop-a").await;
+    let text = fs::read_to_string(app.lab.catalogue_file()).unwrap();
+    let edited = text
+        .replace(
+            "\"service\": \"r1\", \"tier\": \"risky\"",
+            "\"service\": \"r1\", \"tier\": \"safe\"",
+        )
+        .replace("touch-a", "touch-z");
+    assert_ne!(edited, text);
+    fs::write(app.lab.catalogue_file(), edited).unwrap();
+    assert_eq!(owner.get("/api/actions").await.ok(), before);
+    assert_eq!(owner.run("stop-a").await.ok()["queued"], true);
+    owner.run("touch-z").await.error(404, "unknown_action");
+    assert_eq!(owner.run("touch-a").await.ok()["executed"], true);
+    fs::remove_file(app.lab.catalogue_file()).unwrap();
+    assert_eq!(
+        owner.decide(&waiting, "approve").await.ok()["status"],
+        "executed"
+    );
+    let digest = before["catalogue"]["digest"].as_str().unwrap();
+    for entry in app.audit().await {
+        assert_eq!(entry.catalogue.as_deref(), Some(digest), "{}", entry.verb);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_in_the_table_does_not_exist() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let known: Vec<&str> = ROUTES.iter().map(|route| route.path).collect();
+    for method in [
+        "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND",
+    ] {
+        for path in &known {
+            let listed = ROUTES
+                .iter()
+                .any(|route| route.path == *path && route.method == method);
+            if listed {
+                continue;
+            }
+            let path = path.replace(['{', '}'], "x");
+            let answer = owner.send(method.parse().unwrap(), &path, None).await;
+            // A word in the place of an id may be a path of its own.
+            let missing = matches!(answer.code().as_str(), "method_not_allowed" | "not_found");
+            assert!(missing, "{method} {path}: {}", answer.text);
+            if answer.status == 405 {
+                let allowed = answer.headers["allow"].to_str().unwrap();
+                assert!(
+                    !allowed.split(',').any(|allowed| allowed == method),
+                    "{allowed}"
+                );
+            }
+        }
+    }
+    for path in [
+        "/",
+        "/api",
+        "/api/",
+        "/api/actions/",
+        "//api/actions",
+        "/api//actions",
+        "/API/actions",
+        "/api/actions/touch-a",
+        "/api/actions/touch-a/run/",
+        "/api/actions/%2e%2e/run",
+        "/api/proposals/x/approve",
+        "/api/services",
+        "/mcp",
+        "/index.html",
+        "/.git/config",
+        "/api/actions/pending/a/b/approve",
+        "/api/audit/1/2",
+        "/debug",
+        "/api/void.db",
+        "/api/events/",
+        "/healthz/",
+        "/api/openapi.json/..",
+        "/api/tokens/a/b",
+    ] {
+        let answer = owner.get(path).await;
+        assert!(
+            matches!(answer.status, 404 | 405),
+            "{path}: {}",
+            answer.text
+        );
+    }
+    assert_eq!(app.proposal_count().await, 0);
+}
+
+/// The table is the only way in: one place adds routes, and it adds what the table holds.
+#[test]
+fn no_handler_is_reachable_past_the_table() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let table = fs::read_to_string(source.join("routes.rs")).unwrap();
+    let mut handlers = 0;
+    let mut files = vec![source.clone()];
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.strip_prefix(&source).unwrap().display().to_string();
+        let adds = [
+            ".route(",
+            ".route_service(",
+            ".nest(",
+            ".nest_service(",
+            ".merge(",
+            "on_service(",
+        ];
+        let found: Vec<&str> = adds.into_iter().filter(|add| text.contains(add)).collect();
+        let expected: &[&str] = if name == "app.rs" { &[".route("] } else { &[] };
+        assert_eq!(found, expected, "{name}");
+        let fallbacks = if name == "app.rs" { 1 } else { 0 };
+        assert_eq!(text.matches(".fallback(").count(), fallbacks, "{name}");
+        let Some(module) = name
+            .strip_prefix("routes/")
+            .and_then(|name| name.strip_suffix(".rs"))
+        else {
+            continue;
+        };
+        for function in text.split("pub(crate) async fn ").skip(1) {
+            let (function, rest) = function.split_once('(').unwrap();
+            let arguments = rest.split_once("->").unwrap().0;
+            // What takes no extractor is called by handlers and is none.
+            if arguments.contains("control: &Control") {
+                continue;
+            }
+            let uses = table.matches(&format!("({module}::{function})")).count();
+            assert!(uses >= 1, "{module}::{function} is in no row");
+            handlers += 1;
+        }
+    }
+    // `/readyz` and `/health` share one.
+    assert_eq!(handlers + 1, ROUTES.len());
+}
+
+/// A program on this machine may scrape; what a proxy passes on, or another machine sends, may not.
+#[tokio::test(flavor = "multi_thread")]
+async fn being_on_this_machine_is_not_something_a_caller_can_say() {
+    let setup = Setup {
+        listen: ([0, 0, 0, 0], 0).into(),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let mut caller = app.anonymous();
+    caller.address.set_ip([127, 0, 0, 1].into());
+    assert_eq!(caller.get("/metrics").await.status, 200);
+    for header in ["forwarded", "x-forwarded-for", "x-real-ip", "via"] {
+        let mut passed_on = caller.clone();
+        passed_on.shows = Shows::Headers(vec![(header, "127.0.0.1".into())]);
+        passed_on
+            .get("/metrics")
+            .await
+            .error(401, "unauthenticated");
+    }
+    // Sends nothing; asks only which address this machine would use towards others.
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    let outside = socket
+        .connect("192.0.2.1:9")
+        .and_then(|()| socket.local_addr());
+    if let Ok(outside) = outside
+        && !outside.ip().is_loopback()
+    {
+        caller.address.set_ip(outside.ip());
+        assert_eq!(
+            caller.get("/healthz").await.status,
+            200,
+            "addressed as it is"
+        );
+        caller.get("/metrics").await.error(401, "unauthenticated");
+    }
+}

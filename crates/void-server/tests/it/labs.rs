@@ -1,0 +1,156 @@
+//! The world outside Void: a catalogue, a host list made for it, and a file in which every effect
+//! leaves a line, so that effects are counted by nobody who could be mistaken.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use void_channels::{Channels, LocalConfig, SshConfig};
+use void_domain::catalogue::{Action, Catalogue, Lockout};
+use void_domain::hosts::HostName;
+use void_testkit::programs::void_act;
+
+/// Every kind of brake and parameter once. `slow-` waits for [`Lab::release`], `fail-` leaves its
+/// effect and then fails.
+const CATALOGUE: &str = r#"{
+  "hosts": { "far": { "address": "127.0.0.1", "port": 9, "user": "voidact" } },
+  "actions": [
+    { "id": "touch-a", "label": "Touch a", "kind": "service_restart", "host": "local", "service": "a", "tier": "safe" },
+    { "id": "touch-b", "label": "Touch b", "kind": "service_restart", "host": "local", "service": "b", "tier": "safe" },
+    { "id": "fail-a", "label": "Fail a", "kind": "service_restart", "host": "local", "service": "f", "tier": "safe" },
+    { "id": "slow-a", "label": "Slow a", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe" },
+    { "id": "slow-b", "label": "Slow b", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe" },
+    { "id": "stop-a", "label": "Stop a", "kind": "service_restart", "host": "local", "service": "r1", "tier": "risky" },
+    { "id": "stop-b", "label": "Stop b", "kind": "service_restart", "host": "local", "service": "r2", "tier": "risky" },
+    { "id": "slow-stop", "label": "Stop slowly", "kind": "service_restart", "host": "local", "service": "slow", "tier": "risky" },
+    { "id": "stop-all", "label": "Stop everything", "kind": "service_restart", "host": "local", "service": "r3", "tier": "risky", "risk": "critical" },
+    { "id": "cool-a", "label": "Cooling a", "kind": "service_restart", "host": "local", "service": "c1", "tier": "safe", "cooldown_s": 60 },
+    { "id": "cool-stop", "label": "Cooling stop", "kind": "service_restart", "host": "local", "service": "c2", "tier": "risky", "cooldown_s": 60 },
+    { "id": "cap-a", "label": "Capped a", "kind": "service_restart", "host": "local", "service": "c3", "tier": "safe", "max_per_hour": 2 },
+    { "id": "brief-stop", "label": "Stop soon or never", "kind": "service_restart", "host": "local", "service": "e", "tier": "risky", "expires_s": 60 },
+    { "id": "only-blue", "label": "For blue alone", "kind": "service_restart", "host": "local", "service": "o", "tier": "safe", "agents": ["blue"] },
+    { "id": "scale-a", "label": "Scale a", "kind": "scale", "node": "local", "service": "s", "tier": "risky", "via": "host",
+      "params": { "replicas": { "type": "integer", "min": 0, "max": 1000000 }, "zone": { "type": "enum", "values": ["north", "south"] },
+                  "image": { "type": "pattern", "pattern": "^[a-z]+(:[0-9.]+)?$", "max_len": 64 } } },
+    { "id": "reach-far", "label": "Reach far", "kind": "service_restart", "host": "far", "service": "x", "tier": "safe" },
+    { "id": "start-ct9", "label": "Start CT 109", "kind": "guest_power", "node": "z", "vmid": 109, "op": "start", "tier": "safe" }
+  ]
+}"#;
+
+pub struct Lab {
+    folder: TempDir,
+}
+
+impl Lab {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("actions.json"), CATALOGUE).unwrap();
+        fs::write(folder.path().join("effect.sh"), SCRIPT).unwrap();
+        fs::create_dir(folder.path().join("state")).unwrap();
+        fs::create_dir(folder.path().join("ssh")).unwrap();
+        let lab = Self { folder };
+        lab.install_list(&lab.catalogue());
+        lab
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn catalogue_file(&self) -> PathBuf {
+        self.path().join("actions.json")
+    }
+
+    pub fn catalogue(&self) -> Catalogue {
+        let text = fs::read_to_string(self.catalogue_file()).unwrap();
+        Catalogue::parse(&text, &Lockout::default()).unwrap()
+    }
+
+    pub fn channels(&self, catalogue: &Catalogue) -> Channels {
+        let ssh = SshConfig {
+            program: "/usr/bin/ssh".into(),
+            keyscan: "/usr/bin/ssh-keyscan".into(),
+            key: Some(self.ssh_key()),
+            known_hosts: self.path().join("known_hosts"),
+            run_folder: self.path().join("ssh"),
+        };
+        let local = LocalConfig {
+            program: void_act().to_owned(),
+            args: Vec::new(),
+            list: self.path().join("list.json"),
+            state: self.path().join("state"),
+            trust_own_list: true,
+        };
+        Channels::new(catalogue, ssh, local).unwrap()
+    }
+
+    pub fn ssh_key(&self) -> PathBuf {
+        self.path().join("id_ed25519")
+    }
+
+    fn install_list(&self, catalogue: &Catalogue) {
+        let local = HostName::parse(HostName::LOCAL).unwrap();
+        let entries: Vec<Value> = catalogue
+            .actions_on(&local)
+            .map(|action| self.entry(action))
+            .collect();
+        let list = json!({
+            "version": 1,
+            "host": "local",
+            "stop_file": self.path().join("stop"),
+            "entries": entries,
+        });
+        fs::write(self.path().join("list.json"), list.to_string()).unwrap();
+    }
+
+    fn entry(&self, action: &Action) -> Value {
+        let id = action.id.as_str();
+        let mode = id.split('-').next().unwrap_or_default();
+        let mut argv = vec![
+            json!("/bin/sh"),
+            json!(self.path().join("effect.sh")),
+            json!(self.path()),
+            json!(id),
+            json!(mode),
+        ];
+        argv.extend(action.params.iter().map(|(name, _)| json!({"param": name})));
+        json!({
+            "id": id,
+            "argv": argv,
+            "tier": action.tier.as_str(),
+            "def": action.exec_digest(),
+            "params": action.params.to_value(),
+        })
+    }
+
+    /// How often each action has had its effect.
+    pub fn effects(&self) -> BTreeMap<String, u64> {
+        let text = fs::read_to_string(self.path().join("effects")).unwrap_or_default();
+        let mut effects = BTreeMap::new();
+        for line in text.lines() {
+            *effects.entry(line.to_owned()).or_default() += 1;
+        }
+        effects
+    }
+
+    pub fn effect_count(&self) -> u64 {
+        self.effects().values().sum()
+    }
+
+    /// Lets the slow actions end.
+    pub fn release(&self) {
+        fs::write(self.path().join("go"), "").unwrap();
+    }
+}
+
+/// A line of this length is appended whole.
+const SCRIPT: &str = r#"
+echo "$2" >> "$1/effects"
+case "$3" in
+  slow) while [ ! -e "$1/go" ]; do sleep 0.02; done ;;
+  fail) echo "no such unit" >&2; exit 3 ;;
+esac
+echo "done: $2"
+"#;

@@ -1,0 +1,13 @@
+//! One file per file of `src/routes`; the stream has its own, beside this one.
+
+pub mod actions;
+mod audit;
+mod backups;
+mod freeze;
+pub mod health;
+mod hosts;
+mod inbox;
+mod proposals;
+mod session;
+mod status;
+mod tokens;

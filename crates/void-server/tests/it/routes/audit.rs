@@ -1,0 +1,181 @@
+//! `/api/audit`
+
+use serde_json::{Value, json};
+use void_verify::{Options, TailProof};
+
+use crate::apps::{App, Engine};
+use crate::masks::{is_time, members};
+
+const ENTRY: [&str; 10] = [
+    "actor",
+    "at",
+    "catalogue",
+    "detail",
+    "hash",
+    "prev",
+    "request_id",
+    "seq",
+    "subject",
+    "verb",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_record_is_paged_newest_first_and_found_by_subject() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let owner = app.owner();
+        let row = app.queue("stop-a").await;
+        owner.decide(&row, "approve").await.ok();
+        owner.run("touch-a").await.ok();
+        let all = owner.get("/api/audit?limit=500").await.ok();
+        assert_eq!(members(&all), ["entries", "head", "next"]);
+        let entries = all["entries"].as_array().unwrap();
+        let head = all["head"]["seq"].as_u64().unwrap();
+        assert_eq!(entries.len() as u64, head);
+        assert_eq!(entries[0]["hash"], all["head"]["hash"]);
+        for (entry, seq) in entries.iter().zip((1..=head).rev()) {
+            assert_eq!(members(entry), ENTRY);
+            assert_eq!(entry["seq"], seq);
+            assert!(is_time(entry["at"].as_str().unwrap()));
+            assert_eq!(owner.get(&format!("/api/audit/{seq}")).await.ok(), *entry);
+        }
+        let (mut seen, mut path) = (Vec::new(), "/api/audit?limit=2".to_owned());
+        loop {
+            let page = owner.get(&path).await.ok();
+            seen.extend(page["entries"].as_array().unwrap().clone());
+            let Some(next) = page["next"].as_str() else {
+                break;
+            };
+            path = format!("/api/audit?limit=2&cursor={next}");
+        }
+        assert_eq!(seen, *entries);
+        let id = row["id"].as_str().unwrap();
+        let about = owner.get(&format!("/api/audit?subject={id}")).await.ok();
+        let verbs: Vec<&str> = about["entries"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["verb"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            verbs,
+            [
+                "proposal.executed",
+                "proposal.started",
+                "proposal.approved",
+                "proposal.created"
+            ]
+        );
+        for (path, status) in [
+            ("/api/audit/0", 404),
+            ("/api/audit/-1", 404),
+            ("/api/audit/x", 404),
+            ("/api/audit/18446744073709551615", 404),
+            ("/api/audit/99999999999999999999", 404),
+            ("/api/audit?cursor=18446744073709551615&limit=1", 200),
+            ("/api/audit?cursor=-1", 422),
+            ("/api/audit?subject=%00", 422),
+            ("/api/audit?subject=", 200),
+            ("/api/audit-export?after=18446744073709551615", 200),
+            ("/api/audit-export?after=-1", 422),
+        ] {
+            assert_eq!(owner.get(path).await.status, status, "{path}");
+        }
+    }
+}
+
+/// What is downloaded is proven by a program that knows nothing of Void.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_proves_itself() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let owner = app.owner();
+        let body = json!({"reason": "Grüße \u{1f600} \u{202e}\n\t\u{1} \"quoted\" \\ 東京"});
+        owner.post("/api/actions/stop-a/run", body).await.ok();
+        // More than one page of an export.
+        let calls = (0..600).map(|n| {
+            let owner = owner.clone();
+            async move {
+                owner
+                    .run(&format!("no-such-{n}"))
+                    .await
+                    .error(404, "unknown_action")
+            }
+        });
+        futures_util::future::join_all(calls).await;
+        let export = owner.get("/api/audit-export").await;
+        assert_eq!(export.headers["content-type"], "application/x-ndjson");
+        let head = owner.get("/api/audit?limit=1").await.ok()["head"].clone();
+        let options = Options {
+            head: void_verify::parse_hash(head["hash"].as_str().unwrap().as_bytes()),
+            threads: 2,
+        };
+        let report = void_verify::verify(export.text.as_bytes(), &options).unwrap();
+        assert!(
+            report.problems.is_empty() && report.reformatted == 0,
+            "{report:?}"
+        );
+        let seq = head["seq"].as_u64().unwrap();
+        assert_eq!((report.entries, report.first_seq), (seq, Some(1)));
+        assert_eq!(report.tail, TailProof::Proven { seq, following: 0 });
+        for line in export.text.lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(members(&line), ENTRY);
+        }
+        let rest = owner.get("/api/audit-export?after=600").await.text;
+        assert!(export.text.ends_with(&rest) && rest.lines().count() as u64 == seq - 600);
+        assert_eq!(
+            owner
+                .get(&format!("/api/audit-export?after={seq}"))
+                .await
+                .text,
+            ""
+        );
+    }
+}
+
+/// Half a record must not look like a whole one: a download that cannot be finished breaks off.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_that_cannot_be_finished_breaks_off() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let calls = (0..600).map(|n| {
+        let owner = owner.clone();
+        async move {
+            owner
+                .run(&format!("no-such-{n}"))
+                .await
+                .error(404, "unknown_action")
+        }
+    });
+    futures_util::future::join_all(calls).await;
+    let damage = |sql: &str| {
+        let file = rusqlite::Connection::open(app.lab.path().join("void.db")).unwrap();
+        file.execute_batch(sql).unwrap();
+    };
+    // The database itself refuses to change its record; whoever owns the file can.
+    let entry = owner.get("/api/audit/550").await.ok();
+    damage(
+        "PRAGMA ignore_check_constraints = ON; UPDATE audit SET hash = 'damaged' WHERE seq = 550;",
+    );
+    let download = owner.request(reqwest::Method::GET, "/api/audit-export");
+    let broken = match download.send().await {
+        Err(_) => true,
+        Ok(response) => response.text().await.is_err(),
+    };
+    assert!(broken, "the end is missing, and that is seen");
+    damage(
+        "PRAGMA ignore_check_constraints = ON; UPDATE audit SET hash = 'damaged' WHERE seq = 2;",
+    );
+    owner.get("/api/audit-export").await.error(500, "internal");
+    let first = owner.get("/api/audit/2").await;
+    first.error(500, "internal");
+    let second = owner.get("/api/audit/3").await.ok();
+    let hash = |entry: &Value| entry.as_str().unwrap().to_owned();
+    damage(&format!(
+        "UPDATE audit SET hash = '{}' WHERE seq = 550; UPDATE audit SET hash = '{}' WHERE seq = 2;",
+        hash(&entry["hash"]),
+        hash(&second["prev"]),
+    ));
+    owner.get("/api/audit-export").await;
+}

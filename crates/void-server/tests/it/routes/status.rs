@@ -1,0 +1,39 @@
+//! `/api/status`
+
+use serde_json::json;
+use void_testkit::eventually;
+
+use crate::apps::App;
+use crate::masks::{is_time, masked};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_look_shows_how_it_stands() {
+    let app = App::start().await;
+    let (owner, agent) = (app.owner(), app.agent("blue").await);
+    app.queue("stop-a").await;
+    owner
+        .post_nothing("/api/actions/slow-a/run?wait=0")
+        .await
+        .ok();
+    eventually("it to be under way", || async {
+        (app.lab.effect_count() == 1).then_some(())
+    })
+    .await;
+    agent.post("/api/freeze", json!({})).await.ok();
+    let status = agent.get("/api/status").await.ok();
+    let (seq, hash) = app.audit_head().await;
+    assert_eq!(
+        (status["audit_seq"].as_u64(), status["audit_head"].as_str()),
+        (Some(seq), Some(hash.as_str()))
+    );
+    assert!(is_time(status["at"].as_str().unwrap()));
+    assert_eq!(
+        masked(&status),
+        json!({
+            "version": env!("CARGO_PKG_VERSION"), "waiting": 1, "running": 1, "unknown": 0, "frozen": true,
+            "actions": app.lab.catalogue().actions().len(), "catalogue_digest": "<hash>",
+            "catalogue_commit": "0123456789abcdef0123456789abcdef01234567",
+            "audit_seq": seq, "audit_head": "<hash>", "at": "<time>",
+        })
+    );
+}
