@@ -52,14 +52,15 @@ pub async fn create(control: &Control, ctx: &Ctx) -> Result<Made, StoreError> {
     }
     fs::create_dir_all(&folder)
         .map_err(|error| StoreError::ReadOnly(format!("{}: {error}", folder.display())))?;
+    let _turn = control.backups_turn.lock().await;
     let at = control.clock.now();
-    let path = folder.join(file_name(at));
+    let (path, named_at) = free_name(&folder, at);
     let Checked {
         audit_seq,
         audit_hash,
     } = backups::create(&control.store, &path).await?;
     let scribe = control.scribe(ctx);
-    let detail = json!({"file": file_name(at), "audit_seq": audit_seq, "audit_hash": audit_hash});
+    let detail = json!({"file": file_name(named_at), "audit_seq": audit_seq, "audit_hash": audit_hash});
     control
         .store
         .write(move |tx| {
@@ -75,7 +76,7 @@ pub async fn create(control: &Control, ctx: &Ctx) -> Result<Made, StoreError> {
     Ok(Made {
         copy: Copy {
             path,
-            made_at: at,
+            made_at: named_at,
             bytes,
         },
         audit_seq,
@@ -115,6 +116,17 @@ pub fn list_in(folder: &Path) -> Vec<Copy> {
 /// `void-2026-11-15T20-55-00.123Z.db`: sorts by time, and has no character that a shell minds.
 fn file_name(at: Timestamp) -> String {
     format!("{PREFIX}{}{SUFFIX}", at.to_string().replace(':', "-"))
+}
+
+/// A copy never takes the place of another one, also when both are of one millisecond.
+fn free_name(folder: &Path, mut at: Timestamp) -> (PathBuf, Timestamp) {
+    loop {
+        let path = folder.join(file_name(at));
+        if !path.exists() {
+            return (path, at);
+        }
+        at = at.plus(Duration::from_millis(1));
+    }
 }
 
 fn parse_file_name(name: &str) -> Option<Timestamp> {

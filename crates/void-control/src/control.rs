@@ -72,6 +72,8 @@ pub struct Parts {
     pub(crate) owner_token: void_domain::digests::Digest,
     pub(crate) limits: Limits,
     pub(crate) backups_folder: Option<PathBuf>,
+    /// Copies are made one after the other.
+    pub(crate) backups_turn: tokio::sync::Mutex<()>,
     pub(crate) witness_file: Option<PathBuf>,
     pub(crate) brake: Brake,
     pub(crate) hub: Hub,
@@ -105,6 +107,7 @@ impl Control {
             clock: config.clock,
             limits: config.limits,
             backups_folder: config.backups_folder,
+            backups_turn: tokio::sync::Mutex::default(),
             witness_file: config.witness_file,
             brake: Brake::default(),
             hub,

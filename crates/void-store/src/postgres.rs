@@ -118,23 +118,41 @@ fn tls(ca_file: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
 }
 
 /// A connection in use. Statements are prepared once per connection.
+///
+/// Whoever is dropped in the middle (a caller that hung up, a use case that panicked) may leave a
+/// transaction open, so only [`release`](Self::release) gives the connection back to the pool.
 pub(crate) struct PostgresTx {
-    client: Object,
+    /// `None` once it went back.
+    client: Option<Object>,
 }
 
 impl PostgresTx {
     pub(crate) const fn new(client: Object) -> Self {
-        Self { client }
+        Self {
+            client: Some(client),
+        }
+    }
+
+    /// For a connection that has no transaction open.
+    pub(crate) fn release(mut self) {
+        drop(self.client.take());
+    }
+
+    fn client(&self) -> Result<&Object, StoreError> {
+        self.client
+            .as_ref()
+            .ok_or_else(|| StoreError::Internal("the connection went back".to_owned()))
     }
 
     pub(crate) async fn batch(&self, sql: &str) -> Result<(), StoreError> {
-        Ok(self.client.batch_execute(sql).await?)
+        Ok(self.client()?.batch_execute(sql).await?)
     }
 
     pub(crate) async fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let statement = self.client.prepare_cached(sql).await?;
+        let client = self.client()?;
+        let statement = client.prepare_cached(sql).await?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-        Ok(self.client.execute(&statement, &values).await?)
+        Ok(client.execute(&statement, &values).await?)
     }
 
     pub(crate) async fn query(
@@ -143,9 +161,10 @@ impl PostgresTx {
         sql: &str,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        let statement = self.client.prepare_cached(sql).await?;
+        let client = self.client()?;
+        let statement = client.prepare_cached(sql).await?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-        let rows = self.client.query(&statement, &values).await?;
+        let rows = client.query(&statement, &values).await?;
         rows.iter()
             .map(|row| {
                 let cells: Result<Vec<Value<'static>>, StoreError> = (0..row.len())
@@ -154,6 +173,15 @@ impl PostgresTx {
                 cells.map(|cells| Row::new(table, cells))
             })
             .collect()
+    }
+}
+
+impl Drop for PostgresTx {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            // Closed: the server rolls back whatever was left open.
+            drop(Object::take(client));
+        }
     }
 }
 
@@ -220,10 +248,9 @@ impl PostgresReaders {
         let mut tx = Tx::new(Engine::Postgres(reader));
         let outcome = body(&mut tx).await;
         if let Engine::Postgres(reader) = tx.into_engine()
-            && reader.batch("COMMIT").await.is_err()
+            && reader.batch("COMMIT").await.is_ok()
         {
-            // A connection that cannot end its transaction does not go back to the pool.
-            drop(Object::take(reader.client));
+            reader.release();
         }
         outcome
     }

@@ -311,7 +311,6 @@ async fn hanging_up_hurts_nobody_on_sqlite() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "void-store: a PostgreSQL read that is dropped leaves its snapshot to the next reader"]
 async fn hanging_up_hurts_nobody_on_postgres() {
     hanging_up_hurts_nobody(Engine::postgres().await).await;
 }

@@ -109,7 +109,6 @@ async fn whoever_comes_back_hears_everything_once_and_in_order_on_sqlite() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "void-store: a PostgreSQL read that is dropped leaves its snapshot to the next reader"]
 async fn whoever_comes_back_hears_everything_once_and_in_order_on_postgres() {
     everything_is_heard_once_and_in_order(Engine::postgres().await).await;
 }

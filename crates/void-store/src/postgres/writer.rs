@@ -17,7 +17,9 @@ use crate::writer::{BATCH_MAX, Done, Job};
 
 pub(super) async fn last_event(client: Object) -> Result<u64, StoreError> {
     let mut tx = Tx::new(Engine::Postgres(PostgresTx::new(client)));
-    Ok(heads::load(&mut tx).await?.event_seq)
+    let seq = heads::load(&mut tx).await?.event_seq;
+    release(tx);
+    Ok(seq)
 }
 
 pub(super) fn start(
@@ -59,14 +61,11 @@ async fn batch(pool: &Pool, waiting: &mut Vec<Box<dyn Job>>, committed: &watch::
         None => commit(&mut tx).await,
     };
     match &outcome {
-        Ok(seq) => raise(committed, *seq),
-        Err(error) => {
-            tracing::error!(%error, "a batch of writes was rolled back");
-            // Dropped with its connection: the server rolls back whatever was left open.
-            if let Engine::Postgres(PostgresTx { client }) = tx.into_engine() {
-                drop(Object::take(client));
-            }
+        Ok(seq) => {
+            raise(committed, *seq);
+            release(tx);
         }
+        Err(error) => tracing::error!(%error, "a batch of writes was rolled back"),
     }
     for ran in done {
         (ran.answer)(outcome.clone().map(|_| ()));
@@ -116,6 +115,12 @@ async fn sql(tx: &mut Tx, text: &str) -> Result<(), StoreError> {
         Engine::Sqlite(_) => Err(StoreError::Internal(
             "the writer has a foreign connection".to_owned(),
         )),
+    }
+}
+
+fn release(tx: Tx) {
+    if let Engine::Postgres(tx) = tx.into_engine() {
+        tx.release();
     }
 }
 

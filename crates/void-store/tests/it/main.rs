@@ -8,6 +8,7 @@
     clippy::unwrap_used,
     clippy::disallowed_methods,
     clippy::needless_pass_by_value,
+    unreachable_pub,
     reason = "tests stop at the first surprise"
 )]
 

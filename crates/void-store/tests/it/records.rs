@@ -10,7 +10,7 @@ use void_domain::ids::{SessionId, TokenId};
 use void_domain::time::Timestamp;
 use void_store::sessions::Session;
 use void_store::tokens::Token;
-use void_store::{BoxFuture, Store, StoreError, Tx, audit, freezes, sessions, tokens};
+use void_store::{Store, StoreError, audit, freezes, sessions, tokens};
 use void_testkit::proposals::NOW;
 
 use crate::engines;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Barrier;
 use void_domain::freezes::{Freeze, Frozen};
-use void_store::{BoxFuture, StoreError, Tx, freezes, installation};
+use void_store::{StoreError, freezes, installation};
 use void_testkit::proposals::NOW;
 
 use crate::engines;

@@ -60,7 +60,6 @@ async fn where_pg_dump_does_it_the_answer_says_so() {
 
 /// Two at once do not get in each other's way.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "copies of the same millisecond share one file: void-control names them by time alone"]
 async fn copies_made_at_the_same_moment_are_all_whole() {
     let app = App::with_clock().await;
     let owner = app.owner();
