@@ -60,7 +60,8 @@ pub async fn create(control: &Control, ctx: &Ctx) -> Result<Made, StoreError> {
         audit_hash,
     } = backups::create(&control.store, &path).await?;
     let scribe = control.scribe(ctx);
-    let detail = json!({"file": file_name(named_at), "audit_seq": audit_seq, "audit_hash": audit_hash});
+    let detail =
+        json!({"file": file_name(named_at), "audit_seq": audit_seq, "audit_hash": audit_hash});
     control
         .store
         .write(move |tx| {
