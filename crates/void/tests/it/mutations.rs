@@ -164,10 +164,11 @@ fn a_row_that_was_edited_in_the_database_runs_nothing() {
 /// The host checks the part that it can know, whatever the server believes.
 #[test]
 fn a_host_entry_made_for_another_definition_refuses() {
+    type Edit = fn(&mut Value);
     let lab = Lab::with(&full_catalogue());
     let server = lab.serve(&[]);
     let list = fs::read_to_string(lab.path("list.json")).unwrap();
-    let entry = |id: &str, edit: fn(&mut Value)| {
+    let entry = |id: &str, edit: Edit| {
         let mut list: Value = serde_json::from_str(&list).unwrap();
         let entries = list["entries"].as_array_mut().unwrap();
         edit(
@@ -178,10 +179,10 @@ fn a_host_entry_made_for_another_definition_refuses() {
         );
         fs::write(lab.path("list.json"), list.to_string()).unwrap();
     };
-    let cases: [(&str, fn(&mut Value)); 4] = [
+    let cases: [(&str, Edit); 4] = [
         ("another def", |entry| entry["def"] = json!("2".repeat(64))),
         ("no def", |entry| {
-            _ = entry.as_object_mut().unwrap().remove("def")
+            entry.as_object_mut().unwrap().remove("def");
         }),
         ("another id", |entry| entry["id"] = json!("other-one")),
         ("needs a signature", |entry| entry["signed"] = json!(true)),
