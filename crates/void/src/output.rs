@@ -46,11 +46,7 @@ impl Output {
                     .is_some_and(|value| value != "0");
                 let wanted = io::stdout().is_terminal()
                     && environment.get("CLICOLOR").is_none_or(|value| value != "0");
-                forced
-                    || (wanted
-                        && environment
-                            .get("NO_COLOR")
-                            .is_none_or(|value| value.is_empty()))
+                forced || (wanted && environment.get("NO_COLOR").is_none_or(str::is_empty))
             }
         };
         Self {
