@@ -74,7 +74,7 @@ fn path_to(status: Status, n: u32) -> Vec<Moved> {
         }
         Status::Rejected => push(&|p| p.reject("owner-web", NOW, Some("not now".into())).unwrap()),
         Status::Cancelled => {
-            push(&|p| p.cancel("owner-cli", NOW, Cancellation::Withdrawn).unwrap())
+            push(&|p| p.cancel("owner-cli", NOW, Cancellation::Withdrawn).unwrap());
         }
         Status::Approved => push(&approve),
         Status::Expired => {
