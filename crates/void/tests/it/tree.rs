@@ -35,6 +35,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "void-verify",
         ],
     ),
+    ("void-rehearsal", &["void-domain"]),
     ("void-testkit", &["void-domain"]),
 ];
 
