@@ -5,15 +5,26 @@
 //! *unknown*, and says unknown whenever the machine may have done it and has not told us.
 
 mod act;
+mod checks;
 mod local;
 mod outcomes;
+mod probe;
 mod process;
+mod proxmox;
 mod router;
 mod ssh;
+mod tls;
 
 pub use act::HostList;
+pub use checks::Checker;
 pub use local::LocalConfig;
 pub use outcomes::{Evidence, Outcome};
-pub use router::{Channel, Channels, Probe};
+pub use probe::Probe;
+pub use proxmox::{
+    Excess, GuestState, GuestStatus, InvalidProxmox, Lab, LabGuest, LabNode, NodeStatus, Now,
+    Patience, ProxmoxConfig, ProxmoxServer, Rights, Shortage, certificate_shown,
+};
+pub use router::{Channel, Channels};
 pub use ssh::host_keys::{HostKey, InvalidFingerprint};
 pub use ssh::{SshConfig, UnsafePath};
+pub use tls::{Trust, UnusableAuthorities};

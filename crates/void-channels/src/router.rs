@@ -1,6 +1,6 @@
-//! Which channel an action takes, and the questions that change nothing.
+//! Which channel an action takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 
 use void_domain::catalogue::{Catalogue, Route};
@@ -8,9 +8,11 @@ use void_domain::hosts::{Host, HostName, Reach, SshAddress};
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::{Failure, ProposedAction};
 
-use crate::act::{self, HostList};
+use crate::act;
 use crate::local::{Local, LocalConfig};
 use crate::outcomes::{Evidence, Outcome};
+use crate::probe::Probe;
+use crate::proxmox::{Power, Proxmox, ProxmoxConfig};
 use crate::ssh::host_keys::HostKey;
 use crate::ssh::{Ssh, SshConfig, SshHost, UnsafePath};
 
@@ -27,8 +29,11 @@ pub trait Channel: Send + Sync {
 }
 
 pub struct Channels {
-    ssh: Ssh,
+    pub(crate) ssh: Ssh,
     local: LocalConfig,
+    proxmox: Option<Proxmox>,
+    /// The guests that actions switch through Proxmox.
+    pub(crate) guests: BTreeSet<u32>,
     /// What each host's list should hold: action id → `exec_digest`.
     expected: BTreeMap<HostName, BTreeMap<String, String>>,
 }
@@ -38,23 +43,31 @@ impl Channels {
         catalogue: &Catalogue,
         ssh: SshConfig,
         local: LocalConfig,
+        proxmox: Option<ProxmoxConfig>,
     ) -> Result<Self, UnsafePath> {
         let mut expected: BTreeMap<HostName, BTreeMap<String, String>> = BTreeMap::new();
+        let mut guests = BTreeSet::new();
         for action in catalogue.actions() {
-            if let Route::Host(host) = action.route() {
-                let entries = expected.entry(host.name.clone()).or_default();
-                entries.insert(action.id.to_string(), action.exec_digest().to_string());
+            match action.route() {
+                Route::Host(host) => {
+                    let entries = expected.entry(host.name.clone()).or_default();
+                    entries.insert(action.id.to_string(), action.exec_digest().to_string());
+                }
+                Route::Proxmox => guests.extend(Power::of(&action.kind).map(|power| power.vmid)),
+                Route::Node(_) | Route::File => {}
             }
         }
         Ok(Self {
             ssh: Ssh::new(ssh)?,
             local,
+            proxmox: proxmox.map(Proxmox::new),
+            guests,
             expected,
         })
     }
 
     pub const fn probe(&self) -> Probe<'_> {
-        Probe { channels: self }
+        Probe::new(self)
     }
 
     /// Trusts a key that the owner has compared. Changes our own file, no machine.
@@ -62,11 +75,11 @@ impl Channels {
         self.ssh.known().trust(host, key)
     }
 
-    fn expected_on(&self, host: &HostName) -> BTreeMap<String, String> {
+    pub(crate) fn expected_on(&self, host: &HostName) -> BTreeMap<String, String> {
         self.expected.get(host).cloned().unwrap_or_default()
     }
 
-    fn over_ssh(&self, host: &Host, address: &SshAddress) -> SshHost<'_> {
+    pub(crate) fn over_ssh(&self, host: &Host, address: &SshAddress) -> SshHost<'_> {
         SshHost {
             ssh: &self.ssh,
             host: host.clone(),
@@ -74,11 +87,17 @@ impl Channels {
         }
     }
 
-    fn here(&self, host: &Host) -> Local<'_> {
+    pub(crate) fn here(&self, host: &Host) -> Local<'_> {
         Local {
             config: &self.local,
             host: host.clone(),
         }
+    }
+
+    pub(crate) fn proxmox(&self) -> Result<&Proxmox, Failure> {
+        let message = "Proxmox is not connected: set PROXMOX_API_URL";
+        let proxmox = self.proxmox.as_ref();
+        proxmox.ok_or_else(|| Failure::new("not_configured", message))
     }
 
     async fn execute_on(&self, host: Host, permit: Permit) -> Outcome {
@@ -92,14 +111,36 @@ impl Channels {
     }
 }
 
+impl Channels {
+    async fn execute_by_proxmox(&self, permit: Permit) -> Outcome {
+        let proxmox = match self.proxmox() {
+            Ok(proxmox) => proxmox,
+            Err(failure) => return not_configured(&failure.message),
+        };
+        match Power::of(&permit.action().kind) {
+            Some(power) => proxmox.execute(permit, &power).await,
+            None => not_configured("Proxmox switches guests and nothing else"),
+        }
+    }
+
+    async fn settle_by_proxmox(&self, wish: &ProposedAction, ticket: &Ticket) -> Evidence {
+        let Some(power) = Power::of_wish(wish) else {
+            let message = "this kind of run leaves no evidence that could be asked for";
+            return Evidence::None(Failure::new("no_evidence", message));
+        };
+        match self.proxmox() {
+            Ok(proxmox) => proxmox.settle(&power, ticket).await,
+            Err(failure) => Evidence::None(failure),
+        }
+    }
+}
+
 impl Channel for Channels {
     fn execute(&self, permit: Permit) -> Answer<'_, Outcome> {
         Box::pin(async move {
             let host = match permit.action().route() {
                 Route::Host(host) => host.clone(),
-                Route::Proxmox => {
-                    return not_configured("Proxmox is not connected: set PROXMOX_API_URL");
-                }
+                Route::Proxmox => return self.execute_by_proxmox(permit).await,
                 Route::Node(node) => return not_configured(&format!("no node {node} has joined")),
                 Route::File => return not_configured("the file bridge is not switched on"),
             };
@@ -110,8 +151,7 @@ impl Channel for Channels {
     fn settle<'a>(&'a self, wish: &'a ProposedAction, ticket: &'a Ticket) -> Answer<'a, Evidence> {
         Box::pin(async move {
             let Some(host) = wish.host() else {
-                let message = "this kind of run leaves no evidence that could be asked for";
-                return Evidence::None(Failure::new("no_evidence", message));
+                return self.settle_by_proxmox(wish, ticket).await;
             };
             match &host.reach {
                 Reach::Local => act::settle(&self.here(&host), ticket).await,
@@ -126,53 +166,4 @@ fn not_configured(message: &str) -> Outcome {
         "not_configured",
         format!("{message}; nothing was sent"),
     ))
-}
-
-/// Reads only.
-pub struct Probe<'a> {
-    channels: &'a Channels,
-}
-
-impl Probe<'_> {
-    /// The host's own list, as it reports it.
-    pub async fn list(&self, host: &Host) -> Result<HostList, Failure> {
-        match &host.reach {
-            Reach::Local => act::list(&self.channels.here(host)).await,
-            Reach::Ssh(address) => act::list(&self.channels.over_ssh(host, address)).await,
-        }
-    }
-
-    /// The first difference between a host's list and the catalogue.
-    pub fn drift(&self, host: &HostName, list: &HostList) -> Option<String> {
-        act::drift(list, &self.channels.expected_on(host))
-    }
-
-    /// What became of a ticket so far.
-    pub async fn ticket(&self, host: &Host, ticket: &Ticket) -> Evidence {
-        match &host.reach {
-            Reach::Local => act::look_at(&self.channels.here(host), ticket).await,
-            Reach::Ssh(address) => {
-                act::look_at(&self.channels.over_ssh(host, address), ticket).await
-            }
-        }
-    }
-
-    /// The keys that the machine shows now.
-    pub async fn keys_shown(&self, address: &SshAddress) -> Vec<HostKey> {
-        self.channels.ssh.known().scan(address).await
-    }
-
-    pub fn keys_trusted(&self, host: &HostName, address: &SshAddress) -> Vec<HostKey> {
-        self.channels.ssh.known().trusted(host, address)
-    }
-
-    /// Whether a private key is set and there.
-    pub fn has_key(&self) -> bool {
-        self.channels
-            .ssh
-            .config()
-            .key
-            .as_deref()
-            .is_some_and(std::path::Path::is_file)
-    }
 }

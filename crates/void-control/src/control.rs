@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::watch;
-use void_channels::{Channel, Channels};
+use void_channels::{Channel, Channels, Checker};
 use void_domain::catalogue::Catalogue;
 use void_domain::freezes::Brake;
 use void_domain::limits;
 use void_domain::secrets::Secret;
+use void_domain::services::Services;
 use void_store::{Store, StoreError};
 
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::events::Hub;
+use crate::health::{self, Watch};
+use crate::lab::LastSight;
 use crate::proposals::{Executing, Waiters};
 use crate::records::{self, Scribe};
 use crate::{freezes, maintenance, proposals, random, witness};
@@ -28,6 +31,8 @@ pub struct Limits {
     pub open_proposals_per_agent: u64,
     /// How long a claim may take to be sent; after that any instance may ask what became of it.
     pub lease: Duration,
+    /// How long after a run its check may take to show that it worked.
+    pub verify_within: Duration,
 }
 
 impl Default for Limits {
@@ -36,6 +41,7 @@ impl Default for Limits {
             open_proposals: limits::OPEN_PROPOSALS_MAX,
             open_proposals_per_agent: limits::OPEN_PROPOSALS_PER_AGENT_MAX,
             lease: limits::CLAIM_LEASE,
+            verify_within: limits::VERIFY_WITHIN,
         }
     }
 }
@@ -45,6 +51,9 @@ pub struct ControlConfig {
     pub catalogue: Catalogue,
     /// The commit that the catalogue's file is at, if it is in a git work tree.
     pub catalogue_commit: Option<String>,
+    /// What is watched.
+    pub services: Services,
+    pub checker: Checker,
     pub channels: Arc<Channels>,
     /// What executes; the channels themselves unless a benchmark measures without machines.
     pub executor: Option<Arc<dyn Channel>>,
@@ -66,6 +75,9 @@ pub struct Parts {
     pub(crate) store: Store,
     pub(crate) catalogue: Catalogue,
     pub(crate) catalogue_commit: Option<String>,
+    pub(crate) watch: Watch,
+    pub(crate) checker: Checker,
+    pub(crate) last_sight: LastSight,
     pub(crate) channels: Arc<Channels>,
     pub(crate) executor: Arc<dyn Channel>,
     pub(crate) clock: Clock,
@@ -79,6 +91,8 @@ pub struct Parts {
     pub(crate) hub: Hub,
     pub(crate) waiters: Waiters,
     pub(crate) executing: Executing,
+    /// Runs whose check is under way here.
+    pub(crate) checking: Executing,
     pub(crate) stopping: watch::Sender<bool>,
 }
 
@@ -102,6 +116,9 @@ impl Control {
             store: config.store,
             catalogue: config.catalogue,
             catalogue_commit: config.catalogue_commit,
+            watch: Watch::new(&config.services, config.clock.now()),
+            checker: config.checker,
+            last_sight: LastSight::default(),
             channels: config.channels,
             executor,
             clock: config.clock,
@@ -113,6 +130,7 @@ impl Control {
             hub,
             waiters: Waiters::default(),
             executing: Executing::default(),
+            checking: Executing::default(),
             stopping: watch::Sender::new(false),
         }));
         witness::compare(&control).await?;
@@ -121,6 +139,7 @@ impl Control {
         control.hub.start(&control);
         proposals::recover(&control).await?;
         maintenance::start(&control);
+        health::start(&control);
         Ok(control)
     }
 

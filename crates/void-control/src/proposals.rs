@@ -11,6 +11,7 @@ mod propose;
 mod recover;
 mod settle;
 mod start;
+mod verify;
 mod waiters;
 
 use void_domain::actors::Actor;

@@ -96,6 +96,7 @@ fn detail(proposal: &Proposal) -> Value {
         } => json!({
             "result": result,
             "verification": verification.as_ref().map(|seen| seen.outcome.as_str()),
+            "check": verification.as_ref().map(|seen| &seen.detail),
         }),
         State::Failed { failure, .. }
         | State::Unknown { failure, .. }
@@ -122,6 +123,7 @@ fn payload(proposal: &Proposal, at: Timestamp) -> Value {
         "tier": proposal.wish.tier,
         "risk": proposal.wish.risk,
         "status": proposal.status().as_str(),
+        "verification": proposal.verification().map(|seen| seen.outcome.as_str()),
         "at": at,
         "waited_ms": u64::try_from(at.since(proposal.created_at).as_millis()).unwrap_or(0),
     })

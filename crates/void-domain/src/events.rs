@@ -19,13 +19,14 @@ pub enum EventKind {
     ProposalExpired,
     ProposalCancelled,
     ProposalUnknown,
+    ServiceChanged,
     FreezeChanged,
     /// A credential was withdrawn: open streams look again at who is listening.
     AccessRevoked,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ProposalCreated,
         Self::ProposalApproved,
         Self::ProposalStarted,
@@ -37,6 +38,7 @@ impl EventKind {
         Self::ProposalExpired,
         Self::ProposalCancelled,
         Self::ProposalUnknown,
+        Self::ServiceChanged,
         Self::FreezeChanged,
         Self::AccessRevoked,
     ];
@@ -54,6 +56,7 @@ impl EventKind {
             Self::ProposalExpired => "proposal.expired",
             Self::ProposalCancelled => "proposal.cancelled",
             Self::ProposalUnknown => "proposal.unknown",
+            Self::ServiceChanged => "service.changed",
             Self::FreezeChanged => "freeze.changed",
             Self::AccessRevoked => "access.revoked",
         }

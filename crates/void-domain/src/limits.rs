@@ -18,5 +18,6 @@ pub const APPROVAL_LAPSES_AFTER: Duration = Duration::from_secs(5 * 60);
 pub const ACTION_TIMEOUT: Duration = Duration::from_secs(120);
 /// Connecting and sending fit in well; asking earlier would make a slow start fail for nothing.
 pub const CLAIM_LEASE: Duration = Duration::from_secs(60);
+pub const VERIFY_WITHIN: Duration = Duration::from_secs(60);
 /// How fresh a person's authentication must be to approve something critical on the web.
 pub const CRITICAL_AUTH_MAX_AGE: Duration = Duration::from_secs(5 * 60);

@@ -362,6 +362,24 @@ impl Proposal {
         }
     }
 
+    pub const fn verification(&self) -> Option<&Verification> {
+        match &self.state {
+            State::Executed { verification, .. } => verification.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether it ran and its check is not over.
+    pub const fn is_unchecked(&self) -> bool {
+        matches!(
+            self.state,
+            State::Executed {
+                verification: None,
+                ..
+            }
+        )
+    }
+
     /// Who decided it, and when it ended; as far as that is so.
     pub fn resolution(&self) -> (Option<&str>, Option<Timestamp>) {
         match &self.state {

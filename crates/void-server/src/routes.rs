@@ -9,7 +9,9 @@ mod freeze;
 mod health;
 mod hosts;
 mod inbox;
+mod lab;
 mod proposals;
+mod services;
 mod session;
 mod status;
 mod tokens;
@@ -402,6 +404,39 @@ pub static ROUTES: &[Route] = &[
         request: Some(schema::<hosts::TrustRequest>),
         response: json::<hosts::TrustedResponse>(),
         handler: || post(hosts::trust),
+    },
+    Route {
+        method: "GET",
+        path: "/api/services",
+        access: Access::Read,
+        operation: "listServices",
+        summary: "Watched services: up, down or unknown, since when, and what the last look saw",
+        query: &[],
+        request: None,
+        response: json::<services::ServicesResponse>(),
+        handler: || get(services::list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/services/{id}",
+        access: Access::Read,
+        operation: "getService",
+        summary: "One service with its changes of the last day",
+        query: &[],
+        request: None,
+        response: json::<services::ServiceWithHistoryResponse>(),
+        handler: || get(services::show),
+    },
+    Route {
+        method: "GET",
+        path: "/api/lab",
+        access: Access::Read,
+        operation: "getLab",
+        summary: "Nodes and guests, as Proxmox shows them to Void's token",
+        query: &[],
+        request: None,
+        response: json::<lab::LabResponse>(),
+        handler: || get(lab::show),
     },
     Route {
         method: "GET",

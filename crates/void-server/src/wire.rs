@@ -127,7 +127,14 @@ fn outcome(state: &State) -> (Option<Value>, Option<RowError>, Option<&'static s
             ..
         } => {
             let seen = verification.as_ref().map(|seen| seen.outcome.as_str());
-            (Some(result.clone()), None, seen)
+            let mut result = result.clone();
+            // What the check saw; where there is none, there is nothing to add.
+            if let (Value::Object(members), Some(seen)) = (&mut result, verification)
+                && seen.detail.get("wanted").is_some()
+            {
+                members.insert("check".to_owned(), seen.detail.clone());
+            }
+            (Some(result), None, seen)
         }
         State::Failed { failure, .. }
         | State::Unknown { failure, .. }

@@ -380,6 +380,17 @@ pub async fn list_overdue(
     Ok(readable(&rows))
 }
 
+/// Executed, and nobody has recorded a check yet; oldest first.
+pub async fn list_unchecked(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE status = 'executed' AND verification IS NULL ORDER BY id LIMIT $1"
+    );
+    let rows = tx.all("proposals", sql, values![i64::from(limit)]).await?;
+    Ok(readable(&rows))
+}
+
 /// Everything in one state, oldest first. Only for states that hold few rows.
 pub async fn list_in(tx: &mut Tx, status: Status, limit: u32) -> Result<Vec<Stored>, StoreError> {
     let sql = concat!(

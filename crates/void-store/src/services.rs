@@ -32,18 +32,31 @@ pub async fn append(tx: &mut Tx, change: &ServiceChange) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Oldest first.
+/// The changes of one service, oldest first.
 pub async fn list_since(
     tx: &mut Tx,
+    service_id: &str,
     since: Timestamp,
     limit: u32,
 ) -> Result<Vec<ServiceChange>, StoreError> {
     let sql = "SELECT service_id, at, from_health, to_health, reason FROM service_changes \
-        WHERE at >= $1 ORDER BY at, service_id LIMIT $2";
+        WHERE service_id = $1 AND at >= $2 ORDER BY at LIMIT $3";
     let rows = tx
-        .all("service_changes", sql, values![since, i64::from(limit)])
+        .all(
+            "service_changes",
+            sql,
+            values![service_id, since, i64::from(limit)],
+        )
         .await?;
     rows.iter().map(change).collect()
+}
+
+/// The newest change of one service.
+pub async fn last(tx: &mut Tx, service_id: &str) -> Result<Option<ServiceChange>, StoreError> {
+    let sql = "SELECT service_id, at, from_health, to_health, reason FROM service_changes \
+        WHERE service_id = $1 ORDER BY at DESC LIMIT 1";
+    let row = tx.one("service_changes", sql, values![service_id]).await?;
+    row.as_ref().map(change).transpose()
 }
 
 /// Forgets what is older; how many rows went.

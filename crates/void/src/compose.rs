@@ -12,9 +12,9 @@ use void_domain::catalogue::Catalogue;
 use void_domain::secrets::Secret;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
 
-use crate::catalogue;
 use crate::exit::{Exit, Problem};
 use crate::settings::{Environment, Settings};
+use crate::{catalogue, proxmox, services};
 
 /// Starts the control plane of these settings.
 pub(crate) async fn control(
@@ -31,12 +31,18 @@ pub(crate) async fn control(
     private_folder(&settings.data.value)?;
     private_folder(&settings.ssh_run_folder.value)?;
     private_folder(&settings.local_state.value)?;
-    let channels = Arc::new(channels(settings, &catalogue)?);
+    let services = services::load(settings)?;
+    for unknown in services::unknown_checks(&catalogue, &services) {
+        tracing::warn!("{unknown}");
+    }
+    let channels = Arc::new(channels(settings, environment, &catalogue)?);
     let owner_token = owner_token(settings, environment)?;
     let config = ControlConfig {
         store: store(settings, environment).await?,
         catalogue_commit: catalogue::commit(&settings.actions.value),
         catalogue,
+        services,
+        checker: services::checker(),
         channels,
         executor: None,
         clock: Clock::system(),
@@ -51,7 +57,11 @@ pub(crate) async fn control(
     Control::start(config).await.map_err(store_problem)
 }
 
-pub(crate) fn channels(settings: &Settings, catalogue: &Catalogue) -> Result<Channels, Problem> {
+pub(crate) fn channels(
+    settings: &Settings,
+    environment: &Environment,
+    catalogue: &Catalogue,
+) -> Result<Channels, Problem> {
     let ssh = SshConfig {
         program: settings.ssh_program.value.clone(),
         keyscan: settings.ssh_program.value.with_file_name("ssh-keyscan"),
@@ -71,7 +81,13 @@ pub(crate) fn channels(settings: &Settings, catalogue: &Catalogue) -> Result<Cha
         state: settings.local_state.value.clone(),
         trust_own_list: settings.local_trust_own_list.value,
     };
-    Channels::new(catalogue, ssh, local).map_err(|error| Problem::config(error.to_string()))
+    Channels::new(
+        catalogue,
+        ssh,
+        local,
+        proxmox::config(settings, environment)?,
+    )
+    .map_err(|error| Problem::config(error.to_string()))
 }
 
 fn own_program() -> Result<PathBuf, Problem> {

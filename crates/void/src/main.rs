@@ -9,6 +9,8 @@ mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 mod output;
+mod proxmox;
+mod services;
 mod settings;
 
 use std::process::ExitCode;

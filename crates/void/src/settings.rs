@@ -102,6 +102,8 @@ pub(crate) struct Settings {
     pub public_url: Sourced<Option<String>>,
     pub allowed_hosts: Sourced<Vec<String>>,
     pub actions: Sourced<PathBuf>,
+    pub services: Sourced<PathBuf>,
+    pub proxmox: ProxmoxSettings,
     pub database_url: Sourced<Option<Reference>>,
     pub database_ca_file: Sourced<Option<PathBuf>>,
     pub owner_token: Sourced<Option<Reference>>,
@@ -118,6 +120,13 @@ pub(crate) struct Settings {
     pub limits: Sourced<Limits>,
     pub lockout: Sourced<Lockout>,
     pub lockout_entries: Vec<String>,
+}
+
+pub(crate) struct ProxmoxSettings {
+    pub url: Sourced<Option<String>>,
+    pub token: Sourced<Option<Reference>>,
+    pub fingerprint: Sourced<Option<String>>,
+    pub ca_file: Sourced<Option<PathBuf>>,
 }
 
 /// Flags of commands that override a setting.
@@ -185,7 +194,7 @@ impl Settings {
         let folder = data.value.clone();
         let lockout = Lockout::parse(&file.own.guests, &file.own.hosts, &file.own.protected)
             .map_err(|error| Problem::config(error.to_string()))?;
-        let given = !(file.own.guests.is_empty()
+        let own_given = !(file.own.guests.is_empty()
             && file.own.hosts.is_empty()
             && file.own.protected.is_empty());
         let lockout_entries = [file.own.guests, file.own.hosts, file.own.protected].concat();
@@ -204,6 +213,10 @@ impl Settings {
                 .limits
                 .lease_s
                 .map_or(defaults.lease, Duration::from_secs),
+            verify_within: file
+                .limits
+                .verify_within_s
+                .map_or(defaults.verify_within, Duration::from_secs),
         };
         Ok(Self {
             listen: listen(flags.listen, file.listen, environment)?,
@@ -223,6 +236,26 @@ impl Settings {
                     folder.join("actions.json"),
                 ),
             },
+            services: path(
+                Some("SERVICES_CONFIG"),
+                file.services,
+                folder.join("services.json"),
+            ),
+            proxmox: ProxmoxSettings {
+                url: optional(environment, "PROXMOX_API_URL", file.proxmox.url),
+                token: reference(
+                    environment,
+                    "PROXMOX_API_TOKEN",
+                    file.proxmox.token,
+                    "proxmox.token",
+                )?,
+                fingerprint: optional(environment, "PROXMOX_FINGERPRINT", file.proxmox.fingerprint),
+                ca_file: given(path(
+                    Some("PROXMOX_CA_FILE"),
+                    file.proxmox.ca_file,
+                    PathBuf::new(),
+                )),
+            },
             database_url: reference(
                 environment,
                 "VOID_DATABASE_URL",
@@ -234,14 +267,7 @@ impl Settings {
                 value: file.database.ca_file.map(|path| beside.join(path)),
             },
             owner_token: reference(environment, "OWNER_TOKEN", file.owner_token, "owner_token")?,
-            ssh_key: {
-                let given = path(Some("ACTIONS_SSH_KEY"), file.ssh.key, PathBuf::new());
-                let value = Some(given.value).filter(|path| !path.as_os_str().is_empty());
-                Sourced {
-                    value,
-                    source: given.source,
-                }
-            },
+            ssh_key: given(path(Some("ACTIONS_SSH_KEY"), file.ssh.key, PathBuf::new())),
             ssh_program: path(None, file.ssh.program, PathBuf::from("/usr/bin/ssh")),
             ssh_run_folder: path(None, file.ssh.run_folder, folder.join("run")),
             known_hosts: path(
@@ -268,13 +294,14 @@ impl Settings {
                 source: file_or_default(
                     file.limits.open_proposals.is_some()
                         || file.limits.open_proposals_per_agent.is_some()
-                        || file.limits.lease_s.is_some(),
+                        || file.limits.lease_s.is_some()
+                        || file.limits.verify_within_s.is_some(),
                 ),
                 value: limits,
             },
             lockout: Sourced {
                 value: lockout,
-                source: file_or_default(given),
+                source: file_or_default(own_given),
             },
             lockout_entries,
             config_file,
@@ -357,6 +384,14 @@ fn listen(
         Err(_) => Err(Problem::config(format!(
             "listen ({source}): \"{text}\" is not an address with a port, such as 127.0.0.1:3000"
         ))),
+    }
+}
+
+/// An empty path is none.
+fn given(path: Sourced<PathBuf>) -> Sourced<Option<PathBuf>> {
+    Sourced {
+        value: Some(path.value).filter(|path| !path.as_os_str().is_empty()),
+        source: path.source,
     }
 }
 

@@ -356,5 +356,5 @@ pub(crate) fn channels_with(
     ssh: SshConfig,
     local: LocalConfig,
 ) -> Result<Channels, UnsafePath> {
-    Channels::new(catalogue, ssh, local)
+    Channels::new(catalogue, ssh, local, None)
 }

@@ -1,5 +1,5 @@
-//! The SSH and local channels against a real sshd, the system's `ssh` and the built `void-act`.
-//! Effects are counted outside of all three.
+//! The SSH and local channels against a real sshd, the system's `ssh` and the built `void-act`; the
+//! Proxmox channel against the rehearsal lab's server. Effects are counted outside of all of them.
 //!
 //! The suite runs as root, because who owns a list is part of what is tested; sshd and everything
 //! behind it run as the unprivileged account of the test kit.
@@ -15,6 +15,7 @@
     reason = "tests stop at the first surprise, start programs, and make permits without a store"
 )]
 
+mod checks;
 mod connections;
 mod definitions;
 mod forwardings;
@@ -24,9 +25,12 @@ mod kills;
 mod lab;
 mod lost;
 mod outputs;
+mod proxmox;
 mod refusals;
 mod runs;
 mod sessions;
+mod sockets;
 mod starts;
 mod tickets;
+mod via_host;
 mod words;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::watch;
 use void_domain::ids::ProposalId;
 
-use crate::control::Control;
+use crate::control::{Control, Parts};
 
 pub(crate) struct Executing {
     ids: Mutex<HashSet<ProposalId>>,
@@ -40,21 +40,32 @@ impl Executing {
 pub(super) struct Working {
     control: Control,
     id: ProposalId,
+    among: fn(&Parts) -> &Executing,
 }
 
 impl Working {
     /// `None` if somebody here works on it already.
     pub(super) fn on(control: &Control, id: ProposalId) -> Option<Self> {
-        let first = control.executing.change(|ids| ids.insert(id));
+        Self::among(control, id, |parts| &parts.executing)
+    }
+
+    /// The same for its check, which a stop does not wait for.
+    pub(super) fn checking(control: &Control, id: ProposalId) -> Option<Self> {
+        Self::among(control, id, |parts| &parts.checking)
+    }
+
+    fn among(control: &Control, id: ProposalId, among: fn(&Parts) -> &Executing) -> Option<Self> {
+        let first = among(control).change(|ids| ids.insert(id));
         first.then(|| Self {
             control: control.clone(),
             id,
+            among,
         })
     }
 }
 
 impl Drop for Working {
     fn drop(&mut self) {
-        self.control.executing.change(|ids| ids.remove(&self.id));
+        (self.among)(&self.control).change(|ids| ids.remove(&self.id));
     }
 }

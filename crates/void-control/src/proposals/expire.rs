@@ -5,7 +5,7 @@ use void_domain::proposals::{Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, proposals};
 
-use super::{recover, start};
+use super::{recover, start, verify};
 use crate::control::Control;
 use crate::records;
 
@@ -22,6 +22,7 @@ pub(super) fn has_lapsed(proposal: &Proposal, now: Timestamp) -> bool {
 pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
     while expire_some(control).await? == BATCH as usize {}
     recover::follow_abandoned(control).await?;
+    verify::resume(control).await?;
     start::start_waiting(control).await
 }
 

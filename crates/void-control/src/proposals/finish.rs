@@ -13,7 +13,7 @@ use void_domain::proposals::{
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, proposals};
 
-use super::start;
+use super::{start, verify};
 use crate::control::Control;
 use crate::records::{self, Scribe};
 
@@ -22,15 +22,18 @@ const RETRY_MAX: Duration = Duration::from_secs(5);
 
 pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) {
     let mut pause = RETRY_FIRST;
-    loop {
+    let unchecked = loop {
         match write(control, id, outcome.clone()).await {
-            Ok(()) => break,
+            Ok(unchecked) => break unchecked,
             Err(error) => {
                 tracing::error!(%error, proposal = %id, "an outcome could not be recorded; it is tried again");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(RETRY_MAX);
             }
         }
+    };
+    if unchecked {
+        verify::start(control, id, control.limits.verify_within);
     }
     control.waiters.wake_id(id);
     if let Err(error) = start::start_waiting(control).await {
@@ -38,31 +41,36 @@ pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) 
     }
 }
 
-async fn write(control: &Control, id: ProposalId, outcome: Outcome) -> Result<(), StoreError> {
+/// Whether its check comes next.
+async fn write(control: &Control, id: ProposalId, outcome: Outcome) -> Result<bool, StoreError> {
     let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
     fail_point!("finish.commit.before");
-    control
+    let unchecked = control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 let now = this.clock.now();
                 let Some(stored) = proposals::find(tx, id).await? else {
-                    return Ok(());
+                    return Ok(false);
                 };
                 // Settled meanwhile, by evidence or by the owner: what is recorded stays.
-                if let Some(moved) = ended(stored.proposal, now, outcome) {
-                    record(tx, &scribe, &moved).await?;
-                }
-                Ok::<_, StoreError>(())
+                let Some(moved) = ended(&this, stored.proposal, now, outcome) else {
+                    return Ok(false);
+                };
+                let won = record(tx, &scribe, &moved).await?;
+                Ok::<_, StoreError>(won && moved.proposal.is_unchecked())
             })
         })
         .await?;
     fail_point!("finish.commit.after");
-    Ok(())
+    Ok(unchecked)
 }
 
-fn ended(proposal: Proposal, now: Timestamp, outcome: Outcome) -> Option<Moved> {
+fn ended(control: &Control, proposal: Proposal, now: Timestamp, outcome: Outcome) -> Option<Moved> {
     let moved: Result<Moved, InvalidTransition> = match outcome {
+        Outcome::Done { result } if verify::has_sign(control, &proposal) => {
+            proposal.succeed(now, "system", result)
+        }
         Outcome::Done { result } => proposal
             .succeed(now, "system", result)
             .map(|moved| unverified(moved, now)),

@@ -59,7 +59,7 @@ impl Waiters {
     }
 }
 
-/// The proposal once it has ended, or as it is when the patience does.
+/// The proposal once it has ended and was checked, or as it is when the patience ends.
 pub async fn wait_for_end(
     control: &Control,
     id: ProposalId,
@@ -75,7 +75,8 @@ pub async fn wait_for_end(
         let Some(stored) = found else {
             return Err(StoreError::Internal("a proposal is gone".to_owned()));
         };
-        if stored.proposal.status().is_end() || tokio::time::timeout_at(end, woken).await.is_err() {
+        let ended = stored.proposal.status().is_end() && !stored.proposal.is_unchecked();
+        if ended || tokio::time::timeout_at(end, woken).await.is_err() {
             return Ok(stored.proposal);
         }
     }

@@ -48,6 +48,11 @@ impl Monitor {
         self.since
     }
 
+    /// What is believed, whatever its age.
+    pub const fn shown(&self) -> Health {
+        self.shown
+    }
+
     pub const fn last(&self) -> Option<Reading> {
         self.last
     }

@@ -4,8 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
-use void_control::{audit, freezes, inbox, proposals};
+use void_control::{audit, freezes, health, inbox, proposals};
 use void_domain::proposals::Status;
+use void_domain::services::Health;
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -19,6 +20,10 @@ pub(crate) struct StatusResponse {
     /// Outcomes that nobody knows.
     pub unknown: u64,
     pub frozen: bool,
+    pub services_up: usize,
+    pub services_down: usize,
+    /// Nothing is known of them now.
+    pub services_unknown: usize,
     pub actions: usize,
     pub catalogue_digest: String,
     pub catalogue_commit: Option<String>,
@@ -35,6 +40,8 @@ pub(crate) async fn show(
     let inbox = inbox::look(control, None, 1).await?;
     let running = proposals::count_in(control, Status::Running).await?;
     let now = control.clock().now();
+    let services = health::list(control);
+    let count = |wanted| services.iter().filter(|view| view.health == wanted).count();
     let (audit_seq, head) = audit::head(control).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION"),
@@ -42,6 +49,9 @@ pub(crate) async fn show(
         running,
         unknown: inbox.unknown_count,
         frozen: freezes::current(control).await?.holds_at(now),
+        services_up: count(Health::Up),
+        services_down: count(Health::Down),
+        services_unknown: count(Health::Unknown),
         actions: control.catalogue().actions().len(),
         catalogue_digest: control.catalogue().digest().to_string(),
         catalogue_commit: control.catalogue_commit().map(str::to_owned),

@@ -12,11 +12,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use void_channels::Channel;
+use void_channels::{Channel, Checker};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
+use void_domain::services::Services;
 use void_server::{Bound, ServerConfig};
 use void_store::proposals::Filter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
@@ -54,6 +55,7 @@ pub struct Setup {
     pub listen: SocketAddr,
     pub owner_token: String,
     pub lab: Arc<Lab>,
+    pub services: Services,
 }
 
 impl Default for Setup {
@@ -68,6 +70,7 @@ impl Default for Setup {
             listen: ([127, 0, 0, 1], 0).into(),
             owner_token: format!("owner-{:016x}{:016x}", random(), random()),
             lab: Arc::new(Lab::new()),
+            services: Services::default(),
         }
     }
 }
@@ -391,6 +394,8 @@ impl Setup {
         let store = store.unwrap();
         let catalogue = self.lab.catalogue();
         let config = ControlConfig {
+            services: self.services,
+            checker: Checker::new(None),
             store: store.clone(),
             channels: Arc::new(self.lab.channels(&catalogue)),
             catalogue,

@@ -83,7 +83,7 @@ impl Lab {
             state: self.path().join("state"),
             trust_own_list: true,
         };
-        Channels::new(catalogue, ssh, local).unwrap()
+        Channels::new(catalogue, ssh, local, None).unwrap()
     }
 
     pub fn ssh_key(&self) -> PathBuf {

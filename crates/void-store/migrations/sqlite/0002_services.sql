@@ -8,3 +8,5 @@ CREATE TABLE service_changes (
   PRIMARY KEY (service_id, at)
 ) STRICT;
 CREATE INDEX service_changes_by_time ON service_changes (at);
+-- Runs whose check is not over; few at any time.
+CREATE INDEX proposals_unchecked ON proposals (id) WHERE status = 'executed' AND verification IS NULL;

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use crate::catalogue;
 use crate::cli::ConfigCommand;
 use crate::exit::{Exit, Problem};
 use crate::settings::{Settings, Source};
+use crate::{catalogue, services};
 
 pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit, Problem> {
     match command {
@@ -69,6 +69,41 @@ fn lines(settings: &Settings) -> Vec<Line> {
             &settings.allowed_hosts.source,
         ),
         path("actions", &settings.actions),
+        path("services", &settings.services),
+        line(
+            "proxmox.url",
+            or_dash(settings.proxmox.url.value.clone()),
+            &settings.proxmox.url.source,
+        ),
+        line(
+            "proxmox.token",
+            or_dash(
+                settings
+                    .proxmox
+                    .token
+                    .value
+                    .as_ref()
+                    .map(ToString::to_string),
+            ),
+            &settings.proxmox.token.source,
+        ),
+        line(
+            "proxmox.fingerprint",
+            or_dash(settings.proxmox.fingerprint.value.clone()),
+            &settings.proxmox.fingerprint.source,
+        ),
+        line(
+            "proxmox.ca_file",
+            or_dash(
+                settings
+                    .proxmox
+                    .ca_file
+                    .value
+                    .as_ref()
+                    .map(|path| path.display().to_string()),
+            ),
+            &settings.proxmox.ca_file.source,
+        ),
         line(
             "database.url",
             settings.database_url.value.as_ref().map_or_else(
@@ -148,6 +183,11 @@ fn lines(settings: &Settings) -> Vec<Line> {
             &settings.limits.source,
         ),
         line(
+            "limits.verify_within_s",
+            settings.limits.value.verify_within.as_secs().to_string(),
+            &settings.limits.source,
+        ),
+        line(
             "self",
             settings.lockout_entries.join(" "),
             &settings.lockout.source,
@@ -167,9 +207,11 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
         }
     }
     let catalogue = catalogue::load(settings)?;
-    crate::compose::channels(settings, &catalogue)?;
+    let services = services::load(settings)?;
+    crate::compose::channels(settings, session.environment, &catalogue)?;
+    let unknown = services::unknown_checks(&catalogue, &services);
     if session.output.json {
-        session.output.value(json!({"valid": true, "actions": catalogue.actions().len(), "warnings": catalogue.warnings()}));
+        session.output.value(json!({"valid": true, "actions": catalogue.actions().len(), "services": services.iter().len(), "warnings": catalogue.warnings(), "unknown_checks": unknown}));
         return Ok(Exit::Done);
     }
     for finding in catalogue.warnings() {
@@ -178,9 +220,13 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
             catalogue::describe(&settings.actions.value, finding).trim()
         ));
     }
+    for line in unknown {
+        session.output.line(format!("warning {line}"));
+    }
     session.output.line(format!(
-        "The settings are valid; the catalogue has {} actions.",
-        catalogue.actions().len()
+        "The settings are valid; the catalogue has {} actions, and {} services are watched.",
+        catalogue.actions().len(),
+        services.iter().len()
     ));
     Ok(Exit::Done)
 }

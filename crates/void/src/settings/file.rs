@@ -16,8 +16,10 @@ pub(super) struct FileSettings {
     pub public_url: Option<String>,
     pub allowed_hosts: Vec<String>,
     pub actions: Option<PathBuf>,
+    pub services: Option<PathBuf>,
     pub owner_token: Option<String>,
     pub database: Database,
+    pub proxmox: Proxmox,
     pub ssh: Ssh,
     pub local: Local,
     pub backups: Backups,
@@ -30,6 +32,15 @@ pub(super) struct FileSettings {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Database {
     pub url: Option<String>,
+    pub ca_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Proxmox {
+    pub url: Option<String>,
+    pub token: Option<String>,
+    pub fingerprint: Option<String>,
     pub ca_file: Option<PathBuf>,
 }
 
@@ -64,6 +75,7 @@ pub(super) struct LimitSettings {
     pub open_proposals: Option<u64>,
     pub open_proposals_per_agent: Option<u64>,
     pub lease_s: Option<u64>,
+    pub verify_within_s: Option<u64>,
 }
 
 /// `[self]`: where Void lives, and what must stay up for the owner to reach it.

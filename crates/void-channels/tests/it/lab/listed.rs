@@ -22,6 +22,8 @@ pub(crate) struct Listed {
     pub(crate) params: Option<Value>,
     pub(crate) timeout_s: Option<u32>,
     pub(crate) host: &'static str,
+    /// The operation on guest 107 of the host as a node, by way of the host.
+    pub(crate) power: Option<&'static str>,
 }
 
 impl Listed {
@@ -33,6 +35,7 @@ impl Listed {
             params: None,
             timeout_s: None,
             host: HOST,
+            power: None,
         }
     }
 
@@ -48,6 +51,11 @@ impl Listed {
         Self { params, ..self }
     }
 
+    pub(crate) fn power(self, op: &'static str) -> Self {
+        let power = Some(op);
+        Self { power, ..self }
+    }
+
     pub(crate) fn timeout_s(self, seconds: u32) -> Self {
         let timeout_s = Some(seconds);
         Self { timeout_s, ..self }
@@ -58,9 +66,14 @@ impl Listed {
     }
 
     pub(super) fn action(&self) -> Value {
-        let mut action = match &self.params {
-            None => json!({"kind": "service_restart", "host": self.host, "service": self.id}),
-            Some(params) => {
+        let mut action = match (&self.params, self.power) {
+            (None, Some(op)) => {
+                json!({"kind": "guest_power", "node": self.host, "vmid": 107, "op": op, "via": "host"})
+            }
+            (None, None) => {
+                json!({"kind": "service_restart", "host": self.host, "service": self.id})
+            }
+            (Some(params), _) => {
                 json!({"kind": "scale", "node": self.host, "service": self.id, "via": "host", "params": params})
             }
         };

@@ -1,0 +1,146 @@
+//! The nodes of the cluster and the guests on them, as far as the token may see. Reads only.
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use void_domain::catalogue::Guest;
+use void_domain::proposals::Failure;
+use void_domain::text;
+
+use super::guests::GuestState;
+use super::permissions::AUDIT;
+use super::powers::is_word;
+use super::{Proxmox, number, rows};
+
+const NODE_BYTES_MAX: usize = 63;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lab {
+    pub nodes: Vec<LabNode>,
+    /// Why no guest is shown, if it is not that there are none: to a token without rights Proxmox
+    /// answers with empty lists.
+    pub hidden: Option<Failure>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LabNode {
+    pub name: String,
+    pub status: NodeStatus,
+    /// Zero also where the token may not see it.
+    pub uptime_s: u64,
+    pub guests: Vec<LabGuest>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeStatus {
+    Online,
+    Offline,
+    Unknown,
+}
+
+impl NodeStatus {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Online => "online",
+            Self::Offline => "offline",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LabGuest {
+    #[serde(serialize_with = "guest_word")]
+    pub kind: Guest,
+    #[serde(flatten)]
+    pub state: GuestState,
+}
+
+fn guest_word<S: Serializer>(kind: &Guest, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
+}
+
+impl Lab {
+    pub fn guest(&self, vmid: u32) -> Option<&LabGuest> {
+        let mut guests = self.nodes.iter().flat_map(|node| &node.guests);
+        guests.find(|guest| guest.state.vmid == vmid)
+    }
+}
+
+impl Proxmox {
+    /// Everything that the token may see, in two calls; a third if it sees no guest at all.
+    pub(crate) async fn lab(&self) -> Result<Lab, Failure> {
+        let nodes = self.client.get("/nodes").await;
+        let nodes = nodes.map_err(|error| error.into_failure("the nodes"))?;
+        let mut nodes: Vec<LabNode> = rows(&nodes).filter_map(parse_node).collect();
+        let guests = self.guests().await?;
+        let hidden = match guests.as_slice() {
+            [] => self.hidden().await?,
+            _ => None,
+        };
+        for (node, guest) in guests {
+            match nodes.iter_mut().find(|found| found.name == node) {
+                Some(found) => found.guests.push(guest),
+                // The token may see a guest and not its node.
+                None => nodes.push(LabNode {
+                    name: node,
+                    status: NodeStatus::Unknown,
+                    uptime_s: 0,
+                    guests: vec![guest],
+                }),
+            }
+        }
+        nodes.sort_by(|left, right| left.name.cmp(&right.name));
+        for node in &mut nodes {
+            node.guests.sort_by_key(|guest| guest.state.vmid);
+        }
+        Ok(Lab { nodes, hidden })
+    }
+
+    /// Every guest that the token may see, with its node.
+    pub(super) async fn guests(&self) -> Result<Vec<(String, LabGuest)>, Failure> {
+        let listed = self.client.get("/cluster/resources?type=vm").await;
+        let listed = listed.map_err(|error| error.into_failure("the guests"))?;
+        Ok(rows(&listed).filter_map(parse_guest).collect())
+    }
+
+    async fn hidden(&self) -> Result<Option<Failure>, Failure> {
+        let sees = self.permissions().await?.grants_somewhere(AUDIT);
+        Ok((!sees).then(|| {
+            let message = format!("the token may look at no guest: it lacks {AUDIT}");
+            Failure::new("no_privilege", message)
+        }))
+    }
+}
+
+fn parse_node(row: &Value) -> Option<LabNode> {
+    let name = row.get("node")?.as_str()?;
+    let status = match row.get("status").and_then(Value::as_str) {
+        Some("online") => NodeStatus::Online,
+        Some("offline") => NodeStatus::Offline,
+        Some(_) | None => NodeStatus::Unknown,
+    };
+    Some(LabNode {
+        name: text::escaped(text::cut(name, NODE_BYTES_MAX)),
+        status,
+        uptime_s: number(row.get("uptime")).unwrap_or(0),
+        guests: Vec::new(),
+    })
+}
+
+fn parse_guest(row: &Value) -> Option<(String, LabGuest)> {
+    let kind = match row.get("type")?.as_str()? {
+        "lxc" => Guest::Lxc,
+        "qemu" => Guest::Qemu,
+        _ => return None,
+    };
+    // Templates are no guests that run.
+    if number(row.get("template")) == Some(1) {
+        return None;
+    }
+    let vmid = u32::try_from(number(row.get("vmid"))?).ok()?;
+    // It may become part of a path.
+    let node = row.get("node")?.as_str().filter(|node| is_word(node))?;
+    let state = GuestState::parse(vmid, row)?;
+    Some((node.to_owned(), LabGuest { kind, state }))
+}

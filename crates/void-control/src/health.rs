@@ -1,0 +1,271 @@
+//! Watches services: one task each, which sleeps nearly always. What a service said is kept as typed
+//! readings in memory; only changes that are believed are written, with their event.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::Semaphore;
+use void_channels::GuestStatus;
+use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::services::{
+    Answer, Bad, Check, Health, Monitor, Place, Reading, Service, ServiceId, Services, Unreadable,
+};
+use void_domain::time::Timestamp;
+pub use void_store::services::ServiceChange;
+use void_store::{StoreError, events, services};
+
+use crate::control::Control;
+use crate::{lab, random};
+
+/// Looks that are under way at the same time, so that a thousand dead services hold no thousand sockets.
+const AT_ONCE: usize = 64;
+/// The first looks are spread by this much per service.
+const FIRST_SPREAD: Duration = Duration::from_millis(2);
+/// A reading that disagrees with what is shown is looked at again after this.
+const IN_DOUBT: Duration = Duration::from_secs(2);
+/// Guests are read together; what is this old still counts as now.
+const GUESTS_AGE_MAX: Duration = Duration::from_secs(5);
+/// How long changes are kept, and how many of them one question answers with.
+const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const HISTORY: Duration = Duration::from_secs(24 * 60 * 60);
+const HISTORY_MAX: u32 = 1_000;
+
+pub(crate) struct Watch {
+    watched: Vec<Watched>,
+    places: Semaphore,
+}
+
+struct Watched {
+    service: Service,
+    state: Mutex<Watching>,
+}
+
+struct Watching {
+    monitor: Monitor,
+    /// What the table says last, as far as we know.
+    recorded: Option<Health>,
+}
+
+impl Watch {
+    pub(crate) fn new(services: &Services, at: Timestamp) -> Self {
+        let watched = services.iter().map(|service| Watched {
+            service: service.clone(),
+            state: Mutex::new(Watching {
+                monitor: Monitor::new(at),
+                recorded: None,
+            }),
+        });
+        Self {
+            watched: watched.collect(),
+            places: Semaphore::new(AT_ONCE),
+        }
+    }
+
+    fn get(&self, id: &str) -> Option<&Watched> {
+        let mut all = self.watched.iter();
+        all.find(|watched| watched.service.id.as_str() == id)
+    }
+}
+
+impl Watched {
+    fn with<T>(&self, look: impl FnOnce(&mut Watching) -> T) -> T {
+        look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// One service as it may be shown now.
+#[derive(Debug, Clone)]
+pub struct ServiceView {
+    pub service: Service,
+    pub health: Health,
+    /// Since when it is what it is.
+    pub since: Timestamp,
+    pub last: Option<Reading>,
+    pub flapping: bool,
+}
+
+pub fn list(control: &Control) -> Vec<ServiceView> {
+    let now = control.clock.now();
+    let watched = control.watch.watched.iter();
+    watched.map(|watched| view(watched, now)).collect()
+}
+
+pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
+    let watched = control.watch.get(id)?;
+    Some(view(watched, control.clock.now()))
+}
+
+fn view(watched: &Watched, now: Timestamp) -> ServiceView {
+    watched.with(|state| ServiceView {
+        service: watched.service.clone(),
+        health: state.monitor.health_at(now, watched.service.fresh_for()),
+        since: state.monitor.since(),
+        last: state.monitor.last(),
+        flapping: state.monitor.is_flapping(now),
+    })
+}
+
+/// The changes of one service in the last day, oldest first.
+pub async fn history(control: &Control, id: &ServiceId) -> Result<Vec<ServiceChange>, StoreError> {
+    let since = control.clock.now().minus(HISTORY);
+    let id = id.to_string();
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move { services::list_since(tx, &id, since, HISTORY_MAX).await })
+        })
+        .await
+}
+
+pub(crate) async fn forget_old(control: &Control) -> Result<u64, StoreError> {
+    let before = control.clock.now().minus(KEPT_FOR);
+    control
+        .store
+        .write(move |tx| Box::pin(services::prune(tx, before)))
+        .await
+}
+
+pub(crate) fn start(control: &Control) {
+    for index in 0..control.watch.watched.len() {
+        let control = control.clone();
+        tokio::spawn(async move {
+            let mut stopping = control.stopping.subscribe();
+            tokio::select! {
+                () = watch(&control, index) => {}
+                _ = stopping.wait_for(|stop| *stop) => {}
+            }
+        });
+    }
+}
+
+async fn watch(control: &Control, index: usize) {
+    let Some(watched) = control.watch.watched.get(index) else {
+        return;
+    };
+    let count = u32::try_from(control.watch.watched.len()).unwrap_or(u32::MAX);
+    let spread = (FIRST_SPREAD * count).min(watched.service.interval);
+    tokio::time::sleep(spread.mul_f64(fraction())).await;
+    loop {
+        let doubtful = look_once(control, watched).await;
+        let interval = watched.service.interval;
+        let pause = if doubtful {
+            interval.min(IN_DOUBT)
+        } else {
+            interval
+        };
+        tokio::time::sleep(pause.mul_f64(0.9 + 0.2 * fraction())).await;
+    }
+}
+
+/// Takes one reading in; whether it should be looked at again soon.
+async fn look_once(control: &Control, watched: &Watched) -> bool {
+    let answer = {
+        // The semaphore is never closed.
+        let _place = control.watch.places.acquire().await;
+        ask(control, &watched.service, GUESTS_AGE_MAX).await
+    };
+    let reading = Reading {
+        at: control.clock.now(),
+        answer,
+    };
+    let (unrecorded, doubtful) = watched.with(|state| {
+        state.monitor.observe(reading);
+        let shown = state.monitor.shown();
+        (
+            (state.recorded != Some(shown)).then_some(shown),
+            state.monitor.is_in_doubt(),
+        )
+    });
+    if let Some(shown) = unrecorded {
+        match record(control, &watched.service, shown, reading).await {
+            Ok(()) => watched.with(|state| state.recorded = Some(shown)),
+            Err(error) => {
+                tracing::warn!(%error, service = %watched.service.id, "a change could not be recorded; it is tried again");
+            }
+        }
+    }
+    doubtful
+}
+
+/// One look, now.
+pub(crate) async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> Answer {
+    let unreadable = Answer::None {
+        reason: Unreadable::Proxmox,
+    };
+    match (&service.check, &service.place) {
+        (Check::Guest, Some(Place::Guest { vmid, .. })) => {
+            let sight = tokio::time::timeout(service.timeout, lab::look(control, guests_age_max));
+            let Ok(Ok(lab)) = sight.await.map(|sight| sight.lab) else {
+                return unreadable;
+            };
+            match lab.guest(*vmid).map(|guest| guest.state.status) {
+                Some(GuestStatus::Running) => Answer::Good {
+                    latency_ms: 0,
+                    code: None,
+                },
+                Some(GuestStatus::Stopped | GuestStatus::Other) => Answer::Bad {
+                    reason: Bad::Stopped,
+                    code: None,
+                },
+                Some(GuestStatus::Unknown) | None => unreadable,
+            }
+        }
+        _ => control.checker.check(service).await.unwrap_or(unreadable),
+    }
+}
+
+/// Writes a change unless the table says it already: after a restart, or because another instance saw
+/// it first.
+async fn record(
+    control: &Control,
+    service: &Service,
+    to: Health,
+    reading: Reading,
+) -> Result<(), StoreError> {
+    let (id, label) = (service.id.to_string(), service.label.clone());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                let last = services::last(tx, &id).await?;
+                let from = last.as_ref().map_or(Health::Unknown, |last| last.to);
+                if from == to {
+                    return Ok(());
+                }
+                // The table is ordered by time, and time may stand still between two instances.
+                let after = last.map(|last| last.at.plus(Duration::from_millis(1)));
+                let at = after.map_or(reading.at, |after| after.max(reading.at));
+                let change = ServiceChange {
+                    service_id: id.clone(),
+                    at,
+                    from,
+                    to,
+                    reason: reading.answer.reason().map(str::to_owned),
+                };
+                services::append(tx, &change).await?;
+                let event = EventDraft {
+                    kind: EventKind::ServiceChanged,
+                    audience: Audience::Everyone,
+                    payload: json!({
+                        "id": id,
+                        "label": label,
+                        "from": from.as_str(),
+                        "status": to.as_str(),
+                        "at": at,
+                        "detail": reading.answer,
+                    }),
+                };
+                events::append(tx, at, &event).await?;
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await
+}
+
+/// From 0 to 1; the middle where the system gives no random bytes, which spreads nothing and hurts nobody.
+fn fraction() -> f64 {
+    random::bytes::<4>().map_or(0.5, |bytes| {
+        f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
+    })
+}

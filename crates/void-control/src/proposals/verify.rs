@@ -1,0 +1,268 @@
+//! After a run: did it do what it was for? A step of its own with its own record. A check that cannot
+//! be read in its time leaves the run *unverified*, which nowhere reads as done.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use void_channels::GuestStatus;
+use void_domain::catalogue::{ActionKind, Guest, PowerOp};
+use void_domain::events::EventKind;
+use void_domain::fail_point;
+use void_domain::ids::ProposalId;
+use void_domain::proposals::{Proposal, State, Verification, VerificationOutcome};
+use void_domain::services::{Health, Service};
+use void_store::{StoreError, proposals};
+
+use super::executing::Working;
+use super::recover::current_definition;
+use crate::control::Control;
+use crate::{health, records};
+
+/// A service that is just starting may answer once and fall over: it has to answer twice.
+const SERVICE_SEEN: u32 = 2;
+const LOOK_FIRST: Duration = Duration::from_millis(250);
+const LOOK_MAX: Duration = Duration::from_secs(2);
+/// Beyond its deadline a check that another instance had begun is nobody's any more.
+const ABANDONED_AFTER: Duration = Duration::from_secs(30);
+const UNCHECKED_MAX: u32 = 100;
+
+/// What shows that it worked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Sign {
+    Service {
+        service: Box<Service>,
+        wanted: Health,
+    },
+    Guest {
+        node: String,
+        kind: Guest,
+        vmid: u32,
+        wanted: GuestStatus,
+    },
+}
+
+/// What one look says about a sign.
+enum Seen {
+    Wanted(Value),
+    Other(Value),
+    Nothing(Value),
+}
+
+/// Whether there is anything to look at after this proposal has run.
+pub(super) fn has_sign(control: &Control, proposal: &Proposal) -> bool {
+    sign(control, proposal).is_some()
+}
+
+fn sign(control: &Control, proposal: &Proposal) -> Option<Sign> {
+    let (action, _) = current_definition(control, proposal)?;
+    let power = match &action.kind {
+        ActionKind::GuestPower {
+            node,
+            vmid,
+            guest,
+            op,
+        } => Some((node, *vmid, *guest, *op)),
+        ActionKind::ServiceRestart { .. } | ActionKind::OnNode { .. } => None,
+    };
+    let stops = power.is_some_and(|(.., op)| matches!(op, PowerOp::Stop | PowerOp::Shutdown));
+    if let Some(id) = &action.verify {
+        let service = health::find(control, id)?.service;
+        let wanted = if stops { Health::Down } else { Health::Up };
+        return Some(Sign::Service {
+            service: Box::new(service),
+            wanted,
+        });
+    }
+    let (node, vmid, kind, _) = power.filter(|_| control.channels.probe().has_proxmox())?;
+    let wanted = if stops {
+        GuestStatus::Stopped
+    } else {
+        GuestStatus::Running
+    };
+    Some(Sign::Guest {
+        node: node.clone(),
+        kind,
+        vmid,
+        wanted,
+    })
+}
+
+/// Checks a run in the background, within what is left of its time.
+pub(super) fn start(control: &Control, id: ProposalId, left: Duration) {
+    let Some(checking) = Working::checking(control, id) else {
+        return;
+    };
+    let control = control.clone();
+    tokio::spawn(async move {
+        let mut stopping = control.stopping.subscribe();
+        let outcome = tokio::select! {
+            outcome = verify(&control, id, left) => outcome,
+            // The next start goes on with it.
+            _ = stopping.wait_for(|stop| *stop) => return,
+        };
+        if let Err(error) = outcome {
+            tracing::warn!(%error, proposal = %id, "a check could not be recorded; it is tried again");
+        }
+        drop(checking);
+    });
+}
+
+/// Goes on with checks that nobody works on.
+pub(super) async fn resume(control: &Control) -> Result<(), StoreError> {
+    let unchecked = control
+        .store
+        .read(|tx| Box::pin(proposals::list_unchecked(tx, UNCHECKED_MAX)))
+        .await?;
+    let now = control.clock.now();
+    for stored in unchecked {
+        let State::Executed { at, .. } = stored.proposal.state else {
+            continue;
+        };
+        let age = now.since(at);
+        let within = control.limits.verify_within;
+        // On PostgreSQL the instance that ran it is at it, unless it is gone.
+        if control.store.is_sqlite() || age > within + ABANDONED_AFTER {
+            start(control, stored.proposal.id, within.saturating_sub(age));
+        }
+    }
+    Ok(())
+}
+
+async fn verify(control: &Control, id: ProposalId, left: Duration) -> Result<(), StoreError> {
+    let found = control
+        .store
+        .read(move |tx| Box::pin(proposals::find(tx, id)))
+        .await?;
+    let Some(stored) = found else { return Ok(()) };
+    let (outcome, detail) = match sign(control, &stored.proposal) {
+        Some(_) if left.is_zero() => (
+            VerificationOutcome::Unverified,
+            json!({"reason": "interrupted"}),
+        ),
+        Some(sign) => look_until(control, &sign, left).await,
+        None => (
+            VerificationOutcome::Unverified,
+            json!({"reason": "no_check"}),
+        ),
+    };
+    record(control, id, outcome, detail).await
+}
+
+/// Looks until the sign shows, or the time is over.
+async fn look_until(
+    control: &Control,
+    sign: &Sign,
+    left: Duration,
+) -> (VerificationOutcome, Value) {
+    let (begun, end) = (Instant::now(), Instant::now() + left);
+    let needed = match sign {
+        Sign::Service { .. } => SERVICE_SEEN,
+        Sign::Guest { .. } => 1,
+    };
+    let (mut pause, mut in_a_row) = (LOOK_FIRST, 0);
+    loop {
+        let seen = look(control, sign).await;
+        in_a_row = match seen {
+            Seen::Wanted(_) => in_a_row + 1,
+            Seen::Other(_) | Seen::Nothing(_) => 0,
+        };
+        let over = Instant::now() >= end;
+        let (outcome, mut detail) = match seen {
+            Seen::Wanted(detail) if in_a_row >= needed || over => {
+                (VerificationOutcome::Verified, detail)
+            }
+            Seen::Other(detail) if over => (VerificationOutcome::Failed, detail),
+            Seen::Nothing(detail) if over => (VerificationOutcome::Unverified, detail),
+            Seen::Wanted(_) | Seen::Other(_) | Seen::Nothing(_) => {
+                tokio::time::sleep_until((Instant::now() + pause).min(end)).await;
+                pause = (pause * 2).min(LOOK_MAX);
+                continue;
+            }
+        };
+        if let Value::Object(members) = &mut detail {
+            let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            members.insert("after_ms".to_owned(), json!(took));
+        }
+        return (outcome, detail);
+    }
+}
+
+async fn look(control: &Control, sign: &Sign) -> Seen {
+    match sign {
+        Sign::Service { service, wanted } => {
+            let answer = health::ask(control, service, Duration::ZERO).await;
+            let detail = json!({
+                "service": service.id.as_str(),
+                "wanted": wanted.as_str(),
+                "status": answer.health().as_str(),
+                "detail": answer,
+            });
+            match answer.health() {
+                health if health == *wanted => Seen::Wanted(detail),
+                Health::Unknown => Seen::Nothing(detail),
+                Health::Up | Health::Down => Seen::Other(detail),
+            }
+        }
+        Sign::Guest {
+            node,
+            kind,
+            vmid,
+            wanted,
+        } => {
+            let state = control.channels.probe().guest(node, *kind, *vmid).await;
+            let detail = |status: &str| json!({"guest": vmid, "node": node, "wanted": wanted.as_str(), "status": status});
+            match state {
+                Ok(state) if state.status == *wanted => Seen::Wanted(detail(wanted.as_str())),
+                Ok(state) if state.status == GuestStatus::Unknown => {
+                    Seen::Nothing(detail("unknown"))
+                }
+                Ok(state) => Seen::Other(detail(state.status.as_str())),
+                Err(failure) => {
+                    let mut detail = detail("unknown");
+                    if let Value::Object(members) = &mut detail {
+                        members.insert("reason".to_owned(), json!(failure.code));
+                    }
+                    Seen::Nothing(detail)
+                }
+            }
+        }
+    }
+}
+
+async fn record(
+    control: &Control,
+    id: ProposalId,
+    outcome: VerificationOutcome,
+    detail: Value,
+) -> Result<(), StoreError> {
+    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    fail_point!("verify.commit.before");
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let at = this.clock.now();
+                let seen = Verification {
+                    outcome,
+                    at,
+                    detail,
+                };
+                let Some(stored) = proposals::find(tx, id).await? else {
+                    return Ok(());
+                };
+                let Ok(checked) = stored.proposal.verify(seen.clone()) else {
+                    return Ok(());
+                };
+                if proposals::record_verification(tx, id, &seen).await? {
+                    let kind = EventKind::ProposalVerified;
+                    records::proposal(tx, &scribe, at, kind, &checked).await?;
+                }
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await?;
+    fail_point!("verify.commit.after");
+    control.waiters.wake_id(id);
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! `/api/services`: what is watched, and how it is.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+use void_control::health::{self, ServiceChange, ServiceView};
+use void_domain::services::{Answer, Check, Place};
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Caller, Segment};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ServicesResponse {
+    pub services: Vec<ServiceResponse>,
+    /// The moment of this answer, for the age of readings.
+    pub at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Service")]
+pub(crate) struct ServiceResponse {
+    pub id: String,
+    pub label: String,
+    /// The host, or the node of its guest.
+    pub host: Option<String>,
+    pub node: Option<String>,
+    pub vmid: Option<u32>,
+    /// `http`, `tcp` or `guest`.
+    pub check: &'static str,
+    /// up, down or unknown. A reading that is too old says unknown.
+    pub status: &'static str,
+    /// Since when it is so.
+    pub since: Option<String>,
+    pub checked_at: Option<String>,
+    pub detail: Option<ServiceDetail>,
+    /// It changes so often that changes are believed late.
+    pub flapping: bool,
+    pub interval_s: u64,
+}
+
+/// What the last look saw. Never what a service wrote.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct ServiceDetail {
+    /// The HTTP status.
+    pub code: Option<u16>,
+    pub latency_ms: Option<u64>,
+    /// A stable word, if it is not up.
+    pub reason: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ServiceWithHistoryResponse {
+    #[serde(flatten)]
+    pub service: ServiceResponse,
+    /// The changes of the last day, oldest first.
+    pub history: Vec<ChangeResponse>,
+    /// The moment of this answer.
+    pub at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ServiceChange")]
+pub(crate) struct ChangeResponse {
+    pub at: String,
+    pub from: &'static str,
+    pub to: &'static str,
+    pub reason: Option<String>,
+}
+
+pub(crate) async fn list(State(app): State<App>, Caller(_): Caller) -> Json<ServicesResponse> {
+    let services = health::list(app.control());
+    Json(ServicesResponse {
+        services: services.into_iter().map(ServiceResponse::new).collect(),
+        at: app.control().clock().now().to_string(),
+    })
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    Caller(_): Caller,
+    Segment(id): Segment,
+) -> Result<Json<ServiceWithHistoryResponse>, ApiError> {
+    let Some(view) = health::find(app.control(), &id) else {
+        return Err(ApiError::not_found("no service of that id is watched"));
+    };
+    let changes = health::history(app.control(), &view.service.id).await?;
+    Ok(Json(ServiceWithHistoryResponse {
+        service: ServiceResponse::new(view),
+        history: changes.iter().map(ChangeResponse::new).collect(),
+        at: app.control().clock().now().to_string(),
+    }))
+}
+
+impl ServiceResponse {
+    fn new(view: ServiceView) -> Self {
+        let service = view.service;
+        let (host, node, vmid) = match service.place {
+            Some(Place::Host(host)) => (Some(host), None, None),
+            Some(Place::Guest { node, vmid }) => (None, Some(node), Some(vmid)),
+            None => (None, None, None),
+        };
+        let check = match service.check {
+            Check::Http(_) => "http",
+            Check::Tcp { .. } => "tcp",
+            Check::Guest => "guest",
+        };
+        Self {
+            id: service.id.to_string(),
+            label: service.label,
+            host,
+            node,
+            vmid,
+            check,
+            status: view.health.as_str(),
+            since: view.last.map(|_| view.since.to_string()),
+            checked_at: view.last.map(|reading| reading.at.to_string()),
+            detail: view.last.map(|reading| ServiceDetail::new(reading.answer)),
+            flapping: view.flapping,
+            interval_s: service.interval.as_secs(),
+        }
+    }
+}
+
+impl ServiceDetail {
+    const fn new(answer: Answer) -> Self {
+        let (code, latency_ms) = match answer {
+            Answer::Good { latency_ms, code } => (code, Some(latency_ms)),
+            Answer::Bad { code, .. } => (code, None),
+            Answer::None { .. } => (None, None),
+        };
+        Self {
+            code,
+            latency_ms,
+            reason: answer.reason(),
+        }
+    }
+}
+
+impl ChangeResponse {
+    fn new(change: &ServiceChange) -> Self {
+        Self {
+            at: change.at.to_string(),
+            from: change.from.as_str(),
+            to: change.to.as_str(),
+            reason: change.reason.clone(),
+        }
+    }
+}
