@@ -57,6 +57,8 @@ pub struct ControlConfig {
     pub channels: Arc<Channels>,
     /// What executes; the channels themselves unless a benchmark measures without machines.
     pub executor: Option<Arc<dyn Channel>>,
+    /// Whether everything behind this is a simulated lab; shown wherever its state is.
+    pub rehearsal: bool,
     pub clock: Clock,
     pub owner_token: Secret,
     pub limits: Limits,
@@ -80,6 +82,7 @@ pub struct Parts {
     pub(crate) last_sight: LastSight,
     pub(crate) channels: Arc<Channels>,
     pub(crate) executor: Arc<dyn Channel>,
+    pub(crate) rehearsal: bool,
     pub(crate) clock: Clock,
     pub(crate) owner_token: void_domain::digests::Digest,
     pub(crate) limits: Limits,
@@ -121,6 +124,7 @@ impl Control {
             last_sight: LastSight::default(),
             channels: config.channels,
             executor,
+            rehearsal: config.rehearsal,
             clock: config.clock,
             limits: config.limits,
             backups_folder: config.backups_folder,
@@ -150,6 +154,7 @@ impl Control {
             "version": env!("CARGO_PKG_VERSION"),
             "commit": self.catalogue_commit,
             "actions": self.catalogue.actions().len(),
+            "rehearsal": self.rehearsal,
         });
         self.store
             .write_closing(move |tx| {
@@ -166,6 +171,10 @@ impl Control {
 
     pub fn catalogue_commit(&self) -> Option<&str> {
         self.catalogue_commit.as_deref()
+    }
+
+    pub fn is_rehearsal(&self) -> bool {
+        self.rehearsal
     }
 
     pub fn clock(&self) -> &Clock {

@@ -165,6 +165,19 @@ async fn look_once(control: &Control, watched: &Watched) -> bool {
         let _place = control.watch.places.acquire().await;
         ask(control, &watched.service, GUESTS_AGE_MAX).await
     };
+    take_in(control, watched, answer).await
+}
+
+/// One look at a service beside its turn, for whoever needs to know now. It counts like any other.
+pub(crate) async fn look_now(control: &Control, service: &Service) -> Answer {
+    let answer = ask(control, service, Duration::ZERO).await;
+    if let Some(watched) = control.watch.get(service.id.as_str()) {
+        take_in(control, watched, answer).await;
+    }
+    answer
+}
+
+async fn take_in(control: &Control, watched: &Watched, answer: Answer) -> bool {
     let reading = Reading {
         at: control.clock.now(),
         answer,
@@ -189,7 +202,7 @@ async fn look_once(control: &Control, watched: &Watched) -> bool {
 }
 
 /// One look, now.
-pub(crate) async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> Answer {
+async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> Answer {
     let unreadable = Answer::None {
         reason: Unreadable::Proxmox,
     };

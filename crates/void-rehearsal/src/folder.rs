@@ -6,10 +6,10 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::{clock, services};
+use crate::services;
 
 pub(crate) const ALIVE: &str = "alive";
 const PREFIX: &str = "lab-";
@@ -46,6 +46,7 @@ pub fn create(base: &Path) -> io::Result<LabFolder> {
     // Services have another working directory.
     let base = std::path::absolute(base)?;
     private().recursive(true).create(&base)?;
+    must_be_private(&base)?;
     let _turn = turn(&base)?;
     let path = new_folder(&base)?;
     let alive = private_file().create_new(true).open(path.join(ALIVE))?;
@@ -62,6 +63,7 @@ pub fn sweep(base: &Path) -> io::Result<usize> {
     if !base.is_dir() {
         return Ok(0);
     }
+    must_be_private(base)?;
     let _turn = turn(base)?;
     let mut removed = 0;
     for entry in fs::read_dir(base)?.flatten() {
@@ -92,9 +94,8 @@ fn is_stale(folder: &Path) -> io::Result<bool> {
 }
 
 fn new_folder(base: &Path) -> io::Result<PathBuf> {
-    let (pid, at) = (std::process::id(), clock::now().as_ms());
-    for number in 0..NAMES_TRIED_MAX {
-        let path = base.join(format!("{PREFIX}{pid}-{at}-{number}"));
+    for number in 1..=NAMES_TRIED_MAX {
+        let path = base.join(format!("{PREFIX}{number}"));
         match private().create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => return made.map(|()| path),
@@ -110,6 +111,20 @@ fn turn(base: &Path) -> io::Result<File> {
         .open(base.join(BASE_LOCK))?;
     lock.lock()?;
     Ok(lock)
+}
+
+/// Somebody else may have made a folder of that name first, in a place where everybody can: what is
+/// in a lab is executed.
+fn must_be_private(base: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(base)?;
+    let ours = found.is_dir()
+        && found.uid() == rustix::process::getuid().as_raw()
+        && found.mode() & 0o022 == 0;
+    if ours {
+        return Ok(());
+    }
+    let message = format!("{} is not a private folder of this account", base.display());
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }
 
 fn private() -> DirBuilder {

@@ -6,12 +6,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::output::ColorChoice;
 
-#[derive(Debug, Parser)]
+#[derive(Debug, Clone, Parser)]
 #[command(
     name = "void",
     version,
     about = "Agents name an action from your whitelist; safe ones run, risky ones wait for your nod.",
-    after_help = "Examples:\n  void serve\n  void actions ls\n  void run restart-caddy-ct100 --reason \"502 since 20:10\"\n  void inbox ls\n  void inbox approve 7F3K\n  void freeze --reason \"hands off\"\n\nExit codes: void help-exit-codes",
+    after_help = "Examples:\n  void demo\n  void serve\n  void actions ls\n  void run restart-caddy-ct100 --reason \"502 since 20:10\"\n  void inbox ls\n  void inbox approve 7F3K\n  void freeze --reason \"hands off\"\n\nExit codes: void help-exit-codes",
     disable_help_subcommand = false
 )]
 pub(crate) struct Cli {
@@ -33,8 +33,10 @@ pub(crate) struct Cli {
     pub command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Command {
+    /// A rehearsal lab on this machine: no credentials, no network, nothing left behind
+    Demo(DemoArgs),
     /// Run the control plane
     Serve(ServeArgs),
     /// One screen: what waits, what runs, what is wrong
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Freeze(FreezeArgs),
     /// Let things run again
     Thaw,
+    /// Watched services: up, down or unknown
+    Services(ServicesArgs),
     /// The machines behind the catalogue
     #[command(subcommand)]
     Hosts(HostsCommand),
@@ -82,7 +86,20 @@ pub(crate) enum Command {
     HelpExitCodes,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DemoArgs {
+    /// The loopback port; 3000 or a free one if left out
+    #[arg(long)]
+    pub port: Option<u16>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServicesArgs {
+    /// One service, with its changes of the last day
+    pub id: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ServeArgs {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS")]
@@ -101,7 +118,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ActionsCommand {
     /// List what may run
     Ls,
@@ -113,7 +130,7 @@ pub(crate) enum ActionsCommand {
     Schema,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
     pub action_id: String,
     /// Why; the owner sees it as your words
@@ -127,7 +144,7 @@ pub(crate) struct RunArgs {
     pub wait: u64,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum InboxCommand {
     /// List what waits
     Ls,
@@ -171,7 +188,7 @@ pub(crate) enum SettleOutcome {
     Failed,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct FreezeArgs {
     #[arg(long)]
     pub reason: Option<String>,
@@ -180,7 +197,7 @@ pub(crate) struct FreezeArgs {
     pub lasts: Option<String>,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum HostsCommand {
     /// List the machines and the keys that are trusted for them
     Ls,
@@ -194,7 +211,7 @@ pub(crate) enum HostsCommand {
     },
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum AuditCommand {
     /// The newest entries
     Ls {
@@ -220,7 +237,7 @@ pub(crate) enum AuditCommand {
     },
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Make a token; its text is shown this once
     New {
@@ -245,7 +262,7 @@ pub(crate) enum TokenKind {
     Node,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum BackupCommand {
     /// Make a checked copy now
     Create,
@@ -262,7 +279,7 @@ pub(crate) enum BackupCommand {
     },
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Every value with where it comes from
     Show,
@@ -270,13 +287,13 @@ pub(crate) enum ConfigCommand {
     Check,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ProvisionCommand {
     /// The list, key line, sudoers lines and commands for one host
     Ssh { host: String },
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct DoctorArgs {
     /// Warnings count as failures
     #[arg(long)]

@@ -59,6 +59,15 @@ impl Client {
         Ok(Self { http, base, token })
     }
 
+    /// The same server for another caller.
+    pub(crate) fn with_token(&self, token: &str) -> Self {
+        Self {
+            http: self.http.clone(),
+            base: self.base.clone(),
+            token: Some(Secret::new(token)),
+        }
+    }
+
     pub(crate) fn base(&self) -> &str {
         &self.base
     }

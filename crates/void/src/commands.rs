@@ -4,6 +4,7 @@ mod actions;
 mod audit;
 mod backup;
 mod config;
+mod demo;
 mod doctor;
 mod freeze;
 mod hosts;
@@ -12,6 +13,7 @@ mod provision;
 mod rows;
 mod run;
 mod serve;
+mod services;
 mod status;
 mod token;
 
@@ -62,6 +64,9 @@ pub(crate) async fn run(
             version(output);
             return Ok(Exit::Done.into());
         }
+        Command::Demo(args) => {
+            return Ok(demo::run(&cli, args, environment, output).await?.into());
+        }
         _ => Flags::default(),
     };
     let settings = Settings::load(&cli, flags, environment)?;
@@ -79,6 +84,7 @@ pub(crate) async fn run(
         Command::Inbox(command) => inbox::run(&session, command).await?,
         Command::Freeze(args) => freeze::freeze(&session, args).await?,
         Command::Thaw => freeze::thaw(&session).await?,
+        Command::Services(args) => services::run(&session, args).await?,
         Command::Hosts(command) => hosts::run(&session, command).await?,
         Command::Audit(command) => audit::run(&session, command).await?,
         Command::Token(command) => token::run(&session, command).await?,
@@ -86,7 +92,10 @@ pub(crate) async fn run(
         Command::Config(command) => config::run(&session, command)?,
         Command::Provision(command) => provision::run(&session, command)?,
         Command::Doctor(args) => doctor::run(&session, args).await?,
-        Command::Completions { .. } | Command::Version | Command::HelpExitCodes => Exit::Done,
+        Command::Demo(_)
+        | Command::Completions { .. }
+        | Command::Version
+        | Command::HelpExitCodes => Exit::Done,
     };
     Ok(exit.into())
 }

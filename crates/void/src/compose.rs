@@ -16,10 +16,18 @@ use crate::exit::{Exit, Problem};
 use crate::settings::{Environment, Settings};
 use crate::{catalogue, proxmox, services};
 
+/// What everything that this control plane shows is: the real thing, or a rehearsal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Label {
+    Real,
+    Rehearsal,
+}
+
 /// Starts the control plane of these settings.
 pub(crate) async fn control(
     settings: &Settings,
     environment: &Environment,
+    label: Label,
 ) -> Result<Control, Problem> {
     let catalogue = catalogue::load(settings)?;
     for finding in catalogue.warnings() {
@@ -45,6 +53,7 @@ pub(crate) async fn control(
         checker: services::checker(),
         channels,
         executor: None,
+        rehearsal: label == Label::Rehearsal,
         clock: Clock::system(),
         owner_token,
         limits: settings.limits.value,

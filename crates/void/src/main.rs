@@ -10,6 +10,7 @@ mod exit;
 mod failpoints;
 mod output;
 mod proxmox;
+mod rehearsal;
 mod services;
 mod settings;
 
@@ -24,11 +25,13 @@ use crate::settings::Environment;
 fn main() -> ExitCode {
     let environment = Environment::of_process();
     // The host side as a child of the server: no settings, no runtime, its own arguments.
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|first| first == "act")
-    {
+    let first = std::env::args_os().nth(1).unwrap_or_default();
+    if first == "act" {
         return void_act::main_with(std::env::args_os().skip(2), environment.original_command());
+    }
+    // A process of a rehearsal lab: the same.
+    if first == rehearsal::COMMAND {
+        return rehearsal::part_of_a_lab(std::env::args_os().skip(2));
     }
     #[cfg(feature = "failpoints")]
     failpoints::install(&environment);

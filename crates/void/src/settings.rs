@@ -43,6 +43,14 @@ impl Environment {
         }
     }
 
+    /// Nothing from outside.
+    pub(crate) const fn empty() -> Self {
+        Self {
+            variables: BTreeMap::new(),
+            original_command: None,
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
         let variables = variables

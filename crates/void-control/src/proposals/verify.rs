@@ -191,7 +191,7 @@ async fn look_until(
 async fn look(control: &Control, sign: &Sign) -> Seen {
     match sign {
         Sign::Service { service, wanted } => {
-            let answer = health::ask(control, service, Duration::ZERO).await;
+            let answer = health::look_now(control, service).await;
             let detail = json!({
                 "service": service.id.as_str(),
                 "wanted": wanted.as_str(),

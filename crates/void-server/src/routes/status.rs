@@ -15,6 +15,8 @@ use crate::requests::Caller;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StatusResponse {
     pub version: &'static str,
+    /// Everything behind this is a simulated lab.
+    pub rehearsal: bool,
     pub waiting: u64,
     pub running: u64,
     /// Outcomes that nobody knows.
@@ -45,6 +47,7 @@ pub(crate) async fn show(
     let (audit_seq, head) = audit::head(control).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION"),
+        rehearsal: control.is_rehearsal(),
         waiting: inbox.waiting_count,
         running,
         unknown: inbox.unknown_count,

@@ -401,6 +401,7 @@ impl Setup {
             catalogue,
             catalogue_commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
             executor: self.executor,
+            rehearsal: false,
             clock: self.clock,
             owner_token: Secret::new(self.owner_token.as_str()),
             limits: self.limits,

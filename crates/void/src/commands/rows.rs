@@ -3,6 +3,7 @@
 use serde_json::Value;
 use void_domain::text;
 
+use super::services;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
 
@@ -121,6 +122,12 @@ pub(super) fn show(output: &Output, row: &Value) {
         );
     }
     let result = row.get("result").unwrap_or(&Value::Null);
+    if let Some(check) = result.get("check") {
+        field("check", seen(check));
+    }
+    if let Some(note) = result.get("note").and_then(Value::as_str) {
+        field("note", text::escaped(note));
+    }
     for name in ["stdout", "stderr"] {
         let said = result
             .get(name)
@@ -147,5 +154,24 @@ pub(super) fn show(output: &Output, row: &Value) {
             word(step, "to"),
             text::escaped(word(step, "by"))
         ));
+    }
+}
+
+/// What a check saw, in words.
+fn seen(check: &Value) -> String {
+    let took = check.get("after_ms").and_then(Value::as_u64);
+    let took = took.map(|ms| format!(", {}.{} s after the run", ms / 1000, ms % 1000 / 100));
+    let took = took.unwrap_or_default();
+    match check.get("service").and_then(Value::as_str) {
+        Some(service) => {
+            let detail = check.get("detail").unwrap_or(&Value::Null);
+            let (id, status) = (text::escaped(service), word(check, "status"));
+            format!("{id} is {status}: {}{took}", services::answer(detail))
+        }
+        None => format!(
+            "guest {} is {}{took}",
+            check.get("guest").and_then(Value::as_u64).unwrap_or(0),
+            text::escaped(word(check, "status"))
+        ),
     }
 }

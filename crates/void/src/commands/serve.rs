@@ -4,29 +4,27 @@ use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use void_control::Control;
 use void_server::{Bound, ServerConfig};
 
 use super::Session;
 use crate::cli::LogFormat;
-use crate::compose;
+use crate::compose::{self, Label};
 use crate::exit::{Exit, Problem};
+use crate::settings::{Environment, Settings};
 
 /// How long running actions may take to end when the server stops; a second signal ends at once.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Exit, Problem> {
-    start_log(session, format);
+    start_log(session.environment, format, "info");
     let settings = &session.settings;
     let bound = Bound::to(settings.listen.value).await.map_err(|error| {
         let message = format!("{} cannot be listened on: {error}", settings.listen.value);
         Problem::failed("listen", message).next("choose another address with --listen")
     })?;
-    let control = compose::control(settings, session.environment).await?;
-    let router = void_server::router(ServerConfig {
-        control: control.clone(),
-        public_url: settings.public_url.value.clone(),
-        allowed_hosts: settings.allowed_hosts.value.clone(),
-    });
+    let control = compose::control(settings, session.environment, Label::Real).await?;
     let address = bound.address;
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");
     if !session.output.json {
@@ -43,19 +41,52 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
             .output
             .line("  next: void status, void actions ls, void doctor");
     }
+    let serving = Serving::start(bound, control, settings);
     notify_systemd(session, "READY=1");
-    let (stop, stopped) = watch::channel(false);
-    let serving = tokio::spawn(void_server::serve(bound, router, stopped));
     wait_for_signal().await?;
     notify_systemd(session, "STOPPING=1");
-    tracing::info!("stopping: nothing new starts, running actions may end");
-    tokio::select! {
-        () = control.stop(PATIENCE) => {}
-        _ = wait_for_signal() => tracing::warn!("told again: ending now; what runs is settled at the next start"),
-    }
-    stop.send_replace(true);
-    let _ = tokio::time::timeout(Duration::from_secs(5), serving).await;
+    serving.stop().await;
     Ok(Exit::Done)
+}
+
+/// A control plane that answers.
+pub(super) struct Serving {
+    control: Control,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Serving {
+    pub(super) fn start(bound: Bound, control: Control, settings: &Settings) -> Self {
+        let router = void_server::router(ServerConfig {
+            control: control.clone(),
+            public_url: settings.public_url.value.clone(),
+            allowed_hosts: settings.allowed_hosts.value.clone(),
+        });
+        let (stop, stopped) = watch::channel(false);
+        let task = tokio::spawn(void_server::serve(bound, router, stopped));
+        Self {
+            control,
+            stop,
+            task,
+        }
+    }
+
+    pub(super) async fn until_told_to_stop(self) -> Result<(), Problem> {
+        wait_for_signal().await?;
+        self.stop().await;
+        Ok(())
+    }
+
+    async fn stop(self) {
+        tracing::info!("stopping: nothing new starts, running actions may end");
+        tokio::select! {
+            () = self.control.stop(PATIENCE) => {}
+            _ = wait_for_signal() => tracing::warn!("told again: ending now; what runs is settled at the next start"),
+        }
+        self.stop.send_replace(true);
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.task).await;
+    }
 }
 
 async fn wait_for_signal() -> Result<(), Problem> {
@@ -71,10 +102,10 @@ async fn wait_for_signal() -> Result<(), Problem> {
     Ok(())
 }
 
-fn start_log(session: &Session<'_>, format: LogFormat) {
+pub(super) fn start_log(environment: &Environment, format: LogFormat, default: &str) {
     use tracing_subscriber::EnvFilter;
-    let wanted = session.environment.get("VOID_LOG").unwrap_or("info");
-    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new("info"));
+    let wanted = environment.get("VOID_LOG").unwrap_or(default);
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| EnvFilter::new(default));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -21,6 +21,10 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         word(&status, "version"),
         client.base()
     ));
+    if status.get("rehearsal") == Some(&Value::Bool(true)) {
+        let text = output.tone(Tone::Waiting, "REHEARSAL");
+        output.line(format!("Lab       {text}: simulated, on this machine only"));
+    }
     let digest = word(&status, "catalogue_digest").get(..12).unwrap_or("-");
     let commit = status.get("catalogue_commit").and_then(Value::as_str);
     let commit = commit
@@ -37,6 +41,21 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
     };
     output.line(format!("Waiting   {waiting}"));
     output.line(format!("Running   {}", number("running")));
+    let (up, down, unclear) = (
+        number("services_up"),
+        number("services_down"),
+        number("services_unknown"),
+    );
+    if up + down + unclear > 0 {
+        let mut words = vec![format!("{up} up")];
+        if down > 0 {
+            words.push(output.tone(Tone::Bad, &format!("{down} down")));
+        }
+        if unclear > 0 {
+            words.push(format!("{unclear} unknown"));
+        }
+        output.line(format!("Services  {}   void services", words.join(", ")));
+    }
     if number("unknown") > 0 {
         let text = format!("{} with unknown outcome", number("unknown"));
         output.line(format!(

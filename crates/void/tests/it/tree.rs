@@ -30,6 +30,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "void-channels",
             "void-control",
             "void-domain",
+            "void-rehearsal",
             "void-server",
             "void-store",
             "void-verify",

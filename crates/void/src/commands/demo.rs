@@ -1,0 +1,137 @@
+//! `void demo`: the whole of Void in front of a lab that exists on this machine only.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use void_server::Bound;
+
+use super::rows::word;
+use super::serve::{self, Serving};
+use crate::cli::{Cli, DemoArgs, LogFormat};
+use crate::client::Client;
+use crate::compose::{self, Label};
+use crate::exit::{Exit, Problem};
+use crate::output::{Output, Tone};
+use crate::rehearsal::Rehearsal;
+use crate::settings::{Environment, Flags, Settings};
+
+const PORT: u16 = 3000;
+const AGENT: &str = "little-blue";
+
+pub(super) async fn run(
+    cli: &Cli,
+    args: &DemoArgs,
+    environment: &Environment,
+    output: &Output,
+) -> Result<Exit, Problem> {
+    serve::start_log(environment, LogFormat::Text, "warn");
+    let bound = listen(args.port).await?;
+    let address = bound.address;
+    let base = base_folder(environment);
+    let lab = tokio::task::spawn_blocking(move || Rehearsal::start(&base, address))
+        .await
+        .map_err(|error| Problem::failed("rehearsal", error.to_string()))??;
+    // The owner's own settings have no say in a rehearsal.
+    let nothing = Environment::empty();
+    let cli = Cli {
+        config: Some(lab.settings_file()),
+        data: Some(lab.data()),
+        url: None,
+        ..cli.clone()
+    };
+    let settings = Settings::load(&cli, Flags::default(), &nothing)?;
+    let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
+    let serving = Serving::start(bound, control, &settings);
+    let waiting = ask_for_something(&settings, &nothing).await?;
+    greet(output, &lab, address, &waiting);
+    serving.until_told_to_stop().await?;
+    drop(lab);
+    if !output.json {
+        output.line("The rehearsal is over; its processes and files are gone.");
+    }
+    Ok(Exit::Done)
+}
+
+/// The port that everybody tries first, or the one that was asked for, or any.
+async fn listen(wanted: Option<u16>) -> Result<Bound, Problem> {
+    let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    match (Bound::to(at(wanted.unwrap_or(PORT))).await, wanted) {
+        (Ok(bound), _) => Ok(bound),
+        (Err(error), Some(port)) => {
+            let message = format!("port {port} cannot be listened on: {error}");
+            Err(Problem::failed("listen", message).next("choose another one, or leave --port out"))
+        }
+        (Err(_), None) => Bound::to(at(0))
+            .await
+            .map_err(|error| Problem::failed("listen", format!("no port is free: {error}"))),
+    }
+}
+
+/// One folder per account: nobody else's lab is swept, and nobody else can be in the way.
+fn base_folder(environment: &Environment) -> PathBuf {
+    let base = match environment.get("XDG_RUNTIME_DIR") {
+        Some(folder) if Path::new(folder).is_dir() => PathBuf::from(folder),
+        _ => std::env::temp_dir(),
+    };
+    base.join(format!("void-demo-{}", rustix::process::getuid().as_raw()))
+}
+
+/// An agent names something risky, by the API and with a token of its own, as any agent would.
+async fn ask_for_something(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Value, Problem> {
+    let owner = Client::new(None, settings, environment)?;
+    let new = json!({"kind": "agent", "name": AGENT, "capabilities": ["read", "act"]});
+    let token = owner.post("/api/tokens", new).await?;
+    let agent = owner.with_token(word(&token, "token"));
+    let wish = json!({"reason": "Nobody has booted anything from it for twelve days."});
+    let asked = agent.post("/api/actions/stop-ct107/run", wish).await?;
+    let id = word(&asked, "action_row_id");
+    owner.get(&format!("/api/proposals/{id}")).await
+}
+
+fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value) {
+    let url = format!("http://{address}/");
+    let data = lab.data();
+    let code = word(waiting, "code");
+    let commands = [
+        "services".to_owned(),
+        "run restart-caddy --reason \"it is down\"".to_owned(),
+        format!("inbox approve {code}"),
+    ];
+    let program = program();
+    let commands = commands.map(|rest| format!("{program} --data {} {rest}", data.display()));
+    if output.json {
+        output.value(json!({
+            "rehearsal": true, "url": url, "data": data, "waiting": code, "commands": commands,
+        }));
+        return;
+    }
+    output.line(format!(
+        "{}  two nodes, five guests, four services; nothing outside this machine is touched.",
+        output.tone(Tone::Waiting, "REHEARSAL")
+    ));
+    output.line(format!("\n  {url}\n"));
+    output.line(format!(
+        "Caddy is down, and {AGENT} asks to stop iVentoy ({code}). In a second terminal:\n"
+    ));
+    for (command, meaning) in commands.iter().zip([
+        "what is up, what is down",
+        "safe: runs at once, then is checked",
+        "risky: needs your yes",
+    ]) {
+        output.line(format!("  {}", output.tone(Tone::Dim, &format!("# {meaning}"))));
+        output.line(format!("  {command}"));
+    }
+    output.line("\nCtrl-C ends the rehearsal and removes everything.");
+}
+
+/// How this program was called, as far as that can be typed again.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("void"));
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
+    short.unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,148 @@
+//! `void services`
+
+use serde_json::Value;
+use void_domain::text;
+use void_domain::time::Timestamp;
+
+use super::Session;
+use super::rows::word;
+use super::run::segment;
+use crate::cli::ServicesArgs;
+use crate::exit::{Exit, Problem};
+use crate::output::{Output, Tone};
+
+pub(super) async fn run(session: &Session<'_>, args: ServicesArgs) -> Result<Exit, Problem> {
+    match args.id {
+        Some(id) => show(session, &id).await,
+        None => list(session).await,
+    }
+}
+
+async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+    let answer = session.client()?.get("/api/services").await?;
+    if session.output.json {
+        session.output.value(answer);
+        return Ok(Exit::Done);
+    }
+    let services = answer.get("services").and_then(Value::as_array);
+    let services = services.cloned().unwrap_or_default();
+    if services.is_empty() {
+        session.output.line("No service is watched.");
+        session
+            .output
+            .line("  next: write services.json in the data folder, or set SERVICES_CONFIG");
+        return Ok(Exit::Done);
+    }
+    let now = word(&answer, "at");
+    let rows: Vec<Vec<String>> = services
+        .iter()
+        .map(|service| {
+            vec![
+                word(service, "status").to_owned(),
+                word(service, "id").to_owned(),
+                word(service, "label").to_owned(),
+                place(service),
+                saw(service),
+                age(now, word(service, "checked_at")),
+            ]
+        })
+        .collect();
+    let header = ["STATUS", "SERVICE", "LABEL", "WHERE", "LAST LOOK", "AGE"];
+    session.output.table(&header, &rows);
+    Ok(Exit::Done)
+}
+
+async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
+    let client = session.client()?;
+    let service = client
+        .get(&format!("/api/services/{}", segment(id)))
+        .await?;
+    if session.output.json {
+        session.output.value(service);
+        return Ok(Exit::Done);
+    }
+    let output = session.output;
+    output.line(format!(
+        "{}  {}",
+        status(output, &service),
+        text::escaped(word(&service, "label"))
+    ));
+    let now = word(&service, "at");
+    let field = |name: &str, value: String| output.line(format!("  {name:10} {value}"));
+    field("id", word(&service, "id").to_owned());
+    field("where", place(&service));
+    field(
+        "last look",
+        format!("{}, {} ago", saw(&service), age(now, word(&service, "checked_at"))),
+    );
+    field("since", word(&service, "since").to_owned());
+    if service.get("flapping") == Some(&Value::Bool(true)) {
+        field("flapping", "yes; changes are believed late".to_owned());
+    }
+    let history = service.get("history").and_then(Value::as_array);
+    for change in history.into_iter().flatten() {
+        let reason = change.get("reason").and_then(Value::as_str);
+        output.line(format!(
+            "  {}  {} → {}  {}",
+            word(change, "at"),
+            word(change, "from"),
+            word(change, "to"),
+            reason.map(text::escaped).unwrap_or_default()
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn status(output: &Output, service: &Value) -> String {
+    let tone = match word(service, "status") {
+        "up" => Tone::Good,
+        "down" => Tone::Bad,
+        _ => Tone::Dim,
+    };
+    output.tone(tone, word(service, "status"))
+}
+
+fn place(service: &Value) -> String {
+    let vmid = service.get("vmid").and_then(Value::as_u64);
+    match (service.get("host").and_then(Value::as_str), vmid) {
+        (Some(host), _) => host.to_owned(),
+        (None, Some(vmid)) => format!("{vmid} on {}", word(service, "node")),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// What the last look saw, in words.
+fn saw(service: &Value) -> String {
+    let Some(detail) = service.get("detail").filter(|detail| detail.is_object()) else {
+        return "not looked at yet".to_owned();
+    };
+    answer(detail)
+}
+
+pub(super) fn answer(detail: &Value) -> String {
+    let code = detail.get("code").and_then(Value::as_u64);
+    let code = code.map(|code| format!("HTTP {code}"));
+    let latency = detail.get("latency_ms").and_then(Value::as_u64);
+    match detail.get("reason").and_then(Value::as_str) {
+        Some("wrong_status") => code.unwrap_or_else(|| "wrong status".to_owned()),
+        Some(reason) => text::escaped(reason).replace('_', " "),
+        None => {
+            let latency = latency.map(|latency| format!("in {latency} ms"));
+            let words: Vec<String> = [code.or_else(|| Some("answers".to_owned())), latency]
+                .into_iter()
+                .flatten()
+                .collect();
+            words.join(" ")
+        }
+    }
+}
+
+fn age(now: &str, then: &str) -> String {
+    match (
+        Timestamp::parse_rfc3339(now),
+        Timestamp::parse_rfc3339(then),
+    ) {
+        (Some(now), Some(then)) => format!("{} s", now.since(then).as_secs()),
+        _ => "-".to_owned(),
+    }
+}
