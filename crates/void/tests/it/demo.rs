@@ -1,0 +1,282 @@
+//! `void demo`, played as a newcomer would: the README's tour, line by line, against the real binary.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use void_testkit::eventually_blocking;
+
+use crate::lab::{VOID, word};
+
+/// Far above what it takes, which is what a slow machine under load needs.
+const READY_MAX: Duration = Duration::from_secs(20);
+
+struct Demo {
+    child: Child,
+    greeting: Value,
+    ready_after: Duration,
+    _runtime: TempDir,
+}
+
+fn command(runtime: &Path) -> Command {
+    let mut command = Command::new(VOID);
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("XDG_RUNTIME_DIR", runtime)
+        // What would point somewhere else if it were listened to.
+        .env("PROXMOX_API_URL", "https://192.0.2.1:8006")
+        .env("ACTIONS_CONFIG", "/nonexistent/actions.json")
+        .stdin(Stdio::null());
+    command
+}
+
+impl Demo {
+    fn start() -> Self {
+        let runtime = tempfile::tempdir().unwrap();
+        fs::set_permissions(runtime.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        Self::start_in(runtime)
+    }
+
+    fn start_in(runtime: TempDir) -> Self {
+        let begun = Instant::now();
+        let mut child = command(runtime.path())
+            .args(["demo", "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let ready_after = begun.elapsed();
+        let greeting: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+        Self {
+            child,
+            greeting,
+            ready_after,
+            _runtime: runtime,
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        PathBuf::from(word(&self.greeting, "data"))
+    }
+
+    fn void(&self, args: &[&str]) -> Output {
+        Command::new(VOID)
+            .env_clear()
+            .arg("--data")
+            .arg(self.data())
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let output = self.void(&[&["--json"], args].concat());
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {output:?}"))
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill")
+            .args([signal, &self.child.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Processes whose command line names this lab's folder.
+    fn processes(&self) -> Vec<u32> {
+        processes_of(self.data().parent().unwrap())
+    }
+}
+
+fn processes_of(folder: &Path) -> Vec<u32> {
+    let folder = folder.as_os_str().as_encoded_bytes();
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
+            continue;
+        };
+        let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        if line.windows(folder.len()).any(|part| part == folder) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The commands of the README's tour, each with the words that its comment says will be seen.
+fn tour() -> Vec<(Vec<String>, String)> {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let section = readme.split("## The tour").nth(1).unwrap();
+    let block = section.split("```sh").nth(1).unwrap();
+    let block = block.split("```").next().unwrap();
+    let lines = block.lines().filter(|line| line.starts_with("void "));
+    lines
+        .map(|line| {
+            let (command, words) = line.split_once("# ").unwrap_or_else(|| panic!("{line}"));
+            // Quotes as a shell reads them, as far as the tour uses any.
+            let mut args = Vec::new();
+            for (index, part) in command.split('"').enumerate() {
+                if index % 2 == 1 {
+                    args.push(part.to_owned());
+                } else {
+                    args.extend(part.split_whitespace().map(str::to_owned));
+                }
+            }
+            args.remove(0);
+            (args, words.trim().to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn the_readmes_tour_is_what_happens() {
+    let demo = Demo::start();
+    assert!(demo.ready_after < READY_MAX, "{:?}", demo.ready_after);
+    let code = word(&demo.greeting, "waiting");
+    // The first looks are over in a moment; a newcomer types slower than this.
+    eventually_blocking("every service to be looked at", || {
+        let services = demo.json(&["services"]);
+        let looked = services["services"].as_array().unwrap();
+        looked
+            .iter()
+            .all(|service| service["checked_at"].is_string())
+            .then_some(())
+    });
+    let tour = tour();
+    assert!(tour.len() >= 6, "{tour:?}");
+    for (args, words) in tour {
+        let args: Vec<&str> = args
+            .iter()
+            .map(|arg| if arg == "CODE" { code } else { arg.as_str() })
+            .collect();
+        let output = demo.void(&args);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        assert!(
+            said.contains(&words),
+            "{args:?} should say {words:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn the_lab_is_as_promised_and_says_that_it_is_a_rehearsal() {
+    let demo = Demo::start();
+    let status = demo.json(&["status"]);
+    assert_eq!(status["rehearsal"], true);
+    assert_eq!(status["waiting"], 1);
+    let down = eventually_blocking("the one that is down to be seen", || {
+        let status = demo.json(&["status"]);
+        (status["services_up"] == 3).then(|| status["services_down"].clone())
+    });
+    assert_eq!(down, 1);
+    let base = word(&demo.greeting, "url").trim_end_matches('/');
+    let address = base.strip_prefix("http://").unwrap().parse().unwrap();
+    let token = fs::read_to_string(demo.data().join("owner.token")).unwrap();
+    let (_, lab) = crate::lab::call(address, "GET", "/api/lab", token.trim(), None).unwrap();
+    let nodes = lab["nodes"].as_array().unwrap();
+    let guests: usize = nodes
+        .iter()
+        .map(|node| node["guests"].as_array().unwrap().len())
+        .sum();
+    assert_eq!((nodes.len(), guests), (2, 5), "{lab}");
+    let actions = demo.json(&["actions", "ls"]);
+    for action in actions["actions"].as_array().unwrap() {
+        assert!(word(action, "label").ends_with("(rehearsal)"), "{action}");
+    }
+    for command in demo.greeting["commands"].as_array().unwrap() {
+        assert!(command.as_str().unwrap().contains("--data"), "{command}");
+    }
+    // Loopback only, whatever the environment says.
+    let shown = demo.json(&["config", "show"]).to_string();
+    assert!(!shown.contains("192.0.2.1"), "{shown}");
+}
+
+#[test]
+fn a_wrong_turn_ends_like_in_a_real_lab() {
+    let demo = Demo::start();
+    // The guest of a service is stopped: the service goes down, its restart cannot bring it back up for
+    // the check, and starting the guest does.
+    let code = word(&demo.greeting, "waiting");
+    let stopped = demo.void(&["inbox", "approve", code, "--yes"]);
+    assert!(stopped.status.success(), "{stopped:?}");
+    eventually_blocking("iventoy to be seen down", || {
+        let service = demo.json(&["services", "iventoy"]);
+        (service["status"] == "down").then_some(())
+    });
+    let started = demo.json(&["run", "start-ct107"]);
+    assert_eq!(started["row"]["verification"], "verified", "{started}");
+    eventually_blocking("iventoy to be seen up", || {
+        let service = demo.json(&["services", "iventoy"]);
+        (service["status"] == "up").then_some(())
+    });
+    let refused = demo.void(&["run", "format-everything"]);
+    assert_eq!(refused.status.code(), Some(6), "{refused:?}");
+    let verified = demo.void(&["audit", "verify"]);
+    assert!(verified.status.success(), "{verified:?}");
+}
+
+#[test]
+fn nothing_is_left_behind_by_an_end_or_by_a_kill() {
+    let mut demo = Demo::start();
+    let lab = demo.data().parent().unwrap().to_owned();
+    // Three services; the one that is down has no process.
+    assert_eq!(demo.processes().len(), 3, "{:?}", demo.processes());
+    demo.signal("-INT");
+    assert!(demo.child.wait().unwrap().success());
+    assert!(!lab.exists());
+    assert_eq!(demo.processes(), Vec::<u32>::new());
+
+    let mut killed = Demo::start();
+    let lab = killed.data().parent().unwrap().to_owned();
+    killed.signal("-KILL");
+    killed.child.wait().unwrap();
+    eventually_blocking("the services to notice", || {
+        processes_of(&lab).is_empty().then_some(())
+    });
+    assert!(lab.exists());
+    let runtime = std::mem::replace(&mut killed._runtime, tempfile::tempdir().unwrap());
+    let next = Demo::start_in(runtime);
+    assert_eq!(
+        next.data().parent().unwrap(),
+        lab,
+        "its folder is free again"
+    );
+}
+
+#[test]
+fn a_folder_that_others_may_write_is_no_place_for_a_lab() {
+    let runtime = tempfile::tempdir().unwrap();
+    let base = runtime
+        .path()
+        .join(format!("void-demo-{}", rustix::process::getuid().as_raw()));
+    fs::create_dir(&base).unwrap();
+    fs::set_permissions(&base, fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = command(runtime.path()).arg("demo").output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("not a private folder"), "{said}");
+    assert_eq!(fs::read_dir(&base).unwrap().count(), 0);
+}
