@@ -291,6 +291,8 @@ pub(crate) enum ConfigCommand {
 pub(crate) enum ProvisionCommand {
     /// The list, key line, sudoers lines and commands for one host
     Ssh { host: String },
+    /// The pveum commands for a token that can switch the catalogue's guests and nothing else
+    Proxmox,
 }
 
 #[derive(Debug, Clone, Args)]

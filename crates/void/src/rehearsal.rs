@@ -117,7 +117,10 @@ impl Rehearsal {
         let actions = actions();
         write(&data.join("actions.json"), &pretty(&actions))?;
         write(&data.join("services.json"), &pretty(&watched(ports)))?;
-        write(&data.join("list.json"), &pretty(&host_list(root, &actions)?))?;
+        write(
+            &data.join("list.json"),
+            &pretty(&host_list(root, &actions)?),
+        )?;
         write(&data.join("proxmox.token"), &format!("{TOKEN}={secret}\n"))?;
         let settings = format!(
             "# A rehearsal: everything here is on loopback and goes away.\n\

@@ -122,7 +122,10 @@ fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value)
         "safe: runs at once, then is checked",
         "risky: needs your yes",
     ]) {
-        output.line(format!("  {}", output.tone(Tone::Dim, &format!("# {meaning}"))));
+        output.line(format!(
+            "  {}",
+            output.tone(Tone::Dim, &format!("# {meaning}"))
+        ));
         output.line(format!("  {command}"));
     }
     output.line("\nCtrl-C ends the rehearsal and removes everything.");

@@ -73,7 +73,11 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
     field("where", place(&service));
     field(
         "last look",
-        format!("{}, {} ago", saw(&service), age(now, word(&service, "checked_at"))),
+        format!(
+            "{}, {} ago",
+            saw(&service),
+            age(now, word(&service, "checked_at"))
+        ),
     );
     field("since", word(&service, "since").to_owned());
     if service.get("flapping") == Some(&Value::Bool(true)) {

@@ -15,6 +15,8 @@ mod cli;
 mod clocks;
 #[cfg(feature = "failpoints")]
 mod crashes;
+mod demo;
+mod doctor;
 mod freezes;
 mod lab;
 mod mutations;

@@ -1,6 +1,8 @@
 //! What `void provision ssh` prints is what a host needs: its own checker accepts the list, sudo
 //! accepts the lines and allows exactly those commands, and Void finds no drift.
 
+mod proxmox;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
