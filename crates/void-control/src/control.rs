@@ -22,7 +22,7 @@ use crate::health::{self, Watch};
 use crate::lab::LastSight;
 use crate::proposals::{Executing, Waiters};
 use crate::records::{self, Scribe};
-use crate::{freezes, maintenance, proposals, random, witness};
+use crate::{conversations, freezes, maintenance, proposals, random, witness};
 
 /// The bounds that an owner may set.
 #[derive(Debug, Clone, Copy)]
@@ -142,6 +142,7 @@ impl Control {
         freezes::apply_stored(&control).await?;
         control.hub.start(&control);
         proposals::recover(&control).await?;
+        conversations::fail_abandoned(&control).await?;
         maintenance::start(&control);
         health::start(&control);
         Ok(control)

@@ -9,7 +9,8 @@ use tokio::sync::Semaphore;
 use void_channels::GuestStatus;
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::services::{
-    Answer, Bad, Check, Health, Monitor, Place, Reading, Service, ServiceId, Services, Unreadable,
+    Answer, Bad, Check, Health, Monitor, Place, Reading, Service, ServiceId, Services, Standing,
+    Unreadable,
 };
 use void_domain::time::Timestamp;
 pub use void_store::services::ServiceChange;
@@ -19,12 +20,14 @@ use crate::control::Control;
 use crate::{lab, random};
 
 /// Looks that are under way at the same time, so that a thousand dead services hold no thousand sockets.
+/// Guests take no place: they are read together, over one connection.
 const AT_ONCE: usize = 64;
 /// The first looks are spread by this much per service.
 const FIRST_SPREAD: Duration = Duration::from_millis(2);
-/// A reading that disagrees with what is shown is looked at again after this.
+/// A reading that disagrees with what is shown is looked at again after this, unless the service flaps.
 const IN_DOUBT: Duration = Duration::from_secs(2);
-/// Guests are read together; what is this old still counts as now.
+/// Guests are read together; what is this old still counts as now. Proxmox' own list may lag behind
+/// by some seconds more, so a check after a run asks for the guest itself.
 const GUESTS_AGE_MAX: Duration = Duration::from_secs(5);
 /// How long changes are kept, and how many of them one question answers with.
 const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -39,6 +42,8 @@ pub(crate) struct Watch {
 struct Watched {
     service: Service,
     state: Mutex<Watching>,
+    /// Readings are taken in and recorded one after the other.
+    turn: tokio::sync::Mutex<()>,
 }
 
 struct Watching {
@@ -55,6 +60,7 @@ impl Watch {
                 monitor: Monitor::new(at),
                 recorded: None,
             }),
+            turn: tokio::sync::Mutex::default(),
         });
         Self {
             watched: watched.collect(),
@@ -72,15 +78,25 @@ impl Watched {
     fn with<T>(&self, look: impl FnOnce(&mut Watching) -> T) -> T {
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
+
+    /// From one look to the next. A service that flaps is not looked at more often for it.
+    fn pause(&self, now: Timestamp) -> Duration {
+        let interval = self.service.interval;
+        self.with(|state| {
+            if state.monitor.is_in_doubt() && !state.monitor.is_flapping(now) {
+                interval.min(IN_DOUBT)
+            } else {
+                interval
+            }
+        })
+    }
 }
 
 /// One service as it may be shown now.
 #[derive(Debug, Clone)]
 pub struct ServiceView {
     pub service: Service,
-    pub health: Health,
-    /// Since when it is what it is.
-    pub since: Timestamp,
+    pub standing: Standing,
     pub last: Option<Reading>,
     pub flapping: bool,
 }
@@ -99,8 +115,7 @@ pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
 fn view(watched: &Watched, now: Timestamp) -> ServiceView {
     watched.with(|state| ServiceView {
         service: watched.service.clone(),
-        health: state.monitor.health_at(now, watched.service.fresh_for()),
-        since: state.monitor.since(),
+        standing: state.monitor.standing(now, watched.service.fresh_for()),
         last: state.monitor.last(),
         flapping: state.monitor.is_flapping(now),
     })
@@ -146,93 +161,125 @@ async fn watch(control: &Control, index: usize) {
     let count = u32::try_from(control.watch.watched.len()).unwrap_or(u32::MAX);
     let spread = (FIRST_SPREAD * count).min(watched.service.interval);
     tokio::time::sleep(spread.mul_f64(fraction())).await;
+    resume(control, watched).await;
     loop {
-        let doubtful = look_once(control, watched).await;
-        let interval = watched.service.interval;
-        let pause = if doubtful {
-            interval.min(IN_DOUBT)
-        } else {
-            interval
-        };
+        look_once(control, watched).await;
+        let pause = watched.pause(control.clock.now());
         tokio::time::sleep(pause.mul_f64(0.9 + 0.2 * fraction())).await;
     }
 }
 
-/// Takes one reading in; whether it should be looked at again soon.
-async fn look_once(control: &Control, watched: &Watched) -> bool {
-    let answer = {
-        // The semaphore is never closed.
-        let _place = control.watch.places.acquire().await;
-        ask(control, &watched.service, GUESTS_AGE_MAX).await
-    };
-    take_in(control, watched, answer).await
+/// Begins with what was known before a restart, so that one hiccup after it changes nothing and *since*
+/// is since the last change.
+async fn resume(control: &Control, watched: &Watched) {
+    let _turn = watched.turn.lock().await;
+    if watched.with(|state| state.monitor.last().is_some()) {
+        return;
+    }
+    let id = watched.service.id.to_string();
+    let read = control
+        .store
+        .read(move |tx| Box::pin(async move { services::last(tx, &id).await }));
+    match read.await {
+        Ok(Some(last)) => watched.with(|state| {
+            let since = last.at.min(control.clock.now());
+            state.monitor = Monitor::resume(last.to, since);
+            state.recorded = Some(last.to);
+        }),
+        Ok(None) => {}
+        Err(error) => {
+            tracing::warn!(%error, service = %watched.service.id, "its last change could not be read");
+        }
+    }
+}
+
+async fn look_once(control: &Control, watched: &Watched) {
+    // Half a pause ago is after the last look: one sight of the guests is never two readings.
+    let age_max = GUESTS_AGE_MAX.min(watched.pause(control.clock.now()) / 2);
+    let answer = ask(control, &watched.service, age_max).await;
+    take_in(control, watched, answer).await;
 }
 
 /// One look at a service beside its turn, for whoever needs to know now. It counts like any other.
 pub(crate) async fn look_now(control: &Control, service: &Service) -> Answer {
-    let answer = ask(control, service, Duration::ZERO).await;
+    let answer = match guest_of(service) {
+        Some(vmid) => {
+            let probe = control.channels.probe();
+            probe.guest_check(vmid, service.timeout).await
+        }
+        None => connect(control, service).await,
+    };
     if let Some(watched) = control.watch.get(service.id.as_str()) {
         take_in(control, watched, answer).await;
     }
     answer
 }
 
-async fn take_in(control: &Control, watched: &Watched, answer: Answer) -> bool {
+async fn take_in(control: &Control, watched: &Watched, answer: Answer) {
+    let _turn = watched.turn.lock().await;
     let reading = Reading {
         at: control.clock.now(),
         answer,
     };
-    let (unrecorded, doubtful) = watched.with(|state| {
+    let (recorded, shown) = watched.with(|state| {
         state.monitor.observe(reading);
-        let shown = state.monitor.shown();
-        (
-            (state.recorded != Some(shown)).then_some(shown),
-            state.monitor.is_in_doubt(),
-        )
+        (state.recorded, state.monitor.shown())
     });
-    if let Some(shown) = unrecorded {
-        match record(control, &watched.service, shown, reading).await {
+    if recorded != Some(shown) {
+        match record(control, &watched.service, recorded, shown, reading).await {
             Ok(()) => watched.with(|state| state.recorded = Some(shown)),
             Err(error) => {
                 tracing::warn!(%error, service = %watched.service.id, "a change could not be recorded; it is tried again");
             }
         }
     }
-    doubtful
 }
 
-/// One look, now.
 async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> Answer {
-    let unreadable = Answer::None {
-        reason: Unreadable::Proxmox,
+    let Some(vmid) = guest_of(service) else {
+        // The semaphore is never closed.
+        let _place = control.watch.places.acquire().await;
+        return connect(control, service).await;
     };
-    match (&service.check, &service.place) {
-        (Check::Guest, Some(Place::Guest { vmid, .. })) => {
-            let sight = tokio::time::timeout(service.timeout, lab::look(control, guests_age_max));
-            let Ok(Ok(lab)) = sight.await.map(|sight| sight.lab) else {
-                return unreadable;
-            };
-            match lab.guest(*vmid).map(|guest| guest.state.status) {
-                Some(GuestStatus::Running) => Answer::Good {
-                    latency_ms: 0,
-                    code: None,
-                },
-                Some(GuestStatus::Stopped | GuestStatus::Other) => Answer::Bad {
-                    reason: Bad::Stopped,
-                    code: None,
-                },
-                Some(GuestStatus::Unknown) | None => unreadable,
-            }
-        }
-        _ => control.checker.check(service).await.unwrap_or(unreadable),
+    let sight = tokio::time::timeout(service.timeout, lab::look(control, guests_age_max));
+    let Ok(Ok(lab)) = sight.await.map(|sight| sight.lab) else {
+        return UNREADABLE;
+    };
+    match lab.guest(vmid).map(|guest| guest.state.status) {
+        Some(GuestStatus::Running) => Answer::Good {
+            latency_ms: 0,
+            code: None,
+        },
+        Some(GuestStatus::Stopped | GuestStatus::Other) => Answer::Bad {
+            reason: Bad::Stopped,
+            code: None,
+        },
+        Some(GuestStatus::Unknown) | None => UNREADABLE,
     }
 }
 
+const UNREADABLE: Answer = Answer::None {
+    reason: Unreadable::Proxmox,
+};
+
+const fn guest_of(service: &Service) -> Option<u32> {
+    match (&service.check, &service.place) {
+        (Check::Guest, Some(Place::Guest { vmid, .. })) => Some(*vmid),
+        _ => None,
+    }
+}
+
+async fn connect(control: &Control, service: &Service) -> Answer {
+    let answer = control.checker.check(service).await;
+    answer.unwrap_or(UNREADABLE)
+}
+
 /// Writes a change unless the table says it already: after a restart, or because another instance saw
-/// it first.
+/// it first. `known` is what it was as far as we know, for when the table has forgotten.
 async fn record(
     control: &Control,
     service: &Service,
+    known: Option<Health>,
     to: Health,
     reading: Reading,
 ) -> Result<(), StoreError> {
@@ -242,7 +289,8 @@ async fn record(
         .write(move |tx| {
             Box::pin(async move {
                 let last = services::last(tx, &id).await?;
-                let from = last.as_ref().map_or(Health::Unknown, |last| last.to);
+                let from = last.as_ref().map(|last| last.to).or(known);
+                let from = from.unwrap_or(Health::Unknown);
                 if from == to {
                     return Ok(());
                 }

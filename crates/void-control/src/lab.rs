@@ -1,15 +1,21 @@
-//! The nodes and guests behind Proxmox, read at most every few seconds however many ask.
+//! The nodes and guests behind Proxmox, read at most every few seconds however many ask, and by one
+//! question at a time. Whoever asks gets an answer in bounded time, and whoever stops waiting takes the
+//! answer away from nobody.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
 pub use void_channels::{Lab, LabGuest, LabNode};
 pub use void_domain::proposals::Failure;
 use void_domain::time::Timestamp;
 
 use crate::control::Control;
+
+/// How long anybody waits for Proxmox. The question itself may take longer; the next one to ask gets
+/// its answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What was seen, and when.
 #[derive(Debug, Clone)]
@@ -19,7 +25,7 @@ pub struct Sight {
 }
 
 #[derive(Default)]
-pub(crate) struct LastSight(Mutex<Option<(Instant, Sight)>>);
+pub(crate) struct LastSight(Arc<Mutex<Option<(Instant, Sight)>>>);
 
 pub fn is_connected(control: &Control) -> bool {
     control.channels.probe().has_proxmox()
@@ -27,12 +33,24 @@ pub fn is_connected(control: &Control) -> bool {
 
 /// The lab as it was at most `age_max` ago. Those who ask together share one answer.
 pub async fn look(control: &Control, age_max: Duration) -> Sight {
-    let mut last = control.last_sight.0.lock().await;
-    if let Some((at, sight)) = &*last
-        && at.elapsed() <= age_max
-    {
-        return sight.clone();
-    }
+    let looking = async {
+        let last = Arc::clone(&control.last_sight.0).lock_owned().await;
+        if let Some((at, sight)) = &*last
+            && at.elapsed() <= age_max
+        {
+            return Some(sight.clone());
+        }
+        // In a task of its own, which ends when Proxmox has answered or its own time is over.
+        tokio::spawn(ask(control.clone(), last)).await.ok()
+    };
+    let seen = tokio::time::timeout(PATIENCE, looking).await;
+    seen.ok().flatten().unwrap_or_else(|| Sight {
+        read_at: control.clock.now(),
+        lab: Err(Failure::new("timed_out", "Proxmox takes long to answer")),
+    })
+}
+
+async fn ask(control: Control, mut last: OwnedMutexGuard<Option<(Instant, Sight)>>) -> Sight {
     let lab = control.channels.probe().lab().await.map(Arc::new);
     let sight = Sight {
         read_at: control.clock.now(),

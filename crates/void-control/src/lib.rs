@@ -8,6 +8,7 @@ pub mod backups;
 mod clock;
 mod context;
 mod control;
+pub mod conversations;
 pub mod events;
 pub mod freezes;
 pub mod health;

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
-use void_domain::actors::ActorKind;
+use void_domain::actors::{Actor, ActorKind};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventDraft, EventKind};
@@ -88,6 +88,64 @@ pub async fn create(
         id,
         text: Secret::new(text),
     })
+}
+
+/// The identity of an agent that lives here: its token's record, whose text nobody knows. Made once; if
+/// the owner withdraws it, it stays withdrawn until they make a token of that name.
+pub async fn ensure_agent(
+    control: &Control,
+    name: &str,
+    capabilities: Capabilities,
+) -> Result<TokenId, StoreError> {
+    let at = control.clock.now();
+    let secret: [u8; 32] = random::bytes()?;
+    let token = Token {
+        id: random::token_id(at)?,
+        kind: ActorKind::Agent,
+        name: name.to_owned(),
+        hash: Digest::of(&secret),
+        capabilities,
+        created_at: at,
+        last_used_at: None,
+        revoked_at: None,
+    };
+    let scribe = control.scribe(&control.system_ctx()?);
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                if let Some(known) = tokens::newest_named(tx, token.kind, &token.name).await? {
+                    return Ok(known.id);
+                }
+                tokens::insert(tx, &token).await?;
+                let detail = json!({"kind": token.kind.as_str(), "name": token.name, "capabilities": token.capabilities});
+                let subject = Some(token.id.to_string());
+                records::audit(tx, &scribe, at, "token.created", subject, detail).await?;
+                Ok::<_, StoreError>(token.id)
+            })
+        })
+        .await
+}
+
+/// In whose name an agent acts that lives here, with what it may now. `None` if it was withdrawn.
+pub async fn agent_ctx(control: &Control, id: TokenId) -> Result<Option<Ctx>, StoreError> {
+    let found = control
+        .store
+        .read(move |tx| Box::pin(tokens::find(tx, id)))
+        .await?;
+    let live = found.filter(|token| token.revoked_at.is_none() && token.kind == ActorKind::Agent);
+    let Some(token) = live else {
+        return Ok(None);
+    };
+    Ok(Some(Ctx {
+        actor: Actor::Agent {
+            id: token.id,
+            name: token.name,
+        },
+        capabilities: token.capabilities,
+        request_id: random::request_id(control.clock.now())?,
+        authenticated_ago: None,
+    }))
 }
 
 pub async fn revoke(control: &Control, ctx: &Ctx, id: TokenId) -> Result<(), TokenError> {

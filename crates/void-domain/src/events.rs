@@ -20,13 +20,16 @@ pub enum EventKind {
     ProposalCancelled,
     ProposalUnknown,
     ServiceChanged,
+    TurnStarted,
+    TurnFinished,
+    TurnFailed,
     FreezeChanged,
     /// A credential was withdrawn: open streams look again at who is listening.
     AccessRevoked,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::ProposalCreated,
         Self::ProposalApproved,
         Self::ProposalStarted,
@@ -39,6 +42,9 @@ impl EventKind {
         Self::ProposalCancelled,
         Self::ProposalUnknown,
         Self::ServiceChanged,
+        Self::TurnStarted,
+        Self::TurnFinished,
+        Self::TurnFailed,
         Self::FreezeChanged,
         Self::AccessRevoked,
     ];
@@ -57,6 +63,9 @@ impl EventKind {
             Self::ProposalCancelled => "proposal.cancelled",
             Self::ProposalUnknown => "proposal.unknown",
             Self::ServiceChanged => "service.changed",
+            Self::TurnStarted => "turn.started",
+            Self::TurnFinished => "turn.finished",
+            Self::TurnFailed => "turn.failed",
             Self::FreezeChanged => "freeze.changed",
             Self::AccessRevoked => "access.revoked",
         }

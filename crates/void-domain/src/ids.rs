@@ -69,6 +69,14 @@ uuid_id!(
     SessionId
 );
 uuid_id!(
+    /// What is said with one agent, from its first message on.
+    ConversationId
+);
+uuid_id!(
+    /// One message of a conversation.
+    MessageId
+);
+uuid_id!(
     /// One operation as it came in: a request, a sweep, a start. Joins the log to the audit.
     RequestId
 );

@@ -8,6 +8,7 @@ pub mod canonical;
 pub mod capabilities;
 pub mod cards;
 pub mod catalogue;
+pub mod conversations;
 pub mod digests;
 pub mod events;
 pub mod failpoints;

@@ -18,6 +18,14 @@ pub const APPROVAL_LAPSES_AFTER: Duration = Duration::from_secs(5 * 60);
 pub const ACTION_TIMEOUT: Duration = Duration::from_secs(120);
 /// Connecting and sending fit in well; asking earlier would make a slow start fail for nothing.
 pub const CLAIM_LEASE: Duration = Duration::from_secs(60);
+pub const MESSAGE_BYTES_MAX: usize = 16 * 1024;
+/// How far back a prompt goes.
+pub const HISTORY_MESSAGES_MAX: u32 = 40;
+pub const TURN_TOOL_ROUNDS_MAX: u32 = 12;
+pub const TURN_TOOL_CALLS_MAX: usize = 40;
+pub const TURN_TIME_MAX: Duration = Duration::from_secs(120);
+pub const TURN_OUTPUT_TOKENS_MAX: u32 = 4_096;
+pub const TOOL_RESULT_BYTES_MAX: usize = 16 * 1024;
 pub const VERIFY_WITHIN: Duration = Duration::from_secs(60);
 /// How fresh a person's authentication must be to approve something critical on the web.
 pub const CRITICAL_AUTH_MAX_AGE: Duration = Duration::from_secs(5 * 60);

@@ -362,6 +362,16 @@ impl Proposal {
         }
     }
 
+    /// Why it did not go as wished, if it did not.
+    pub const fn failure(&self) -> Option<&Failure> {
+        match &self.state {
+            State::Failed { failure, .. }
+            | State::Unknown { failure, .. }
+            | State::Refused { failure, .. } => Some(failure),
+            _ => None,
+        }
+    }
+
     pub const fn verification(&self) -> Option<&Verification> {
         match &self.state {
             State::Executed { verification, .. } => verification.as_ref(),

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-pub use monitor::{Change, Monitor};
+pub use monitor::{Change, Monitor, Standing};
 
 use crate::digests::Digest;
 use crate::ids::is_slug;

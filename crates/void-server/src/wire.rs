@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use void_control::proposals::Listed;
-use void_domain::proposals::{Failure, State, Status, Transition};
+use void_domain::proposals::{Failure, State, Status, Transition, Verification};
 
 /// One proposal as every list, answer and error shows it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -127,13 +127,7 @@ fn outcome(state: &State) -> (Option<Value>, Option<RowError>, Option<&'static s
             ..
         } => {
             let seen = verification.as_ref().map(|seen| seen.outcome.as_str());
-            let mut result = result.clone();
-            // What the check saw; where there is none, there is nothing to add.
-            if let (Value::Object(members), Some(seen)) = (&mut result, verification)
-                && seen.detail.get("wanted").is_some()
-            {
-                members.insert("check".to_owned(), seen.detail.clone());
-            }
+            let result = result_with_check(result, verification.as_ref());
             (Some(result), None, seen)
         }
         State::Failed { failure, .. }
@@ -157,4 +151,15 @@ fn outcome(state: &State) -> (Option<Value>, Option<RowError>, Option<&'static s
             (None, None, None)
         }
     }
+}
+
+/// What came back, and what its check saw; where there was no check, there is nothing to add.
+pub(crate) fn result_with_check(result: &Value, verification: Option<&Verification>) -> Value {
+    let mut result = result.clone();
+    if let (Value::Object(members), Some(seen)) = (&mut result, verification)
+        && seen.detail.get("wanted").is_some()
+    {
+        members.insert("check".to_owned(), seen.detail.clone());
+    }
+    result
 }

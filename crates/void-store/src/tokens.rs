@@ -80,6 +80,24 @@ pub async fn is_name_live(tx: &mut Tx, kind: ActorKind, name: &str) -> Result<bo
         .is_some())
 }
 
+/// The newest token of that name, live or not.
+pub async fn newest_named(
+    tx: &mut Tx,
+    kind: ActorKind,
+    name: &str,
+) -> Result<Option<Token>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tokens WHERE kind = $1 AND name = $2 ORDER BY id DESC LIMIT 1"
+    );
+    tx.one("tokens", sql, values![kind.as_str(), name])
+        .await?
+        .as_ref()
+        .map(token)
+        .transpose()
+}
+
 /// Newest first.
 pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Token>, StoreError> {
     let sql = concat!(

@@ -21,10 +21,13 @@ use crate::{health, records};
 
 /// A service that is just starting may answer once and fall over: it has to answer twice.
 const SERVICE_SEEN: u32 = 2;
+const SEEN_APART: Duration = Duration::from_secs(1);
 const LOOK_FIRST: Duration = Duration::from_millis(250);
 const LOOK_MAX: Duration = Duration::from_secs(2);
-/// Beyond its deadline a check that another instance had begun is nobody's any more.
-const ABANDONED_AFTER: Duration = Duration::from_secs(30);
+/// What has begun by the deadline, a look or the second of two, may end this much after it.
+const GRACE: Duration = Duration::from_secs(2);
+const RETRY_FIRST: Duration = Duration::from_millis(50);
+const RETRY_MAX: Duration = Duration::from_secs(5);
 const UNCHECKED_MAX: u32 = 100;
 
 /// What shows that it worked.
@@ -43,10 +46,16 @@ enum Sign {
 }
 
 /// What one look says about a sign.
-enum Seen {
-    Wanted(Value),
-    Other(Value),
-    Nothing(Value),
+struct Seen {
+    what: What,
+    detail: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Wanted,
+    Other,
+    Nothing,
 }
 
 /// Whether there is anything to look at after this proposal has run.
@@ -121,8 +130,9 @@ pub(super) async fn resume(control: &Control) -> Result<(), StoreError> {
         };
         let age = now.since(at);
         let within = control.limits.verify_within;
-        // On PostgreSQL the instance that ran it is at it, unless it is gone.
-        if control.store.is_sqlite() || age > within + ABANDONED_AFTER {
+        // On PostgreSQL the instance that ran it is at it, unless it is gone: a lease beyond the
+        // deadline it is nobody's any more.
+        if control.store.is_sqlite() || age > within + control.limits.lease {
             start(control, stored.proposal.id, within.saturating_sub(age));
         }
     }
@@ -136,9 +146,9 @@ async fn verify(control: &Control, id: ProposalId, left: Duration) -> Result<(),
         .await?;
     let Some(stored) = found else { return Ok(()) };
     let (outcome, detail) = match sign(control, &stored.proposal) {
-        Some(_) if left.is_zero() => (
+        Some(sign) if left.is_zero() => (
             VerificationOutcome::Unverified,
-            json!({"reason": "interrupted"}),
+            sign.unanswered("interrupted"),
         ),
         Some(sign) => look_until(control, &sign, left).await,
         None => (
@@ -146,7 +156,14 @@ async fn verify(control: &Control, id: ProposalId, left: Duration) -> Result<(),
             json!({"reason": "no_check"}),
         ),
     };
-    record(control, id, outcome, detail).await
+    // What was seen is not seen again: until it is on disk, nobody else knows.
+    let mut pause = RETRY_FIRST;
+    while let Err(error) = record(control, id, outcome, detail.clone()).await {
+        tracing::warn!(%error, proposal = %id, "what a check saw could not be recorded; it is tried again");
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(RETRY_MAX);
+    }
+    Ok(())
 }
 
 /// Looks until the sign shows, or the time is over.
@@ -155,36 +172,74 @@ async fn look_until(
     sign: &Sign,
     left: Duration,
 ) -> (VerificationOutcome, Value) {
-    let (begun, end) = (Instant::now(), Instant::now() + left);
-    let needed = match sign {
-        Sign::Service { .. } => SERVICE_SEEN,
-        Sign::Guest { .. } => 1,
-    };
+    let begun = Instant::now();
+    let end = begun + left;
     let (mut pause, mut in_a_row) = (LOOK_FIRST, 0);
+    let mut seen = Seen {
+        what: What::Nothing,
+        detail: sign.unanswered("timed_out"),
+    };
     loop {
-        let seen = look(control, sign).await;
-        in_a_row = match seen {
-            Seen::Wanted(_) => in_a_row + 1,
-            Seen::Other(_) | Seen::Nothing(_) => 0,
-        };
-        let over = Instant::now() >= end;
-        let (outcome, mut detail) = match seen {
-            Seen::Wanted(detail) if in_a_row >= needed || over => {
-                (VerificationOutcome::Verified, detail)
+        // A look that is cut off says nothing; what was seen before it stands.
+        if let Ok(now) = tokio::time::timeout_at(end + GRACE, look(control, sign)).await {
+            seen = now;
+            in_a_row = match seen.what {
+                What::Wanted => in_a_row + 1,
+                What::Other | What::Nothing => 0,
+            };
+        }
+        let now = Instant::now();
+        let outcome = match seen.what {
+            What::Wanted if in_a_row >= sign.needed() => VerificationOutcome::Verified,
+            // Also at the end of its time: once is not enough, and the next look decides.
+            What::Wanted if now < end + GRACE => {
+                tokio::time::sleep(SEEN_APART).await;
+                continue;
             }
-            Seen::Other(detail) if over => (VerificationOutcome::Failed, detail),
-            Seen::Nothing(detail) if over => (VerificationOutcome::Unverified, detail),
-            Seen::Wanted(_) | Seen::Other(_) | Seen::Nothing(_) => {
-                tokio::time::sleep_until((Instant::now() + pause).min(end)).await;
+            What::Other | What::Nothing if now < end => {
+                tokio::time::sleep_until((now + pause).min(end)).await;
                 pause = (pause * 2).min(LOOK_MAX);
                 continue;
             }
+            What::Other => VerificationOutcome::Failed,
+            What::Wanted | What::Nothing => VerificationOutcome::Unverified,
         };
-        if let Value::Object(members) = &mut detail {
+        if let Value::Object(members) = &mut seen.detail {
             let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             members.insert("after_ms".to_owned(), json!(took));
         }
-        return (outcome, detail);
+        return (outcome, seen.detail);
+    }
+}
+
+impl Sign {
+    /// How often in a row it has to show.
+    const fn needed(&self) -> u32 {
+        match self {
+            Self::Service { .. } => SERVICE_SEEN,
+            Self::Guest { .. } => 1,
+        }
+    }
+
+    /// The detail of a check that has seen nothing.
+    fn unanswered(&self, reason: &str) -> Value {
+        match self {
+            Self::Service { service, wanted } => json!({
+                "service": service.id.as_str(),
+                "wanted": wanted.as_str(),
+                "status": Health::Unknown.as_str(),
+                "detail": {"answer": "none", "reason": reason},
+            }),
+            Self::Guest {
+                node, vmid, wanted, ..
+            } => json!({
+                "guest": vmid,
+                "node": node,
+                "wanted": wanted.as_str(),
+                "status": GuestStatus::Unknown.as_str(),
+                "reason": reason,
+            }),
+        }
     }
 }
 
@@ -198,11 +253,12 @@ async fn look(control: &Control, sign: &Sign) -> Seen {
                 "status": answer.health().as_str(),
                 "detail": answer,
             });
-            match answer.health() {
-                health if health == *wanted => Seen::Wanted(detail),
-                Health::Unknown => Seen::Nothing(detail),
-                Health::Up | Health::Down => Seen::Other(detail),
-            }
+            let what = match answer.health() {
+                health if health == *wanted => What::Wanted,
+                Health::Unknown => What::Nothing,
+                Health::Up | Health::Down => What::Other,
+            };
+            Seen { what, detail }
         }
         Sign::Guest {
             node,
@@ -211,21 +267,19 @@ async fn look(control: &Control, sign: &Sign) -> Seen {
             wanted,
         } => {
             let state = control.channels.probe().guest(node, *kind, *vmid).await;
-            let detail = |status: &str| json!({"guest": vmid, "node": node, "wanted": wanted.as_str(), "status": status});
-            match state {
-                Ok(state) if state.status == *wanted => Seen::Wanted(detail(wanted.as_str())),
-                Ok(state) if state.status == GuestStatus::Unknown => {
-                    Seen::Nothing(detail("unknown"))
-                }
-                Ok(state) => Seen::Other(detail(state.status.as_str())),
-                Err(failure) => {
-                    let mut detail = detail("unknown");
-                    if let Value::Object(members) = &mut detail {
-                        members.insert("reason".to_owned(), json!(failure.code));
-                    }
-                    Seen::Nothing(detail)
+            let mut detail = json!({"guest": vmid, "node": node, "wanted": wanted.as_str()});
+            let (what, status) = match &state {
+                Ok(state) if state.status == *wanted => (What::Wanted, state.status),
+                Ok(state) if state.status != GuestStatus::Unknown => (What::Other, state.status),
+                Ok(_) | Err(_) => (What::Nothing, GuestStatus::Unknown),
+            };
+            if let Value::Object(members) = &mut detail {
+                members.insert("status".to_owned(), json!(status.as_str()));
+                if let Err(failure) = &state {
+                    members.insert("reason".to_owned(), json!(failure.code));
                 }
             }
+            Seen { what, detail }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From readings to what is shown. One bad reading among good ones is a hiccup, not an outage, so a
-//! change needs to be seen twice; a service that keeps changing needs to be seen more often.
+//! change needs to be seen twice; a service that keeps changing needs to be seen more often. What is
+//! shown never outlives the readings for it: when they all say something else and do not agree with
+//! each other, it is unknown.
 
 use std::time::Duration;
 
@@ -20,9 +22,20 @@ pub struct Monitor {
     shown: Health,
     since: Timestamp,
     last: Option<Reading>,
-    /// Readings in a row that say something else than what is shown.
+    /// Whether a reading of this process has ever said what is shown.
+    is_seen: bool,
+    /// What the readings in a row say that disagree with what is shown, and how many they are.
     against: (Health, u32),
     changes: Vec<Timestamp>,
+}
+
+/// What may be said of a service at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    pub health: Health,
+    pub since: Timestamp,
+    /// It is unknown because nobody has looked for too long.
+    pub is_stale: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +52,20 @@ impl Monitor {
             shown: Health::Unknown,
             since: at,
             last: None,
+            is_seen: false,
             against: (Health::Unknown, 0),
             changes: Vec::new(),
         }
     }
 
-    pub const fn since(&self) -> Timestamp {
-        self.since
+    /// Goes on with what was believed before a restart. It is not shown before a reading says so too,
+    /// and to contradict it takes as much as ever.
+    #[must_use]
+    pub fn resume(shown: Health, since: Timestamp) -> Self {
+        Self {
+            shown,
+            ..Self::new(since)
+        }
     }
 
     /// What is believed, whatever its age.
@@ -57,11 +77,22 @@ impl Monitor {
         self.last
     }
 
-    /// What may be said at `now`: a reading that is too old says nothing.
-    pub fn health_at(&self, now: Timestamp, fresh_for: Duration) -> Health {
+    /// What may be said at `now`, and since when it is so. A reading that is too old says nothing.
+    pub fn standing(&self, now: Timestamp, fresh_for: Duration) -> Standing {
+        let unknown = |since, is_stale| Standing {
+            health: Health::Unknown,
+            since,
+            is_stale,
+        };
         match self.last {
-            Some(reading) if now.since(reading.at) <= fresh_for => self.shown,
-            _ => Health::Unknown,
+            None => unknown(self.since, false),
+            Some(last) if now.since(last.at) > fresh_for => unknown(last.at.plus(fresh_for), true),
+            Some(last) if !self.is_seen => unknown(last.at, false),
+            Some(_) => Standing {
+                health: self.shown,
+                since: self.since,
+                is_stale: false,
+            },
         }
     }
 
@@ -84,25 +115,27 @@ impl Monitor {
         self.last = Some(reading);
         if health == self.shown {
             self.against = (health, 0);
+            self.is_seen = true;
             return None;
         }
-        let count = if self.against.0 == health {
-            self.against.1 + 1
-        } else {
-            1
+        self.against = match self.against {
+            (_, 0) => (health, 1),
+            (others, count) if others == health => (health, count + 1),
+            (_, count) => (Health::Unknown, count + 1),
         };
-        self.against = (health, count);
+        let (to, count) = self.against;
         if count < self.needed(reading.at) {
             return None;
         }
         let change = Change {
             from: self.shown,
-            to: health,
+            to,
             reading,
         };
-        self.shown = health;
+        self.shown = to;
         self.since = reading.at;
-        self.against = (health, 0);
+        self.is_seen = true;
+        self.against = (to, 0);
         self.changes
             .retain(|at| reading.at.since(*at) <= FLAP_WINDOW);
         // The first thing ever known is no flap.

@@ -149,10 +149,16 @@ fn read_place(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Place>
             }
             Some(Place::Host(host.to_owned()))
         }
-        (None, Some((_, node)), true) => Some(Place::Guest {
-            node: node.to_owned(),
-            vmid: vmid?,
-        }),
+        (None, Some((line, node)), true) => {
+            if !is_node(node) {
+                let message = "a node's name is 1 to 63 of letters, digits and -";
+                problems.error(line, &fields.path_of("node"), message);
+            }
+            Some(Place::Guest {
+                node: node.to_owned(),
+                vmid: vmid?,
+            })
+        }
         _ => {
             problems.error(
                 fields.line,
@@ -162,6 +168,13 @@ fn read_place(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Place>
             None
         }
     }
+}
+
+/// As in the catalogue.
+fn is_node(name: &str) -> bool {
+    (1..=63).contains(&name.len())
+        && !name.starts_with('-')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 #[derive(Clone, Copy)]
@@ -241,6 +254,10 @@ fn read_http(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Check> 
         problems.error(line, &fields.path_of("url"), message);
         return None;
     };
+    if certificate.is_some() && !check.secure {
+        let message = "a certificate is shown over https only";
+        problems.error(line, &fields.path_of("certificate"), message);
+    }
     check.status = status;
     check.certificate = certificate;
     Some(Check::Http(check))

@@ -124,6 +124,14 @@ fn what_is_wrong_is_named() {
             "services[0].check.certificate",
         ),
         (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://h/", "certificate": "a".repeat(64)}}),
+            "services[0].check.certificate",
+        ),
+        (
+            json!({"id": "a", "check": check(), "node": "z/../y", "vmid": 100}),
+            "services[0].node",
+        ),
+        (
             json!({"id": "a", "check": check(), "interval_s": 0}),
             "services[0].interval_s",
         ),
@@ -195,7 +203,6 @@ fn a_change_is_believed_when_it_is_seen_twice() {
         (Up, None),
         (Down, None),
         (Down, Some((Up, Down))),
-        (Up, None),
         (Unknown, None),
         (Unknown, Some((Down, Unknown))),
         (Down, Some((Unknown, Down))),
@@ -229,21 +236,56 @@ fn a_service_that_flaps_changes_less_often() {
     assert!(!monitor.is_flapping(Timestamp::from_ms(200_000 + 601_000)));
 }
 
+/// A service that is never seen up is not shown up, in whatever ways it is not.
+#[test]
+fn readings_that_disagree_with_each_other_too_leave_it_unknown() {
+    use Health::{Down, Unknown, Up};
+    let mut monitor = Monitor::new(Timestamp::from_ms(0));
+    monitor.observe(reading(0, Up));
+    assert_eq!(monitor.observe(reading(30, Down)), None);
+    let change = monitor.observe(reading(60, Unknown)).unwrap();
+    assert_eq!((change.from, change.to), (Up, Unknown));
+    let change = monitor.observe(reading(90, Down)).unwrap();
+    assert_eq!((change.from, change.to), (Unknown, Down));
+    monitor.observe(reading(120, Unknown));
+    let change = monitor.observe(reading(150, Up)).unwrap();
+    assert_eq!((change.from, change.to), (Down, Unknown));
+}
+
+#[test]
+fn after_a_restart_what_was_believed_needs_a_reading_and_is_contradicted_by_two() {
+    use Health::{Down, Unknown, Up};
+    let (long_ago, fresh_for) = (Timestamp::from_ms(5), Duration::from_secs(90));
+    let at = |s: i64| Timestamp::from_ms(s * 1_000);
+    let said = |monitor: &Monitor, s| {
+        let standing = monitor.standing(at(s), fresh_for);
+        (standing.health, standing.since)
+    };
+    let mut agreed = Monitor::resume(Up, long_ago);
+    assert_eq!(said(&agreed, 100).0, Unknown);
+    assert_eq!(agreed.observe(reading(100, Up)), None);
+    assert_eq!(said(&agreed, 100), (Up, long_ago));
+    let mut contradicted = Monitor::resume(Up, long_ago);
+    assert_eq!(contradicted.observe(reading(100, Down)), None);
+    assert!(contradicted.is_in_doubt());
+    assert_eq!(said(&contradicted, 101), (Unknown, at(100)));
+    assert!(contradicted.observe(reading(102, Down)).is_some());
+    assert_eq!(said(&contradicted, 102), (Down, at(102)));
+}
+
 #[test]
 fn an_old_reading_says_nothing() {
     let mut monitor = Monitor::new(Timestamp::from_ms(0));
     let fresh_for = Duration::from_secs(90);
-    assert_eq!(
-        monitor.health_at(Timestamp::from_ms(0), fresh_for),
-        Health::Unknown
-    );
+    let standing = |monitor: &Monitor, ms| {
+        let standing = monitor.standing(Timestamp::from_ms(ms), fresh_for);
+        (standing.health, standing.since.as_ms(), standing.is_stale)
+    };
+    assert_eq!(standing(&monitor, 0), (Health::Unknown, 0, false));
     monitor.observe(reading(10, Health::Up));
+    assert_eq!(standing(&monitor, 100_000), (Health::Up, 10_000, false));
     assert_eq!(
-        monitor.health_at(Timestamp::from_ms(100_000), fresh_for),
-        Health::Up
-    );
-    assert_eq!(
-        monitor.health_at(Timestamp::from_ms(100_001), fresh_for),
-        Health::Unknown
+        standing(&monitor, 100_001),
+        (Health::Unknown, 100_000, true)
     );
 }

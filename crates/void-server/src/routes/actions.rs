@@ -19,8 +19,8 @@ use void_domain::taint::Taint;
 
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::wire::RowResponse;
+use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor, to_the_end};
+use crate::wire::{RowResponse, result_with_check};
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 const WAIT_SECONDS_MAX: u64 = 300;
@@ -206,10 +206,9 @@ pub(crate) async fn run(
         reason: request.reason,
         taint: Taint::clean(),
     };
-    match proposals::propose(app.control(), &ctx, wanted)
-        .await
-        .map_err(propose_error)?
-    {
+    let (control, by) = (app.control().clone(), ctx.clone());
+    let proposed = to_the_end(async move { proposals::propose(&control, &by, wanted).await });
+    match proposed.await?.map_err(propose_error)? {
         Proposed::Queued(proposal) => Ok(Json(RunResponse::Queued {
             queued: true,
             action_row_id: proposal.id.to_string(),
@@ -228,9 +227,13 @@ pub(crate) async fn run(
 fn run_response(proposal: &Proposal) -> RunResponse {
     let action_row_id = proposal.id.to_string();
     match &proposal.state {
-        ProposalState::Executed { result, .. } => RunResponse::Executed {
+        ProposalState::Executed {
+            result,
+            verification,
+            ..
+        } => RunResponse::Executed {
             executed: true,
-            result: result.clone(),
+            result: result_with_check(result, verification.as_ref()),
             action_row_id,
         },
         ProposalState::Failed { failure, .. } | ProposalState::Unknown { failure, .. } => {
@@ -401,7 +404,9 @@ pub(crate) async fn decide(
         digest,
         reason: request.reason,
     };
-    let decided = match proposals::decide(control, ctx, key, decision).await {
+    let (this, by) = (control.clone(), ctx.clone());
+    let decided = to_the_end(async move { proposals::decide(&this, &by, key, decision).await });
+    let decided = match decided.await? {
         Ok(decided) => decided,
         Err(error) => return Err(decide_error(control, ctx, error).await?),
     };

@@ -5,7 +5,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::health::{self, ServiceChange, ServiceView};
-use void_domain::services::{Answer, Check, Place};
+use void_domain::services::{Answer, Check, Place, Standing};
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -46,7 +46,9 @@ pub(crate) struct ServiceDetail {
     /// The HTTP status.
     pub code: Option<u16>,
     pub latency_ms: Option<u64>,
-    /// A stable word, if it is not up.
+    /// A stable word, if the answer was not good: refused, unreachable, timed_out, reset, wrong_status,
+    /// not_http, stopped, unknown_name, certificate, proxmox or local; stale if nobody has looked for
+    /// too long.
     pub reason: Option<&'static str>,
 }
 
@@ -113,10 +115,12 @@ impl ServiceResponse {
             node,
             vmid,
             check,
-            status: view.health.as_str(),
-            since: view.last.map(|_| view.since.to_string()),
+            status: view.standing.health.as_str(),
+            since: view.last.map(|_| view.standing.since.to_string()),
             checked_at: view.last.map(|reading| reading.at.to_string()),
-            detail: view.last.map(|reading| ServiceDetail::new(reading.answer)),
+            detail: view
+                .last
+                .map(|reading| ServiceDetail::new(reading.answer, view.standing)),
             flapping: view.flapping,
             interval_s: service.interval.as_secs(),
         }
@@ -124,7 +128,13 @@ impl ServiceResponse {
 }
 
 impl ServiceDetail {
-    const fn new(answer: Answer) -> Self {
+    fn new(answer: Answer, standing: Standing) -> Self {
+        if standing.is_stale {
+            return Self {
+                reason: Some("stale"),
+                ..Self::default()
+            };
+        }
         let (code, latency_ms) = match answer {
             Answer::Good { latency_ms, code } => (code, Some(latency_ms)),
             Answer::Bad { code, .. } => (code, None),

@@ -43,7 +43,12 @@ pub(crate) async fn show(
     let running = proposals::count_in(control, Status::Running).await?;
     let now = control.clock().now();
     let services = health::list(control);
-    let count = |wanted| services.iter().filter(|view| view.health == wanted).count();
+    let count = |wanted| {
+        services
+            .iter()
+            .filter(|view| view.standing.health == wanted)
+            .count()
+    };
     let (audit_seq, head) = audit::head(control).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION"),

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use void_channels::{Channel, Checker};
+use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
 use void_domain::proposals::{Proposal, Status};
@@ -56,6 +56,7 @@ pub struct Setup {
     pub owner_token: String,
     pub lab: Arc<Lab>,
     pub services: Services,
+    pub proxmox: Option<ProxmoxConfig>,
 }
 
 impl Default for Setup {
@@ -71,6 +72,7 @@ impl Default for Setup {
             owner_token: format!("owner-{:016x}{:016x}", random(), random()),
             lab: Arc::new(Lab::new()),
             services: Services::default(),
+            proxmox: None,
         }
     }
 }
@@ -381,7 +383,12 @@ impl Setup {
         let store = match &self.engine {
             Engine::Sqlite => {
                 let file = self.lab.path().join("void.db");
-                Store::open_sqlite(SqliteConfig::new(file)).await
+                // After a restart what the last one had begun may hold it for a moment.
+                eventually("the file to be free", || async {
+                    let opened = Store::open_sqlite(SqliteConfig::new(file.clone())).await;
+                    (!matches!(opened, Err(StoreError::InUse))).then_some(opened)
+                })
+                .await
             }
             Engine::Postgres(url) => {
                 let config = PostgresConfig {
@@ -397,7 +404,7 @@ impl Setup {
             services: self.services,
             checker: Checker::new(None),
             store: store.clone(),
-            channels: Arc::new(self.lab.channels(&catalogue)),
+            channels: Arc::new(self.lab.channels(&catalogue, self.proxmox)),
             catalogue,
             catalogue_commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
             executor: self.executor,

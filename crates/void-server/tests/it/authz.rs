@@ -39,10 +39,12 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "openSession" => ("/api/session".to_owned(), Some(json!({"token": 5})), 422),
         "checkHost" => ("/api/hosts/no-such/check".to_owned(), None, 404),
         "trustHost" => ("/api/hosts/no-such/trust".to_owned(), None, 404),
+        "getService" => ("/api/services/no-such".to_owned(), None, 404),
         "listActions" | "listPending" | "listRecent" | "listProposals" | "getInbox"
         | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens"
-        | "getSession" | "closeSession" | "listHosts" | "listBackups" | "createBackup"
-        | "getStatus" | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" => {
+        | "getSession" | "closeSession" | "listHosts" | "listServices" | "getLab"
+        | "listBackups" | "createBackup" | "getStatus" | "getOpenapi" | "isAlive" | "isReady"
+        | "getHealth" | "getMetrics" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }
@@ -519,7 +521,7 @@ async fn what_is_not_in_the_table_does_not_exist() {
         "/api/actions/touch-a/run/",
         "/api/actions/%2e%2e/run",
         "/api/proposals/x/approve",
-        "/api/services",
+        "/api/services/",
         "/mcp",
         "/index.html",
         "/.git/config",

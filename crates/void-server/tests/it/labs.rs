@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use void_channels::{Channels, LocalConfig, SshConfig};
+use void_channels::{Channels, LocalConfig, ProxmoxConfig, SshConfig};
 use void_domain::catalogue::{Action, Catalogue, Lockout};
 use void_domain::hosts::HostName;
 use void_testkit::programs::void_act;
@@ -45,8 +45,13 @@ pub struct Lab {
 
 impl Lab {
     pub fn new() -> Self {
+        Self::of(CATALOGUE)
+    }
+
+    /// One with a catalogue of its own.
+    pub fn of(catalogue: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("actions.json"), CATALOGUE).unwrap();
+        fs::write(folder.path().join("actions.json"), catalogue).unwrap();
         fs::write(folder.path().join("effect.sh"), SCRIPT).unwrap();
         fs::create_dir(folder.path().join("state")).unwrap();
         fs::create_dir(folder.path().join("ssh")).unwrap();
@@ -68,7 +73,7 @@ impl Lab {
         Catalogue::parse(&text, &Lockout::default()).unwrap()
     }
 
-    pub fn channels(&self, catalogue: &Catalogue) -> Channels {
+    pub fn channels(&self, catalogue: &Catalogue, proxmox: Option<ProxmoxConfig>) -> Channels {
         let ssh = SshConfig {
             program: "/usr/bin/ssh".into(),
             keyscan: "/usr/bin/ssh-keyscan".into(),
@@ -83,7 +88,7 @@ impl Lab {
             state: self.path().join("state"),
             trust_own_list: true,
         };
-        Channels::new(catalogue, ssh, local, None).unwrap()
+        Channels::new(catalogue, ssh, local, proxmox).unwrap()
     }
 
     pub fn ssh_key(&self) -> PathBuf {

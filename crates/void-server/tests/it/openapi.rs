@@ -8,8 +8,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use void_server::routes::{Content, ROUTES, Route};
 
-use crate::apps::App;
+use crate::apps::Setup;
 use crate::callers::Answer;
+use crate::stands::{Stand, services};
 
 /// The row of the table that serves this path.
 pub fn route_of(method: &Method, path: &str) -> Option<&'static Route> {
@@ -170,7 +171,12 @@ fn resolve(document: &Value, part: &Value) {
 /// Every caller checks every answer; here every operation is asked for a good one at least once.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_happy_path_of_every_operation_is_as_described() {
-    let app = App::start().await;
+    let stand = Stand::up().await;
+    let setup = Setup {
+        services: services(&[stand.service("web")]),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
     let owner = app.owner();
     let session = app.session().await;
     let (approved, rejected) = (app.queue("stop-a").await, app.queue("stop-b").await);
@@ -232,6 +238,9 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ),
         ("GET", "/api/hosts".into(), None),
         ("POST", "/api/hosts/local/check".into(), None),
+        ("GET", "/api/services".into(), None),
+        ("GET", "/api/services/web".into(), None),
+        ("GET", "/api/lab".into(), None),
         ("GET", "/api/backups".into(), None),
         ("POST", "/api/backups".into(), None),
         ("GET", "/api/status".into(), None),

@@ -186,7 +186,8 @@ async fn a_proposal_is_told_step_by_step() {
             "label",
             "risk",
             "status",
-            "tier"
+            "tier",
+            "verification"
         ]
     );
     assert_eq!(heard[0].data["id"], row["id"]);

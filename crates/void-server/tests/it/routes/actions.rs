@@ -548,3 +548,28 @@ async fn a_row_never_contradicts_its_own_steps() {
     }
     assert_eq!(app.lab.effect_count(), 20);
 }
+
+/// At whatever moment a caller hangs up, what was claimed for it is carried out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_hangs_up_at_any_moment_leaves_nothing_undone() {
+    const TRIES: u64 = 60;
+    let app = App::start().await;
+    let bearer = format!("Bearer {}", app.owner_token());
+    let host = app.address.to_string();
+    let lines = [("host", host.as_str()), ("authorization", &bearer)];
+    for n in 0..TRIES {
+        let mut connection = crate::raw::Connection::open(app.address).await;
+        let line = "POST /api/actions/touch-a/run";
+        connection
+            .write(&crate::raw::request(line, &lines, ""))
+            .await;
+        tokio::time::sleep(Duration::from_micros(n * 100)).await;
+        drop(connection);
+        void_testkit::eventually("the target to be free", || async {
+            let page = app.owner().get("/api/proposals?status=running").await.ok();
+            let running = page["proposals"].as_array().unwrap().len();
+            (running == 0).then_some(())
+        })
+        .await;
+    }
+}

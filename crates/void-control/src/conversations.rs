@@ -1,0 +1,398 @@
+//! What is said: conversations, and the turns of agents in them. A turn is written when it begins and
+//! when it ends; what runs in between is in memory, and a crash in between is a turn that failed.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use void_domain::conversations::{Conversation, Message, Said, Turn, TurnState, Usage};
+use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::ids::{ConversationId, MessageId};
+use void_domain::limits;
+use void_domain::proposals::Failure;
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, conversations, events};
+
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::random;
+use crate::records::{self, Scribe};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const RUNNING_MAX: u32 = 10_000;
+/// A turn that has not ended this long after its limit has nobody working on it.
+const ABANDONED_AFTER: Duration = Duration::from_secs(60);
+
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    #[error("only the owner talks to agents")]
+    OwnerOnly,
+    #[error("there is no such conversation")]
+    NotFound,
+    #[error("a message is 1 byte to {} KiB of text", limits::MESSAGE_BYTES_MAX / 1024)]
+    InvalidMessage,
+    #[error("a turn is under way in this conversation; wait for it or stop it")]
+    Busy(MessageId),
+    #[error("only the last turn can be tried again, and only if it failed or was stopped")]
+    NotRetryable,
+    #[error("{agent} has used its {budget} tokens of today; it answers again after midnight UTC")]
+    OverBudget { agent: String, budget: u64 },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A turn that has been written down and may run.
+#[derive(Debug, Clone)]
+pub struct Begun {
+    pub conversation: Conversation,
+    pub message_id: MessageId,
+    /// What was said before, oldest first, the new message last.
+    pub history: Vec<Message>,
+}
+
+/// Who answers, and within which budget.
+#[derive(Debug, Clone)]
+pub struct Answering {
+    pub agent: String,
+    pub brain: String,
+    pub model: String,
+    /// Tokens a day; none means no bound.
+    pub daily_tokens: Option<u64>,
+}
+
+pub async fn find(
+    control: &Control,
+    id: ConversationId,
+) -> Result<Option<Conversation>, StoreError> {
+    control
+        .store
+        .read(move |tx| Box::pin(conversations::find(tx, id)))
+        .await
+}
+
+/// The newest conversation with an agent, if there is one.
+pub async fn newest_with(
+    control: &Control,
+    agent: &str,
+) -> Result<Option<Conversation>, StoreError> {
+    let agent = agent.to_owned();
+    control
+        .store
+        .read(move |tx| Box::pin(async move { conversations::newest_with(tx, &agent).await }))
+        .await
+}
+
+/// Messages before a place, newest first.
+pub async fn messages(
+    control: &Control,
+    id: ConversationId,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<Message>, StoreError> {
+    control
+        .store
+        .read(move |tx| Box::pin(conversations::list_before(tx, id, before, limit)))
+        .await
+}
+
+pub async fn message(control: &Control, id: MessageId) -> Result<Option<Message>, StoreError> {
+    control
+        .store
+        .read(move |tx| Box::pin(conversations::find_message(tx, id)))
+        .await
+}
+
+/// Makes a new conversation; older ones stay readable.
+pub async fn start(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conversation, TurnError> {
+    if !ctx.actor.is_owner() {
+        return Err(TurnError::OwnerOnly);
+    }
+    let at = control.clock.now();
+    let conversation = Conversation {
+        id: ConversationId::new(at, random::bytes()?),
+        agent: agent.to_owned(),
+        space_id: None,
+        created_at: at,
+    };
+    let made = conversation.clone();
+    control
+        .store
+        .write(move |tx| Box::pin(async move { conversations::insert(tx, &made).await }))
+        .await?;
+    Ok(conversation)
+}
+
+/// The owner says something, and the agent's turn begins: one transaction, one turn at a time.
+pub async fn begin_turn(
+    control: &Control,
+    ctx: &Ctx,
+    id: ConversationId,
+    text: String,
+    answering: Answering,
+) -> Result<Begun, TurnError> {
+    if !ctx.actor.is_owner() {
+        return Err(TurnError::OwnerOnly);
+    }
+    if text.trim().is_empty() || text.len() > limits::MESSAGE_BYTES_MAX {
+        return Err(TurnError::InvalidMessage);
+    }
+    let at = control.clock.now();
+    let (said_id, answer_id) = (
+        MessageId::new(at, random::bytes()?),
+        MessageId::new(at, random::bytes()?),
+    );
+    let scribe = control.scribe(ctx);
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                let conversation = may_begin(tx, id, &answering, at).await?;
+                let seq = conversations::next_seq(tx, id).await?;
+                let said = Message {
+                    id: said_id,
+                    conversation_id: id,
+                    seq,
+                    at,
+                    body: text,
+                    said: Said::ByOwner,
+                };
+                let turn = Turn::begun(&answering.brain, &answering.model);
+                let answer = Message {
+                    id: answer_id,
+                    conversation_id: id,
+                    seq: seq + 1,
+                    at,
+                    body: String::new(),
+                    said: Said::ByAgent(Box::new(turn)),
+                };
+                conversations::append(tx, &said).await?;
+                conversations::append(tx, &answer).await?;
+                began(tx, &scribe, at, &conversation, answer_id).await?;
+                let history = history(tx, id, seq + 1).await?;
+                Ok(Begun {
+                    conversation,
+                    message_id: answer_id,
+                    history,
+                })
+            })
+        })
+        .await
+}
+
+/// Tries the last turn again, after it failed or was stopped.
+pub async fn begin_again(
+    control: &Control,
+    ctx: &Ctx,
+    message_id: MessageId,
+    answering: Answering,
+) -> Result<Begun, TurnError> {
+    if !ctx.actor.is_owner() {
+        return Err(TurnError::OwnerOnly);
+    }
+    let (at, scribe) = (control.clock.now(), control.scribe(ctx));
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                let Some(message) = conversations::find_message(tx, message_id).await? else {
+                    return Err(TurnError::NotFound);
+                };
+                let id = message.conversation_id;
+                let conversation = may_begin(tx, id, &answering, at).await?;
+                let is_last = conversations::next_seq(tx, id).await? == message.seq + 1;
+                let turn = Turn::begun(&answering.brain, &answering.model);
+                if !is_last || !conversations::begin_again(tx, message_id, &turn).await? {
+                    return Err(TurnError::NotRetryable);
+                }
+                began(tx, &scribe, at, &conversation, message_id).await?;
+                let history = history(tx, id, message.seq).await?;
+                Ok(Begun {
+                    conversation,
+                    message_id,
+                    history,
+                })
+            })
+        })
+        .await
+}
+
+async fn may_begin(
+    tx: &mut Tx,
+    id: ConversationId,
+    answering: &Answering,
+    at: Timestamp,
+) -> Result<Conversation, TurnError> {
+    let found = conversations::find(tx, id).await?;
+    let conversation = found
+        .filter(|conversation| conversation.agent == answering.agent)
+        .ok_or(TurnError::NotFound)?;
+    if let Some(running) = conversations::running_in(tx, id).await? {
+        return Err(TurnError::Busy(running.id));
+    }
+    if let Some(budget) = answering.daily_tokens {
+        let (used, _) = conversations::usage_on(tx, &answering.agent, day(at)).await?;
+        if used >= budget {
+            let agent = answering.agent.clone();
+            return Err(TurnError::OverBudget { agent, budget });
+        }
+    }
+    Ok(conversation)
+}
+
+/// What was said before this place, oldest first, as far back as a prompt goes.
+async fn history(tx: &mut Tx, id: ConversationId, before: u64) -> Result<Vec<Message>, StoreError> {
+    let mut messages =
+        conversations::list_before(tx, id, Some(before), limits::HISTORY_MESSAGES_MAX).await?;
+    messages.reverse();
+    Ok(messages)
+}
+
+async fn began(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    conversation: &Conversation,
+    message_id: MessageId,
+) -> Result<(), StoreError> {
+    let detail = json!({"agent": conversation.agent, "conversation_id": conversation.id});
+    let subject = Some(message_id.to_string());
+    let kind = EventKind::TurnStarted;
+    records::audit(tx, scribe, at, kind.as_str(), subject, detail).await?;
+    tell(tx, kind, at, conversation, message_id, None).await
+}
+
+/// Writes how a turn ended, with what it used. `false`: it had ended already.
+pub async fn end_turn(
+    control: &Control,
+    conversation: &Conversation,
+    message_id: MessageId,
+    body: String,
+    turn: Turn,
+) -> Result<bool, StoreError> {
+    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    let conversation = conversation.clone();
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let at = this.clock.now();
+                end(tx, &scribe, at, &conversation, message_id, &body, &turn).await
+            })
+        })
+        .await
+}
+
+async fn end(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    conversation: &Conversation,
+    message_id: MessageId,
+    body: &str,
+    turn: &Turn,
+) -> Result<bool, StoreError> {
+    if !conversations::end_turn(tx, message_id, body, turn).await? {
+        return Ok(false);
+    }
+    conversations::add_usage(tx, &conversation.agent, day(at), &turn.usage).await?;
+    let (kind, failure) = match &turn.state {
+        TurnState::Failed { failure, .. } => (EventKind::TurnFailed, Some(failure.code.clone())),
+        TurnState::Running | TurnState::Done { .. } | TurnState::Stopped { .. } => {
+            (EventKind::TurnFinished, None)
+        }
+    };
+    let detail = json!({
+        "agent": conversation.agent,
+        "conversation_id": conversation.id,
+        "state": turn.state.as_str(),
+        "failure": failure,
+        "brain": turn.brain,
+        "model": turn.model,
+        "tools": turn.trace.iter().map(|step| step.tool.as_str()).collect::<Vec<_>>(),
+        "usage": turn.usage,
+        "tainted_by": turn.tainted_by,
+    });
+    let subject = Some(message_id.to_string());
+    records::audit(tx, scribe, at, kind.as_str(), subject, detail).await?;
+    tell(tx, kind, at, conversation, message_id, failure).await?;
+    Ok(true)
+}
+
+async fn tell(
+    tx: &mut Tx,
+    kind: EventKind,
+    at: Timestamp,
+    conversation: &Conversation,
+    message_id: MessageId,
+    failure: Option<String>,
+) -> Result<(), StoreError> {
+    let mut payload = json!({
+        "message_id": message_id,
+        "conversation_id": conversation.id,
+        "agent": conversation.agent,
+        "at": at,
+    });
+    if let (Value::Object(members), Some(failure)) = (&mut payload, failure) {
+        members.insert("code".to_owned(), json!(failure));
+    }
+    let event = EventDraft {
+        kind,
+        audience: Audience::People,
+        payload,
+    };
+    events::append(tx, at, &event).await?;
+    Ok(())
+}
+
+/// Turns that a crash cut off: they failed, and can be tried again. On PostgreSQL another instance may
+/// be at one, so only those count whose time is over.
+pub(crate) async fn fail_abandoned(control: &Control) -> Result<(), StoreError> {
+    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    let all = control.store.is_sqlite();
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let at = this.clock.now();
+                for message in conversations::list_running(tx, RUNNING_MAX).await? {
+                    let over = at.since(message.at) > limits::TURN_TIME_MAX + ABANDONED_AFTER;
+                    let Said::ByAgent(turn) = message.said else {
+                        continue;
+                    };
+                    let found = conversations::find(tx, message.conversation_id).await?;
+                    let Some(conversation) = found.filter(|_| all || over) else {
+                        continue;
+                    };
+                    let failure =
+                        Failure::new("interrupted", "Void stopped while this answer was written");
+                    let state = TurnState::Failed { at, failure };
+                    let turn = Turn { state, ..*turn };
+                    let body = message.body.as_str();
+                    end(tx, &scribe, at, &conversation, message.id, body, &turn).await?;
+                }
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await
+}
+
+/// What an agent used today, in tokens and millionths of a dollar.
+pub async fn used_today(control: &Control, agent: &str) -> Result<(u64, u64), StoreError> {
+    let (agent, today) = (agent.to_owned(), day(control.clock.now()));
+    control
+        .store
+        .read(move |tx| Box::pin(async move { conversations::usage_on(tx, &agent, today).await }))
+        .await
+}
+
+/// Days since 1970, in UTC.
+fn day(at: Timestamp) -> i64 {
+    at.as_ms()
+        .div_euclid(i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Adds up what several calls to a model used.
+pub fn total(usages: &[Usage]) -> Usage {
+    usages
+        .iter()
+        .fold(Usage::default(), |sum, usage| sum.plus(*usage))
+}

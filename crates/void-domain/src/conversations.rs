@@ -1,0 +1,240 @@
+//! What is said between the owner and an agent. A turn is one run of the agent's tool loop; its message
+//! carries what the server knows about it: what ran, what waits, what was read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ConversationId, MessageId};
+use crate::proposals::{Failure, Proposal, Status, VerificationOutcome};
+use crate::taint::Taint;
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    pub id: ConversationId,
+    /// The agent's name.
+    pub agent: String,
+    /// Where the conversation belongs; spaces come later.
+    pub space_id: Option<String>,
+    pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    pub id: MessageId,
+    pub conversation_id: ConversationId,
+    /// Its place in the conversation, from 1.
+    pub seq: u64,
+    pub at: Timestamp,
+    pub body: String,
+    pub said: Said,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    ByOwner,
+    ByAgent(Box<Turn>),
+}
+
+/// One run of the tool loop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    pub state: TurnState,
+    /// Which brain spoke, and as which model.
+    pub brain: String,
+    pub model: String,
+    pub trace: Vec<Step>,
+    pub usage: Usage,
+    pub truth: Truth,
+    /// What was read that a stranger could have written.
+    pub tainted_by: Taint,
+}
+
+impl Turn {
+    pub fn begun(brain: &str, model: &str) -> Self {
+        Self {
+            state: TurnState::Running,
+            brain: brain.to_owned(),
+            model: model.to_owned(),
+            trace: Vec::new(),
+            usage: Usage::default(),
+            truth: Truth::default(),
+            tainted_by: Taint::clean(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnState {
+    Running,
+    Done {
+        at: Timestamp,
+    },
+    /// Ended by the owner.
+    Stopped {
+        at: Timestamp,
+    },
+    Failed {
+        at: Timestamp,
+        failure: Failure,
+    },
+}
+
+impl TurnState {
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Done { .. } => "done",
+            Self::Stopped { .. } => "stopped",
+            Self::Failed { .. } => "failed",
+        }
+    }
+}
+
+/// One tool call, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    pub tool: String,
+    pub args_summary: String,
+    /// `ok` or `error`.
+    pub status: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cache_read_tokens: u64,
+    pub cache_write_tokens: u64,
+    /// In millionths of a dollar, where the owner has set prices.
+    pub cost_micros: u64,
+}
+
+impl Usage {
+    pub const fn total_tokens(&self) -> u64 {
+        self.input_tokens
+            .saturating_add(self.output_tokens)
+            .saturating_add(self.cache_read_tokens)
+            .saturating_add(self.cache_write_tokens)
+    }
+
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cache_read_tokens: self
+                .cache_read_tokens
+                .saturating_add(other.cache_read_tokens),
+            cache_write_tokens: self
+                .cache_write_tokens
+                .saturating_add(other.cache_write_tokens),
+            cost_micros: self.cost_micros.saturating_add(other.cost_micros),
+        }
+    }
+}
+
+/// What became of the proposals of a turn, by the record and not by the model.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Truth {
+    /// Ran and was checked.
+    pub ran: Vec<TruthItem>,
+    pub waits: Vec<TruthItem>,
+    /// Refused, failed, rejected or withdrawn: nothing came of it.
+    pub refused: Vec<TruthItem>,
+    /// Ran or may have run, and nobody knows whether it worked.
+    pub unverified: Vec<TruthItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TruthItem {
+    pub id: String,
+    pub code: String,
+    pub action_id: String,
+    pub label: String,
+    pub status: String,
+    /// Why, where it did not go as wished; a stable word.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+}
+
+impl Truth {
+    /// Puts a proposal where the record says it belongs.
+    pub fn add(&mut self, proposal: &Proposal) {
+        let outcome = proposal.verification().map(|seen| seen.outcome);
+        let reason = match (&proposal.state, outcome) {
+            (_, Some(VerificationOutcome::Failed)) => Some("check_failed".to_owned()),
+            _ => proposal.failure().map(|failure| failure.code.clone()),
+        };
+        let item = TruthItem {
+            id: proposal.id.to_string(),
+            code: proposal.code.to_string(),
+            action_id: proposal.wish.action_id.to_string(),
+            label: proposal.wish.label.clone(),
+            status: proposal.status().as_str().to_owned(),
+            reason,
+        };
+        match (proposal.status(), outcome) {
+            (Status::Executed, Some(VerificationOutcome::Verified)) => self.ran.push(item),
+            (Status::Executed | Status::Running | Status::Unknown, _) => self.unverified.push(item),
+            (Status::Pending | Status::Approved, _) => self.waits.push(item),
+            (
+                Status::Failed
+                | Status::Rejected
+                | Status::Expired
+                | Status::Cancelled
+                | Status::Refused,
+                _,
+            ) => self.refused.push(item),
+        }
+    }
+
+    /// A wish that did not even become a proposal.
+    pub fn add_refusal(&mut self, action_id: &str, reason: &str) {
+        self.refused.push(TruthItem {
+            id: String::new(),
+            code: String::new(),
+            action_id: action_id.to_owned(),
+            label: action_id.to_owned(),
+            status: Status::Refused.as_str().to_owned(),
+            reason: Some(reason.to_owned()),
+        });
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.ran.is_empty()
+            && self.waits.is_empty()
+            && self.refused.is_empty()
+            && self.unverified.is_empty()
+    }
+
+    /// The line that the server appends to every turn, in words.
+    pub fn line(&self) -> String {
+        if self.is_empty() {
+            return "Nothing was run or queued in this turn.".to_owned();
+        }
+        let list = |items: &[TruthItem], with_code: bool| {
+            let names: Vec<String> = items
+                .iter()
+                .map(|item| match (with_code, &item.reason) {
+                    (true, _) => format!("{} ({})", item.label, item.code),
+                    (false, Some(reason)) => format!("{} ({reason})", item.label),
+                    (false, None) => item.label.clone(),
+                })
+                .collect();
+            names.join(", ")
+        };
+        let parts = [
+            ("Done, checked", &self.ran, false),
+            ("Ran, not confirmed", &self.unverified, false),
+            ("Waits for your yes", &self.waits, true),
+            ("Did not run", &self.refused, false),
+        ];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter(|(_, items, _)| !items.is_empty())
+            .map(|(words, items, with_code)| format!("{words}: {}", list(items, with_code)))
+            .collect();
+        format!("{}.", parts.join(". "))
+    }
+}

@@ -1,0 +1,303 @@
+//! The tables `conversations` and `messages`, and what agents have used up. At most one turn runs per
+//! conversation; an index says so.
+
+use serde::Serialize;
+use void_domain::conversations::{Conversation, Message, Said, Turn, TurnState, Usage};
+use void_domain::ids::{ConversationId, MessageId};
+use void_domain::proposals::Failure;
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Row, int, values};
+
+macro_rules! message_columns {
+    () => {
+        "id, conversation_id, seq, role, body, at, status, ended_at, brain, model, trace, usage, truth, \
+         tainted_by, failure_code, failure_message"
+    };
+}
+
+pub async fn insert(tx: &mut Tx, conversation: &Conversation) -> Result<(), StoreError> {
+    let sql = "INSERT INTO conversations (id, agent, space_id, created_at) VALUES ($1, $2, $3, $4)";
+    let row = values![
+        conversation.id.to_string(),
+        &conversation.agent,
+        conversation.space_id.as_ref(),
+        conversation.created_at,
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+pub async fn find(tx: &mut Tx, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
+    let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE id = $1";
+    let row = tx
+        .one("conversations", sql, values![id.to_string()])
+        .await?;
+    row.as_ref().map(conversation).transpose()
+}
+
+/// The newest conversation with an agent.
+pub async fn newest_with(tx: &mut Tx, agent: &str) -> Result<Option<Conversation>, StoreError> {
+    let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE agent = $1 \
+        ORDER BY id DESC LIMIT 1";
+    let row = tx.one("conversations", sql, values![agent]).await?;
+    row.as_ref().map(conversation).transpose()
+}
+
+fn conversation(row: &Row) -> Result<Conversation, StoreError> {
+    Ok(Conversation {
+        id: row.parsed(0, |text| text.parse().ok())?,
+        agent: row.text(1)?.to_owned(),
+        space_id: row.opt_text(2)?.map(str::to_owned),
+        created_at: row.time(3)?,
+    })
+}
+
+/// The place of the next message.
+pub async fn next_seq(tx: &mut Tx, id: ConversationId) -> Result<u64, StoreError> {
+    let sql = "SELECT COALESCE(MAX(seq), 0) FROM messages WHERE conversation_id = $1";
+    let row = tx.one("messages", sql, values![id.to_string()]).await?;
+    Ok(row.map_or(Ok(0), |row| row.count(0))?.saturating_add(1))
+}
+
+pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
+    let sql = concat!(
+        "INSERT INTO messages (",
+        message_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+    );
+    let (role, cells) = match &message.said {
+        Said::ByOwner => ("user", Cells::default()),
+        Said::ByAgent(turn) => ("assistant", Cells::of(turn)),
+    };
+    let row = values![
+        message.id.to_string(),
+        message.conversation_id.to_string(),
+        int(message.seq),
+        role,
+        &message.body,
+        message.at,
+        cells.status,
+        cells.ended_at,
+        cells.brain,
+        cells.model,
+        cells.trace,
+        cells.usage,
+        cells.truth,
+        cells.tainted_by,
+        cells.failure_code,
+        cells.failure_message,
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+/// Writes what became of a turn, if it still runs. `false`: somebody ended it before.
+pub async fn end_turn(
+    tx: &mut Tx,
+    id: MessageId,
+    body: &str,
+    turn: &Turn,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE messages SET body = $2, status = $3, ended_at = $4, brain = $5, model = $6, trace = $7, \
+        usage = $8, truth = $9, tainted_by = $10, failure_code = $11, failure_message = $12 \
+        WHERE id = $1 AND status = 'running'";
+    let cells = Cells::of(turn);
+    let row = values![
+        id.to_string(),
+        body,
+        cells.status,
+        cells.ended_at,
+        cells.brain,
+        cells.model,
+        cells.trace,
+        cells.usage,
+        cells.truth,
+        cells.tainted_by,
+        cells.failure_code,
+        cells.failure_message,
+    ];
+    Ok(tx.execute(sql, row).await? == 1)
+}
+
+/// Takes a turn that failed or was stopped up again. `false`: it is neither.
+pub async fn begin_again(tx: &mut Tx, id: MessageId, turn: &Turn) -> Result<bool, StoreError> {
+    let sql = "UPDATE messages SET body = '', status = $2, ended_at = NULL, brain = $3, model = $4, trace = $5, \
+        usage = $6, truth = $7, tainted_by = $8, failure_code = NULL, failure_message = NULL \
+        WHERE id = $1 AND status IN ('failed', 'stopped')";
+    let cells = Cells::of(turn);
+    let row = values![
+        id.to_string(),
+        cells.status,
+        cells.brain,
+        cells.model,
+        cells.trace,
+        cells.usage,
+        cells.truth,
+        cells.tainted_by,
+    ];
+    Ok(tx.execute(sql, row).await? == 1)
+}
+
+pub async fn find_message(tx: &mut Tx, id: MessageId) -> Result<Option<Message>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        message_columns!(),
+        " FROM messages WHERE id = $1"
+    );
+    let row = tx.one("messages", sql, values![id.to_string()]).await?;
+    row.as_ref().map(message).transpose()
+}
+
+/// The messages before a place, newest first.
+pub async fn list_before(
+    tx: &mut Tx,
+    id: ConversationId,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<Message>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        message_columns!(),
+        " FROM messages WHERE conversation_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
+    );
+    let before = before.map_or(i64::MAX, int);
+    let cells = values![id.to_string(), before, i64::from(limit)];
+    let rows = tx.all("messages", sql, cells).await?;
+    rows.iter().map(message).collect()
+}
+
+/// The turn that runs in a conversation.
+pub async fn running_in(tx: &mut Tx, id: ConversationId) -> Result<Option<Message>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        message_columns!(),
+        " FROM messages WHERE conversation_id = $1 AND status = 'running'"
+    );
+    let row = tx.one("messages", sql, values![id.to_string()]).await?;
+    row.as_ref().map(message).transpose()
+}
+
+/// Every turn that runs, oldest first.
+pub async fn list_running(tx: &mut Tx, limit: u32) -> Result<Vec<Message>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        message_columns!(),
+        " FROM messages WHERE status = 'running' ORDER BY id LIMIT $1"
+    );
+    let rows = tx.all("messages", sql, values![i64::from(limit)]).await?;
+    rows.iter().map(message).collect()
+}
+
+/// Adds to what an agent used on a day.
+pub async fn add_usage(
+    tx: &mut Tx,
+    agent: &str,
+    day: i64,
+    usage: &Usage,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO agent_usage (agent, day, tokens, cost_micros) VALUES ($1, $2, $3, $4) \
+        ON CONFLICT (agent, day) DO UPDATE SET tokens = agent_usage.tokens + excluded.tokens, \
+        cost_micros = agent_usage.cost_micros + excluded.cost_micros";
+    let row = values![
+        agent,
+        day,
+        int(usage.total_tokens()),
+        int(usage.cost_micros)
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+/// Tokens and cost of an agent on a day.
+pub async fn usage_on(tx: &mut Tx, agent: &str, day: i64) -> Result<(u64, u64), StoreError> {
+    let sql = "SELECT tokens, cost_micros FROM agent_usage WHERE agent = $1 AND day = $2";
+    let row = tx.one("agent_usage", sql, values![agent, day]).await?;
+    row.map_or(Ok((0, 0)), |row| Ok((row.count(0)?, row.count(1)?)))
+}
+
+/// The columns that only an agent's message fills.
+#[derive(Default)]
+struct Cells {
+    status: Option<&'static str>,
+    ended_at: Option<Timestamp>,
+    brain: Option<String>,
+    model: Option<String>,
+    trace: Option<String>,
+    usage: Option<String>,
+    truth: Option<String>,
+    tainted_by: Option<String>,
+    failure_code: Option<String>,
+    failure_message: Option<String>,
+}
+
+impl Cells {
+    fn of(turn: &Turn) -> Self {
+        let (ended_at, failure) = match &turn.state {
+            TurnState::Running => (None, None),
+            TurnState::Done { at } | TurnState::Stopped { at } => (Some(*at), None),
+            TurnState::Failed { at, failure } => (Some(*at), Some(failure)),
+        };
+        Self {
+            status: Some(turn.state.as_str()),
+            ended_at,
+            brain: Some(turn.brain.clone()),
+            model: Some(turn.model.clone()),
+            trace: json(&turn.trace),
+            usage: json(&turn.usage),
+            truth: json(&turn.truth),
+            tainted_by: json(&turn.tainted_by),
+            failure_code: failure.map(|failure| failure.code.clone()),
+            failure_message: failure.map(|failure| failure.message.clone()),
+        }
+    }
+}
+
+/// Our own types, which always have a JSON form.
+fn json(value: &impl Serialize) -> Option<String> {
+    serde_json::to_string(value).ok()
+}
+
+fn message(row: &Row) -> Result<Message, StoreError> {
+    let said = match row.text(3)? {
+        "user" => Said::ByOwner,
+        "assistant" => Said::ByAgent(Box::new(turn(row)?)),
+        other => return Err(row.corrupt(format!("role {other}"))),
+    };
+    Ok(Message {
+        id: row.parsed(0, |text| text.parse().ok())?,
+        conversation_id: row.parsed(1, |text| text.parse().ok())?,
+        seq: row.count(2)?,
+        body: row.text(4)?.to_owned(),
+        at: row.time(5)?,
+        said,
+    })
+}
+
+fn turn(row: &Row) -> Result<Turn, StoreError> {
+    let ended = || {
+        row.opt_time(7)?
+            .ok_or_else(|| row.corrupt("an end without its time"))
+    };
+    let state = match row.text(6)? {
+        "running" => TurnState::Running,
+        "done" => TurnState::Done { at: ended()? },
+        "stopped" => TurnState::Stopped { at: ended()? },
+        "failed" => TurnState::Failed {
+            at: ended()?,
+            failure: Failure::new(row.text(14)?, row.text(15)?),
+        },
+        other => return Err(row.corrupt(format!("status {other}"))),
+    };
+    Ok(Turn {
+        state,
+        brain: row.text(8)?.to_owned(),
+        model: row.text(9)?.to_owned(),
+        trace: row.parsed(10, |text| serde_json::from_str(text).ok())?,
+        usage: row.parsed(11, |text| serde_json::from_str(text).ok())?,
+        truth: row.parsed(12, |text| serde_json::from_str(text).ok())?,
+        tainted_by: row.parsed(13, |text| serde_json::from_str(text).ok())?,
+    })
+}
