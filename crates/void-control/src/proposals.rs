@@ -57,6 +57,19 @@ impl ProposalKey {
     }
 }
 
+/// Between the commit of a claim and its execution nobody may let go of it: a use case that may claim
+/// runs in a task of its own, whatever becomes of whoever asked.
+async fn to_the_end<T, E>(work: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    match tokio::spawn(work).await {
+        Ok(ended) => ended,
+        Err(error) => Err(StoreError::Internal(error.to_string()).into()),
+    }
+}
+
 /// Whether an agent may know of this proposal: its own only.
 pub(crate) fn is_visible_to(ctx: &Ctx, proposal: &Proposal) -> bool {
     match &ctx.actor {

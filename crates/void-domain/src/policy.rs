@@ -91,7 +91,7 @@ pub enum Refusal {
     CapReached {
         per_hour: u32,
     },
-    /// Another proposal runs on the same target.
+    /// Another proposal runs on the same target, or may.
     Busy,
     /// Too many proposals wait already.
     TooManyOpen {
@@ -126,7 +126,9 @@ impl Refusal {
             Self::CapReached { per_hour } => {
                 format!("this action has run {per_hour} times in the last hour, which is its limit")
             }
-            Self::Busy => "something else is running on the same target".to_owned(),
+            Self::Busy => {
+                "something else is running on the same target, or how its last run ended is not known yet".to_owned()
+            }
             Self::TooManyOpen { limit } => {
                 format!("{limit} proposals are waiting already, which is the limit")
             }

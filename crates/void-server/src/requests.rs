@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
-use void_control::{Ctx, StoreError};
+use void_control::Ctx;
 use void_domain::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, REQUEST_BODY_BYTES_MAX};
 use void_domain::text;
 
@@ -162,13 +162,4 @@ pub(crate) fn parse_cursor<T: std::str::FromStr>(
             )),
         },
     }
-}
-
-/// Runs a use case to its end even if its caller hangs up: between the commit of a claim and its
-/// execution nobody may let go of it.
-pub(crate) async fn to_the_end<T: Send + 'static>(
-    work: impl Future<Output = T> + Send + 'static,
-) -> Result<T, ApiError> {
-    let ended = tokio::spawn(work).await;
-    ended.map_err(|error| StoreError::Internal(error.to_string()).into())
 }

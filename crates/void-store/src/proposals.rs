@@ -170,8 +170,10 @@ pub async fn is_code_open(tx: &mut Tx, code: &ProposalCode) -> Result<bool, Stor
         .is_some())
 }
 
+/// Whether something runs on a target, or may: an outcome that nobody knows may still be under way.
 pub async fn is_target_busy(tx: &mut Tx, target: &str) -> Result<bool, StoreError> {
-    let sql = "SELECT id FROM proposals WHERE target = $1 AND status = 'running'";
+    let sql = "SELECT id FROM proposals WHERE target = $1 AND status = 'running' UNION ALL \
+        SELECT id FROM proposals WHERE target = $1 AND status = 'unknown'";
     Ok(tx.one("proposals", sql, values![target]).await?.is_some())
 }
 

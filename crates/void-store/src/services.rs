@@ -32,7 +32,7 @@ pub async fn append(tx: &mut Tx, change: &ServiceChange) -> Result<(), StoreErro
     Ok(())
 }
 
-/// The changes of one service, oldest first.
+/// The newest changes of one service, oldest first.
 pub async fn list_since(
     tx: &mut Tx,
     service_id: &str,
@@ -40,7 +40,7 @@ pub async fn list_since(
     limit: u32,
 ) -> Result<Vec<ServiceChange>, StoreError> {
     let sql = "SELECT service_id, at, from_health, to_health, reason FROM service_changes \
-        WHERE service_id = $1 AND at >= $2 ORDER BY at LIMIT $3";
+        WHERE service_id = $1 AND at >= $2 ORDER BY at DESC LIMIT $3";
     let rows = tx
         .all(
             "service_changes",
@@ -48,7 +48,7 @@ pub async fn list_since(
             values![service_id, since, i64::from(limit)],
         )
         .await?;
-    rows.iter().map(change).collect()
+    rows.iter().rev().map(change).collect()
 }
 
 /// The newest change of one service.
@@ -59,10 +59,11 @@ pub async fn last(tx: &mut Tx, service_id: &str) -> Result<Option<ServiceChange>
     row.as_ref().map(change).transpose()
 }
 
-/// Forgets what is older; how many rows went.
+/// Forgets what is older, but for the last thing known of each service; how many rows went.
 pub async fn prune(tx: &mut Tx, before: Timestamp) -> Result<u64, StoreError> {
-    tx.execute("DELETE FROM service_changes WHERE at < $1", values![before])
-        .await
+    let sql = "DELETE FROM service_changes WHERE at < $1 AND EXISTS (SELECT 1 FROM service_changes AS later \
+        WHERE later.service_id = service_changes.service_id AND later.at > service_changes.at)";
+    tx.execute(sql, values![before]).await
 }
 
 fn change(row: &Row) -> Result<ServiceChange, StoreError> {

@@ -15,7 +15,7 @@ use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, installation, proposals};
 
 use super::start::{self, Claim};
-use super::{ProposalKey, recover};
+use super::{ProposalKey, recover, to_the_end};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::records::{self, Scribe};
@@ -57,9 +57,19 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
+/// Goes to its end even if its caller goes away.
 pub async fn decide(
     control: &Control,
     ctx: &Ctx,
+    key: ProposalKey,
+    decision: Decision,
+) -> Result<Proposal, DecideError> {
+    to_the_end(run(control.clone(), ctx.clone(), key, decision)).await
+}
+
+async fn run(
+    control: Control,
+    ctx: Ctx,
     key: ProposalKey,
     decision: Decision,
 ) -> Result<Proposal, DecideError> {
@@ -91,7 +101,7 @@ pub async fn decide(
     fail_point!("decide.commit.after");
     let decided = answered?;
     if let Some((action, params)) = decided.claimed {
-        start::execute(control, &decided.proposal, action, params);
+        start::execute(&control, &decided.proposal, action, params);
     }
     Ok(decided.proposal)
 }

@@ -19,6 +19,7 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, installation, proposals};
 
 use super::start::{self, Claim};
+use super::to_the_end;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::random;
@@ -55,15 +56,20 @@ pub enum ProposeError {
     Store(#[from] StoreError),
 }
 
+/// Goes to its end even if its caller goes away.
 pub async fn propose(
     control: &Control,
     ctx: &Ctx,
     wanted: Wanted,
 ) -> Result<Proposed, ProposeError> {
-    let (action, params) = match check(control, &wanted) {
+    to_the_end(run(control.clone(), ctx.clone(), wanted)).await
+}
+
+async fn run(control: Control, ctx: Ctx, wanted: Wanted) -> Result<Proposed, ProposeError> {
+    let (action, params) = match check(&control, &wanted) {
         Ok(checked) => checked,
         Err(error) => {
-            record_invalid(control, ctx, &wanted.action_id, &error).await?;
+            record_invalid(&control, &ctx, &wanted.action_id, &error).await?;
             return Err(error);
         }
     };
@@ -95,7 +101,7 @@ pub async fn propose(
         .await?;
     fail_point!("propose.commit.after");
     if let Some(running) = claimed {
-        start::execute(control, &running, action, params);
+        start::execute(&control, &running, action, params);
     }
     Ok(proposed)
 }

@@ -19,7 +19,7 @@ use void_domain::taint::Taint;
 
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor, to_the_end};
+use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::wire::{RowResponse, result_with_check};
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
@@ -206,9 +206,8 @@ pub(crate) async fn run(
         reason: request.reason,
         taint: Taint::clean(),
     };
-    let (control, by) = (app.control().clone(), ctx.clone());
-    let proposed = to_the_end(async move { proposals::propose(&control, &by, wanted).await });
-    match proposed.await?.map_err(propose_error)? {
+    let proposed = proposals::propose(app.control(), &ctx, wanted).await;
+    match proposed.map_err(propose_error)? {
         Proposed::Queued(proposal) => Ok(Json(RunResponse::Queued {
             queued: true,
             action_row_id: proposal.id.to_string(),
@@ -404,9 +403,7 @@ pub(crate) async fn decide(
         digest,
         reason: request.reason,
     };
-    let (this, by) = (control.clone(), ctx.clone());
-    let decided = to_the_end(async move { proposals::decide(&this, &by, key, decision).await });
-    let decided = match decided.await? {
+    let decided = match proposals::decide(control, ctx, key, decision).await {
         Ok(decided) => decided,
         Err(error) => return Err(decide_error(control, ctx, error).await?),
     };

@@ -93,7 +93,8 @@ async fn ask_for_something(
 }
 
 fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value) {
-    let url = format!("http://{address}/");
+    // The web page comes later; until then the link is one that answers.
+    let url = format!("http://{address}/health");
     let data = lab.data();
     let code = word(waiting, "code");
     let commands = [

@@ -192,8 +192,15 @@ fn the_lab_is_as_promised_and_says_that_it_is_a_rehearsal() {
         (status["services_up"] == 3).then(|| status["services_down"].clone())
     });
     assert_eq!(down, 1);
-    let base = word(&demo.greeting, "url").trim_end_matches('/');
-    let address = base.strip_prefix("http://").unwrap().parse().unwrap();
+    let url = word(&demo.greeting, "url").strip_prefix("http://").unwrap();
+    let (address, path) = url.split_once('/').unwrap();
+    let address = address.parse().unwrap();
+    let (found, health) = crate::lab::call(address, "GET", &format!("/{path}"), "", None).unwrap();
+    assert_eq!(
+        (found, word(&health, "status")),
+        (200, "ok"),
+        "the printed link"
+    );
     let token = fs::read_to_string(demo.data().join("owner.token")).unwrap();
     let (_, lab) = crate::lab::call(address, "GET", "/api/lab", token.trim(), None).unwrap();
     let nodes = lab["nodes"].as_array().unwrap();
