@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::json;
@@ -96,6 +97,8 @@ pub struct Parts {
     pub(crate) executing: Executing,
     /// Runs whose check is under way here.
     pub(crate) checking: Executing,
+    /// Whether an approved proposal may be waiting here for its target.
+    pub(crate) somebody_waits: AtomicBool,
     pub(crate) stopping: watch::Sender<bool>,
 }
 
@@ -135,6 +138,7 @@ impl Control {
             waiters: Waiters::default(),
             executing: Executing::default(),
             checking: Executing::default(),
+            somebody_waits: AtomicBool::new(true),
             stopping: watch::Sender::new(false),
         }));
         witness::compare(&control).await?;

@@ -62,6 +62,10 @@ impl Hub {
                 match event.kind {
                     EventKind::AccessRevoked => self.revocations.send_modify(|count| *count += 1),
                     EventKind::FreezeChanged => freezes::apply_stored(control).await?,
+                    // Nobody waits for a beginning.
+                    EventKind::ProposalCreated
+                    | EventKind::ProposalApproved
+                    | EventKind::ProposalStarted => {}
                     _ => control.waiters.wake(&event),
                 }
                 // Nobody listening is fine.

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -92,6 +93,8 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreEr
         };
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    // Plans do not depend on bound values, so a statement is prepared once and not again per value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     connection.execute_batch(
         "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;",
@@ -176,16 +179,27 @@ impl SqliteTx {
 
 /// `$1` is a *named* parameter for SQLite, numbered by first appearance: bound by position,
 /// `SET a = $2 WHERE id = $1` would swap its values.
+/// One statement without parameters, prepared once per connection.
+pub(crate) fn run_cached(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    connection.prepare_cached(sql)?.raw_execute()?;
+    Ok(())
+}
+
 fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<(), StoreError> {
     const NAMES: [&str; 40] = [
         "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13", "$14",
         "$15", "$16", "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$26", "$27",
         "$28", "$29", "$30", "$31", "$32", "$33", "$34", "$35", "$36", "$37", "$38", "$39", "$40",
     ];
-    for (name, value) in NAMES.iter().zip(values) {
-        let index = statement
-            .parameter_index(name)?
-            .ok_or_else(|| StoreError::Internal(format!("{name} is bound but not used")))?;
+    for (place, (name, value)) in (1..).zip(NAMES.iter().zip(values)) {
+        // Nearly always they stand in the statement in their order.
+        let index = if statement.parameter_name(place) == Some(name) {
+            place
+        } else {
+            statement
+                .parameter_index(name)?
+                .ok_or_else(|| StoreError::Internal(format!("{name} is bound but not used")))?
+        };
         let value = match value {
             Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
             Value::Int(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
@@ -260,14 +274,12 @@ impl SqliteReaders {
             Some(connection) => connection,
             None => connect(&self.path, Access::ReadOnly)?,
         };
-        connection
-            .execute_batch("BEGIN")
-            .map_err(StoreError::from)?;
+        run_cached(&connection, "BEGIN")?;
         let mut tx = Tx::new(Engine::Sqlite(SqliteTx::new(connection)));
         let outcome = now(body(&mut tx));
         if let Engine::Sqlite(SqliteTx { connection }) = tx.into_engine() {
             // A connection that cannot end its transaction is not used again.
-            if connection.execute_batch("COMMIT").is_ok() {
+            if run_cached(&connection, "COMMIT").is_ok() {
                 self.idle
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)

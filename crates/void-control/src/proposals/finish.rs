@@ -22,9 +22,9 @@ const RETRY_MAX: Duration = Duration::from_secs(5);
 
 pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) {
     let mut pause = RETRY_FIRST;
-    let unchecked = loop {
+    let ended = loop {
         match write(control, id, outcome.clone()).await {
-            Ok(unchecked) => break unchecked,
+            Ok(ended) => break ended,
             Err(error) => {
                 tracing::error!(%error, proposal = %id, "an outcome could not be recorded; it is tried again");
                 tokio::time::sleep(pause).await;
@@ -32,38 +32,43 @@ pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) 
             }
         }
     };
-    if unchecked {
+    if ended.as_ref().is_some_and(Proposal::is_unchecked) {
         verify::start(control, id, control.limits.verify_within);
     }
+    control
+        .waiters
+        .ends(id, ended.filter(|ended| !ended.is_unchecked()));
     control.waiters.wake_id(id);
-    if let Err(error) = start::start_waiting(control).await {
-        tracing::warn!(%error, "what waits could not be started; the sweep tries again");
-    }
+    start::target_is_free(control).await;
 }
 
-/// Whether its check comes next.
-async fn write(control: &Control, id: ProposalId, outcome: Outcome) -> Result<bool, StoreError> {
+/// The proposal as it ended, unless it was settled by others meanwhile.
+async fn write(
+    control: &Control,
+    id: ProposalId,
+    outcome: Outcome,
+) -> Result<Option<Proposal>, StoreError> {
     let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
     fail_point!("finish.commit.before");
-    let unchecked = control
+    let ended = control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 let now = this.clock.now();
                 let Some(stored) = proposals::find(tx, id).await? else {
-                    return Ok(false);
+                    return Ok(None);
                 };
                 // Settled meanwhile, by evidence or by the owner: what is recorded stays.
                 let Some(moved) = ended(&this, stored.proposal, now, outcome) else {
-                    return Ok(false);
+                    return Ok(None);
                 };
                 let won = record(tx, &scribe, &moved).await?;
-                Ok::<_, StoreError>(won && moved.proposal.is_unchecked())
+                Ok::<_, StoreError>(won.then_some(moved.proposal))
             })
         })
         .await?;
     fail_point!("finish.commit.after");
-    Ok(unchecked)
+    Ok(ended)
 }
 
 fn ended(control: &Control, proposal: Proposal, now: Timestamp, outcome: Outcome) -> Option<Moved> {

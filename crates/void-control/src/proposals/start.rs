@@ -4,6 +4,7 @@
 //! here. Everything before the commit can be repeated; nothing after it is.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use void_channels::Outcome;
@@ -39,6 +40,7 @@ pub(super) async fn claim(
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
     if control.is_stopping() || proposals::is_target_busy(tx, &approved.wish.target).await? {
+        control.somebody_waits.store(true, Ordering::SeqCst);
         return Ok(Claim::Waits(approved));
     }
     let run = Run {
@@ -96,6 +98,7 @@ pub(super) fn execute(control: &Control, running: &Proposal, action: Arc<Action>
     let permit = Permit::issue(running, action, &params, control.brake.clone());
     let control = control.clone();
     let working = Working::on(&control, id);
+    control.waiters.begins(id);
     tokio::spawn(async move {
         fail_point!("execute.before");
         let outcome = match permit {
@@ -109,6 +112,16 @@ pub(super) fn execute(control: &Control, running: &Proposal, action: Arc<Action>
         finish::finish(&control, id, outcome).await;
         drop(working);
     });
+}
+
+/// A target has become free. Most of the time nobody waits for any; what another instance or a brake
+/// holds up, the sweep starts.
+pub(super) async fn target_is_free(control: &Control) {
+    if control.somebody_waits.swap(false, Ordering::SeqCst)
+        && let Err(error) = start_waiting(control).await
+    {
+        tracing::warn!(%error, "what waits could not be started; the sweep tries again");
+    }
 }
 
 /// Starts what waits for a target that has become free, oldest first.

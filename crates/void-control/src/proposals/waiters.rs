@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout_at;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::Proposal;
 use void_store::events::StoredEvent;
@@ -14,12 +15,38 @@ use void_store::{StoreError, proposals};
 use crate::control::Control;
 
 #[derive(Default)]
-pub(crate) struct Waiters(Mutex<HashMap<ProposalId, Vec<oneshot::Sender<()>>>>);
+pub(crate) struct Waiters {
+    waiting: Mutex<HashMap<ProposalId, Vec<oneshot::Sender<()>>>>,
+    /// Runs of this process: whoever waits for one is handed its end and reads nothing.
+    running: Mutex<HashMap<ProposalId, watch::Sender<Option<Proposal>>>>,
+}
 
 impl Waiters {
+    pub(super) fn begins(&self, id: ProposalId) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.insert(id, watch::Sender::new(None));
+    }
+
+    /// `None`: it goes on elsewhere, with its check or with another instance.
+    pub(super) fn ends(&self, id: ProposalId, ended: Option<Proposal>) {
+        let running = self
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&id);
+        if let (Some(running), Some(ended)) = (running, ended) {
+            running.send_replace(Some(ended));
+        }
+    }
+
+    fn running_here(&self, id: ProposalId) -> Option<watch::Receiver<Option<Proposal>>> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.get(&id).map(watch::Sender::subscribe)
+    }
+
     fn register(&self, id: ProposalId) -> oneshot::Receiver<()> {
         let (wake, woken) = oneshot::channel();
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let queue = waiting.entry(id).or_default();
         queue.retain(|waiter| !waiter.is_closed());
         queue.push(wake);
@@ -28,7 +55,7 @@ impl Waiters {
 
     pub(crate) fn wake_id(&self, id: ProposalId) {
         let woken = self
-            .0
+            .waiting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&id);
@@ -42,7 +69,7 @@ impl Waiters {
     /// reaches a waiter here.
     pub(crate) fn wake(&self, event: &StoredEvent) {
         if self
-            .0
+            .waiting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .is_empty()
@@ -66,6 +93,12 @@ pub async fn wait_for_end(
     patience: Duration,
 ) -> Result<Proposal, StoreError> {
     let end = tokio::time::Instant::now() + patience;
+    if let Some(mut running) = control.waiters.running_here(id)
+        && let Ok(Ok(ended)) = timeout_at(end, running.wait_for(Option::is_some)).await
+        && let Some(ended) = ended.clone()
+    {
+        return Ok(ended);
+    }
     loop {
         let woken = control.waiters.register(id);
         let found = control
@@ -76,7 +109,7 @@ pub async fn wait_for_end(
             return Err(StoreError::Internal("a proposal is gone".to_owned()));
         };
         let ended = stored.proposal.status().is_end() && !stored.proposal.is_unchecked();
-        if ended || tokio::time::timeout_at(end, woken).await.is_err() {
+        if ended || timeout_at(end, woken).await.is_err() {
             return Ok(stored.proposal);
         }
     }

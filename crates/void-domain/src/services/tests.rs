@@ -289,3 +289,56 @@ fn an_old_reading_says_nothing() {
         (Health::Unknown, 100_000, true)
     );
 }
+
+#[test]
+fn the_example_loads_and_the_editor_schema_agrees() {
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../../../config/services.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let example = include_str!("../../../../config/services.json");
+    assert!(Services::parse(example).is_ok());
+    assert!(validator.is_valid(&serde_json::from_str(example).unwrap()));
+    for (service, accepted) in [
+        (
+            json!({"id": "a", "check": {"kind": "tcp", "address": "h:1"}}),
+            true,
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "tcp", "address": "h"}}),
+            false,
+        ),
+        (
+            json!({"id": "A", "check": {"kind": "tcp", "address": "h:1"}}),
+            false,
+        ),
+        (json!({"id": "a", "check": {"kind": "guest"}}), false),
+        (
+            json!({"id": "a", "node": "z", "vmid": 100, "check": {"kind": "guest"}}),
+            true,
+        ),
+        (
+            json!({"id": "a", "node": "z", "check": {"kind": "tcp", "address": "h:1"}}),
+            false,
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "ftp://h/"}}),
+            false,
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://h/", "status": 200}}),
+            true,
+        ),
+        (
+            json!({"id": "a", "check": {"kind": "http", "url": "http://h/", "body": "x"}}),
+            false,
+        ),
+    ] {
+        let file = json!({"services": [service]});
+        assert_eq!(validator.is_valid(&file), accepted, "schema: {file}");
+        assert_eq!(
+            Services::parse(&file.to_string()).is_ok(),
+            accepted,
+            "{file}"
+        );
+    }
+}

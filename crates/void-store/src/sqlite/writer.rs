@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 use void_domain::fail_point;
 
 use super::reserve::Reserve;
-use super::{SqliteConfig, SqliteTx, now};
+use super::{SqliteConfig, SqliteTx, now, run_cached};
 use crate::errors::StoreError;
 use crate::heads;
 use crate::tx::{Engine, Tx};
@@ -97,7 +97,8 @@ impl Writer {
             self.sql("RELEASE job")?;
         } else {
             self.tx.set_heads(before);
-            self.sql("ROLLBACK TO job; RELEASE job")?;
+            self.sql("ROLLBACK TO job")?;
+            self.sql("RELEASE job")?;
         }
         if let Err(error) = &ran {
             tracing::error!(%error, "a use case did not finish");
@@ -133,17 +134,17 @@ impl Writer {
         let _ = self.sql("ROLLBACK");
         if *error == StoreError::DiskFull {
             self.reserve.release();
-            let _ = self.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+            if let Engine::Sqlite(tx) = self.tx.engine() {
+                let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+                let _ = tx.connection().execute_batch(checkpoint);
+            }
         }
         tracing::error!(%error, "a batch of writes was rolled back");
     }
 
     fn sql(&mut self, text: &str) -> Result<(), StoreError> {
         match self.tx.engine() {
-            Engine::Sqlite(tx) => tx
-                .connection()
-                .execute_batch(text)
-                .map_err(StoreError::from),
+            Engine::Sqlite(tx) => run_cached(tx.connection(), text),
             Engine::Postgres(_) => Err(StoreError::Internal(
                 "the writer has a foreign connection".to_owned(),
             )),
