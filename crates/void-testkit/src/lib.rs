@@ -1,5 +1,5 @@
-//! Real parts for tests: a PostgreSQL cluster and an sshd of their own, processes that end with the
-//! test, and waiting on conditions instead of sleeping.
+//! Real parts for tests: a PostgreSQL cluster and an sshd of their own, a scripted model server,
+//! processes that end with the test, and waiting on conditions instead of sleeping.
 
 #![expect(
     clippy::disallowed_methods,
@@ -8,6 +8,7 @@
     reason = "a test harness starts processes, and a broken harness should stop the test at once"
 )]
 
+pub mod models;
 mod postgres;
 pub mod processes;
 pub mod programs;

@@ -292,7 +292,7 @@ fn an_old_reading_says_nothing() {
 
 #[test]
 fn the_example_loads_and_the_editor_schema_agrees() {
-    let schema: serde_json::Value =
+    let schema: Value =
         serde_json::from_str(include_str!("../../../../config/services.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let example = include_str!("../../../../config/services.json");

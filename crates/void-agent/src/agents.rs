@@ -1,0 +1,60 @@
+//! An agent that talks here: a persona, a brain, an identity of its own and a budget.
+
+use std::sync::Arc;
+
+use void_control::{Control, Ctx, StoreError, tokens};
+use void_domain::conversations::Usage;
+use void_domain::ids::TokenId;
+
+use crate::brains::Brain;
+use crate::personas::Persona;
+use crate::tools::Registry;
+
+pub struct Agent {
+    pub persona: &'static Persona,
+    pub brain: Arc<dyn Brain>,
+    /// builtin, anthropic, openai, ollama or claude.
+    pub brain_name: String,
+    /// Its record among the tokens: who it is, and what it may.
+    pub token_id: TokenId,
+    pub daily_tokens: Option<u64>,
+    pub prices: Prices,
+}
+
+/// Millionths of a dollar per million tokens, as the owner set them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Prices {
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
+}
+
+impl Prices {
+    pub fn with_cost(self, usage: Usage) -> Usage {
+        let part = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
+        let sum = part(usage.input_tokens, self.input)
+            + part(usage.output_tokens, self.output)
+            + part(usage.cache_read_tokens, self.cache_read)
+            + part(usage.cache_write_tokens, self.cache_write);
+        Usage {
+            cost_micros: u64::try_from(sum / 1_000_000).unwrap_or(u64::MAX),
+            ..usage
+        }
+    }
+}
+
+impl Agent {
+    pub fn registry(&self) -> &'static Registry {
+        self.persona.tools()
+    }
+
+    /// In whose name it acts now. `None` if its token was withdrawn.
+    pub async fn ctx(&self, control: &Control) -> Result<Option<Ctx>, StoreError> {
+        tokens::agent_ctx(control, self.token_id).await
+    }
+
+    pub fn system_prompt(&self, ctx: &Ctx) -> String {
+        self.persona.prompt(&ctx.capabilities)
+    }
+}

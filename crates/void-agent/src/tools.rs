@@ -1,0 +1,221 @@
+//! Tools: what an agent can do, registered once and served to chat and MCP alike.
+//!
+//! A tool's arguments are a type: its schema is shown to models, and nothing that does not fit the type
+//! reaches the handler. Handlers run as the agent, so what it may is decided where everything else is:
+//! in the use cases. No tool approves anything, and none takes a command.
+
+mod actions;
+mod proposals;
+mod search;
+mod services;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use void_control::{Control, Ctx, StoreError};
+use void_domain::capabilities::Capability;
+use void_domain::ids::ProposalId;
+use void_domain::taint::Taint;
+
+/// A set of tools under one name, in one order.
+pub struct Registry {
+    pub name: &'static str,
+    pub tools: &'static [&'static Tool],
+}
+
+/// The registries that can be asked for by name.
+pub static REGISTRIES: [Registry; 2] = [
+    Registry {
+        name: "blue",
+        tools: &[
+            &services::SERVICE_STATUS,
+            &actions::LIST_ACTIONS,
+            &actions::PROPOSE_ACTION,
+            &proposals::PROPOSAL_STATUS,
+            &search::SEARCH,
+        ],
+    },
+    Registry {
+        name: "security",
+        tools: &[
+            &services::SERVICE_STATUS,
+            &actions::LIST_ACTIONS,
+            &proposals::PROPOSAL_STATUS,
+            &search::SEARCH,
+        ],
+    },
+];
+
+impl Registry {
+    pub(crate) const NONE: Self = Self {
+        name: "none",
+        tools: &[],
+    };
+
+    pub fn named(name: &str) -> Option<&'static Self> {
+        REGISTRIES.iter().find(|registry| registry.name == name)
+    }
+
+    /// The tools that a caller with these rights can use at all.
+    pub fn for_caller<'a>(&self, ctx: &'a Ctx) -> impl Iterator<Item = &'static Tool> + 'a {
+        let tools = self.tools;
+        tools
+            .iter()
+            .copied()
+            .filter(|tool| ctx.actor.is_owner() || ctx.capabilities.has(tool.needs))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&'static Tool> {
+        self.tools.iter().copied().find(|tool| tool.name == name)
+    }
+}
+
+pub struct Tool {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub needs: Capability,
+    pub effect: Effect,
+    /// The JSON schemas of its arguments and of its result.
+    pub arguments: fn() -> Value,
+    pub result: fn() -> Value,
+    run: fn(Call) -> Running,
+}
+
+/// What a tool can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It looks.
+    Reads,
+    /// It may make a proposal, and a safe one runs.
+    Proposes,
+}
+
+/// One use of a tool.
+pub struct Call {
+    pub control: Control,
+    pub ctx: Ctx,
+    /// What the caller has read so far that a stranger could have written.
+    pub taint: Taint,
+    notes: Notes,
+    arguments: Map<String, Value>,
+}
+
+/// The proposals that a caller has touched, noted the moment they exist: whatever becomes of the call.
+#[derive(Debug, Clone, Default)]
+pub struct Notes(Arc<Mutex<Vec<ProposalId>>>);
+
+impl Notes {
+    fn add(&self, id: ProposalId) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(id);
+    }
+
+    pub fn all(&self) -> Vec<ProposalId> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// What a tool gives back.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outcome {
+    pub value: Value,
+    /// A wish that did not become a proposal: action id and reason.
+    pub refused: Option<(String, String)>,
+    /// Where foreign content in the value comes from.
+    pub foreign: Option<String>,
+}
+
+impl Outcome {
+    fn of(value: Value) -> Self {
+        Self {
+            value,
+            ..Self::default()
+        }
+    }
+}
+
+/// Something that the model can read and react to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    pub code: &'static str,
+    pub message: String,
+}
+
+impl ToolError {
+    fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+
+    pub fn to_value(&self) -> Value {
+        json!({"error": {"code": self.code, "message": self.message}})
+    }
+}
+
+impl From<StoreError> for ToolError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "a tool could not use the store");
+        Self::new(
+            "unavailable",
+            "Void's database cannot be used right now; nothing was changed",
+        )
+    }
+}
+
+type Running = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Send>>;
+
+impl Tool {
+    /// Runs it as the caller. Unfit arguments and missing rights never reach the handler.
+    pub async fn call(
+        &self,
+        control: &Control,
+        ctx: &Ctx,
+        taint: &Taint,
+        notes: &Notes,
+        arguments: Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
+        if !ctx.actor.is_owner() && !ctx.capabilities.has(self.needs) {
+            let message = format!("{} needs the capability {}", self.name, self.needs);
+            return Err(ToolError::new("forbidden", message));
+        }
+        let call = Call {
+            control: control.clone(),
+            ctx: ctx.clone(),
+            taint: taint.clone(),
+            notes: notes.clone(),
+            arguments,
+        };
+        (self.run)(call).await
+    }
+}
+
+impl Call {
+    fn arguments<T: DeserializeOwned>(&mut self) -> Result<T, ToolError> {
+        let arguments = Value::Object(std::mem::take(&mut self.arguments));
+        serde_json::from_value(arguments).map_err(|error| {
+            let message = void_domain::text::escaped(&error.to_string());
+            ToolError::new("invalid_arguments", message)
+        })
+    }
+}
+
+/// The schema of a type, without what models have no use for.
+fn schema<T: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(T).to_value();
+    if let Value::Object(members) = &mut schema {
+        members.remove("$schema");
+        members.remove("title");
+    }
+    schema
+}

@@ -1,0 +1,220 @@
+//! `list_actions` and `propose_action`: the whitelist, and naming something from it.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use void_control::proposals::{self, ProposeError, Proposed, Wanted};
+use void_domain::capabilities::Capability;
+use void_domain::catalogue::Action;
+use void_domain::proposals::{Proposal, Status};
+use void_domain::text;
+
+use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema};
+
+/// A safe action is waited for, with its check; nobody waits for a person.
+const RUN_WAIT: Duration = Duration::from_secs(75);
+
+pub(super) static LIST_ACTIONS: Tool = Tool {
+    name: "list_actions",
+    title: "List actions",
+    description: "Everything that may be done here, by id. Safe ones run at once when proposed; risky \
+        ones wait for the owner. There is nothing else: no shell, no other command.",
+    needs: Capability::Read,
+    effect: Effect::Reads,
+    arguments: schema::<NoArguments>,
+    result: schema::<ActionsResult>,
+    run: list,
+};
+
+pub(super) static PROPOSE_ACTION: Tool = Tool {
+    name: "propose_action",
+    title: "Propose an action",
+    description: "Name an action by its id from list_actions. A safe one runs now and the answer says how \
+        it ended and whether the check confirmed it; a risky one is queued for the owner and the answer \
+        carries its code. Queued is not done: do not wait for it and do not propose it again.",
+    needs: Capability::Act,
+    effect: Effect::Proposes,
+    arguments: schema::<ProposeArguments>,
+    result: schema::<ProposeResult>,
+    run: propose,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoArguments {}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ActionsResult {
+    actions: Vec<Listed>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Listed {
+    id: String,
+    label: String,
+    /// `safe` runs at once, `risky` waits for the owner
+    tier: &'static str,
+    risk: &'static str,
+    target: String,
+    /// Parameters it takes, by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    params: Map<String, Value>,
+    /// The service whose check confirms it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmed_by: Option<String>,
+}
+
+fn list(mut call: Call) -> Running {
+    Box::pin(async move {
+        call.arguments::<NoArguments>()?;
+        let actions = call.control.catalogue().actions();
+        let actions = actions.map(|action| describe(action)).collect();
+        Ok(Outcome::of(json!(ActionsResult { actions })))
+    })
+}
+
+fn describe(action: &Action) -> Listed {
+    let declared = action.definition().pointer("/action/params");
+    Listed {
+        id: action.id.to_string(),
+        label: action.label.clone(),
+        tier: action.tier.as_str(),
+        risk: action.risk.as_str(),
+        target: action.kind.target(),
+        params: declared
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default(),
+        confirmed_by: action.verify.clone(),
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ProposeArguments {
+    /// An id from list_actions.
+    action_id: String,
+    /// Its parameters, if it takes any.
+    #[serde(default)]
+    params: Map<String, Value>,
+    /// Why, in one or two sentences; the owner reads it as your words.
+    reason: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ProposeResult {
+    /// executed, queued, running, failed, unknown or refused
+    pub outcome: &'static str,
+    /// What to say instead of the id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal_id: Option<String>,
+    /// verified, failed or unverified: whether a check confirmed it. Only verified means done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<&'static str>,
+    /// Why it did not go as wished, as a stable word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What this means, in a sentence.
+    pub meaning: String,
+}
+
+fn propose(mut call: Call) -> Running {
+    Box::pin(async move {
+        let arguments: ProposeArguments = call.arguments()?;
+        let action_id = arguments.action_id.clone();
+        let wanted = Wanted {
+            action_id: arguments.action_id,
+            params: Value::Object(arguments.params),
+            reason: Some(arguments.reason),
+            taint: call.taint.clone(),
+        };
+        let proposed = proposals::propose(&call.control, &call.ctx, wanted).await;
+        let proposal = match proposed {
+            Ok(Proposed::Started(proposal)) => {
+                call.notes.add(proposal.id);
+                proposals::wait_for_end(&call.control, proposal.id, RUN_WAIT).await?
+            }
+            Ok(Proposed::Queued(proposal) | Proposed::Refused(_, proposal)) => {
+                call.notes.add(proposal.id);
+                proposal
+            }
+            Err(error) => return refused(&action_id, error),
+        };
+        Ok(Outcome {
+            value: json!(result(&proposal)),
+            ..Outcome::default()
+        })
+    })
+}
+
+/// The model may have meant another id; the answer says which there are.
+fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
+    let (reason, meaning) = match error {
+        ProposeError::UnknownAction { nearest, .. } => {
+            let nearest = nearest.map(|nearest| format!("; did you mean {nearest}?"));
+            let meaning = format!(
+                "there is no such action{}; list_actions shows all of them",
+                nearest.unwrap_or_default()
+            );
+            ("unknown_action", meaning)
+        }
+        ProposeError::InvalidParams(invalid) => {
+            let problems: Vec<String> = invalid
+                .0
+                .iter()
+                .map(|(name, problem)| format!("{name} {problem}"))
+                .collect();
+            ("invalid_params", problems.join("; "))
+        }
+        error @ ProposeError::ReasonTooLong => ("reason_too_long", error.to_string()),
+        ProposeError::Store(error) => return Err(error.into()),
+    };
+    let action_id = text::escaped(text::cut(action_id, 100));
+    Ok(Outcome {
+        value: json!(ProposeResult {
+            outcome: "refused",
+            code: None,
+            proposal_id: None,
+            verification: None,
+            reason: Some(reason.to_owned()),
+            meaning,
+        }),
+        refused: Some((action_id, reason.to_owned())),
+        ..Outcome::default()
+    })
+}
+
+/// How a proposal stands, in words that never say more than is known.
+pub(super) fn result(proposal: &Proposal) -> ProposeResult {
+    let verification = proposal.verification().map(|seen| seen.outcome.as_str());
+    let failure = proposal.failure().map(|failure| failure.code.clone());
+    let (outcome, meaning) = match (proposal.status(), verification) {
+        (Status::Executed, Some("verified")) => ("executed", "It ran and the check confirmed it."),
+        (Status::Executed, Some("failed")) => (
+            "executed",
+            "It ran, and the check says that it did not help.",
+        ),
+        (Status::Executed, _) => ("executed", "It ran; nobody has confirmed that it helped."),
+        (Status::Pending, _) => ("queued", "It waits for the owner's yes. Nothing has run."),
+        (Status::Approved, _) => ("queued", "The owner said yes; it has not started yet."),
+        (Status::Running, _) => ("running", "It is still running; ask proposal_status later."),
+        (Status::Unknown, _) => ("unknown", "Whether it ran is not known. Do not repeat it."),
+        (Status::Failed, _) => ("failed", "It failed."),
+        (Status::Rejected, _) => ("refused", "The owner said no."),
+        (Status::Expired, _) => ("refused", "Nobody decided in time; it will not run."),
+        (Status::Cancelled, _) => ("refused", "It was withdrawn; it will not run."),
+        (Status::Refused, _) => ("refused", "It was refused and nothing ran."),
+    };
+    ProposeResult {
+        outcome,
+        code: Some(proposal.code.to_string()),
+        proposal_id: Some(proposal.id.to_string()),
+        verification,
+        reason: failure,
+        meaning: meaning.to_owned(),
+    }
+}

@@ -1,0 +1,159 @@
+//! `search`: finds actions, services, proposals and entries of the record by words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use void_control::{audit, health, proposals};
+use void_domain::capabilities::Capability;
+
+use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema};
+
+const HITS_MAX: usize = 20;
+const QUERY_BYTES_MAX: usize = 200;
+/// How far back proposals and the record are searched.
+const ROWS_MAX: u32 = 500;
+
+pub(super) static SEARCH: Tool = Tool {
+    name: "search",
+    title: "Search",
+    description: "Finds actions, services, recent proposals and recent entries of the record whose names \
+        contain all the words. Shows ids and states, never what somebody wrote.",
+    needs: Capability::Read,
+    effect: Effect::Reads,
+    arguments: schema::<Arguments>,
+    result: schema::<SearchResult>,
+    run,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Words; all of them have to be found.
+    query: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct SearchResult {
+    hits: Vec<Hit>,
+    /// There are more than are shown.
+    more: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Hit {
+    /// action, service, proposal or audit
+    kind: &'static str,
+    id: String,
+    label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+}
+
+struct Words(Vec<String>);
+
+impl Words {
+    fn are_in(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.0.iter().all(|word| text.contains(word))
+    }
+}
+
+fn run(mut call: Call) -> Running {
+    Box::pin(async move {
+        let arguments: Arguments = call.arguments()?;
+        let query = arguments.query.trim().to_lowercase();
+        if query.is_empty() || query.len() > QUERY_BYTES_MAX {
+            let message = format!("a query is 1 to {QUERY_BYTES_MAX} bytes");
+            return Err(ToolError::new("invalid_arguments", message));
+        }
+        let words = Words(query.split_whitespace().map(str::to_owned).collect());
+        let mut hits = of_configuration(&call, &words);
+        hits.extend(of_proposals(&call, &words).await?);
+        hits.extend(of_record(&call, &words).await?);
+        let more = hits.len() > HITS_MAX;
+        hits.truncate(HITS_MAX);
+        Ok(Outcome::of(json!(SearchResult { hits, more })))
+    })
+}
+
+fn of_configuration(call: &Call, words: &Words) -> Vec<Hit> {
+    let actions = call.control.catalogue().actions();
+    let actions = actions.filter(|action| {
+        words.are_in(&format!(
+            "{} {} {}",
+            action.id,
+            action.label,
+            action.kind.target()
+        ))
+    });
+    let actions = actions.map(|action| Hit {
+        kind: "action",
+        id: action.id.to_string(),
+        label: action.label.clone(),
+        state: Some(action.tier.as_str().to_owned()),
+        at: None,
+    });
+    let services = health::list(&call.control).into_iter();
+    let services = services
+        .filter(|view| words.are_in(&format!("{} {}", view.service.id, view.service.label)))
+        .map(|view| Hit {
+            kind: "service",
+            id: view.service.id.to_string(),
+            label: view.service.label,
+            state: Some(view.standing.health.as_str().to_owned()),
+            at: view.last.map(|reading| reading.at.to_string()),
+        });
+    actions.chain(services).collect()
+}
+
+async fn of_proposals(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError> {
+    let page = proposals::list(&call.control, &call.ctx, None, None, ROWS_MAX).await?;
+    let rows = page.items.into_iter().map(|listed| listed.proposal);
+    let found = rows.filter(|proposal| {
+        let wish = &proposal.wish;
+        words.are_in(&format!(
+            "{} {} {}",
+            proposal.code, wish.action_id, wish.label
+        ))
+    });
+    Ok(found
+        .map(|proposal| Hit {
+            kind: "proposal",
+            id: proposal.code.to_string(),
+            label: proposal.wish.label.clone(),
+            state: Some(proposal.status().as_str().to_owned()),
+            at: Some(proposal.created_at.to_string()),
+        })
+        .collect())
+}
+
+/// The record shows everybody's deeds; an agent finds those about its own proposals and its own.
+async fn of_record(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError> {
+    let page = audit::list(&call.control, None, None, ROWS_MAX).await?;
+    let me = call.ctx.actor.to_string();
+    let visible = page
+        .items
+        .into_iter()
+        .filter(|entry| call.ctx.actor.is_owner() || entry.actor == me);
+    let found = visible.filter(|entry| {
+        let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
+        let action = detail.get("action_id").and_then(Value::as_str);
+        words.are_in(&format!(
+            "{} {} {}",
+            entry.verb,
+            entry.actor,
+            action.unwrap_or_default()
+        ))
+    });
+    Ok(found
+        .map(|entry| Hit {
+            kind: "audit",
+            id: entry.seq.to_string(),
+            label: entry.verb.clone(),
+            state: Some(entry.actor.clone()),
+            at: Some(entry.at.to_string()),
+        })
+        .collect())
+}

@@ -1,0 +1,118 @@
+//! `service_status`: how the watched services are.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use void_control::health::{self, ServiceView};
+use void_domain::capabilities::Capability;
+use void_domain::services::{Answer, Place};
+
+use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema};
+
+pub(super) static SERVICE_STATUS: Tool = Tool {
+    name: "service_status",
+    title: "Service status",
+    description: "How the watched services are: up, down or unknown, since when, and why. \
+        Without an id all of them. Call this before you say anything about the lab.",
+    needs: Capability::Read,
+    effect: Effect::Reads,
+    arguments: schema::<Arguments>,
+    result: schema::<StatusResult>,
+    run,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// One service's id.
+    #[serde(default)]
+    id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct StatusResult {
+    services: Vec<Service>,
+    at: String,
+}
+
+/// Typed fields only: nothing in here was written by a service.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Service {
+    id: String,
+    label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_on: Option<String>,
+    /// up, down or unknown
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked_at: Option<String>,
+    /// Why it is not up, as a stable word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    http_status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<u64>,
+    /// It changes too often to trust one reading.
+    flapping: bool,
+    /// Actions whose check is this service.
+    actions: Vec<String>,
+}
+
+fn run(mut call: Call) -> Running {
+    Box::pin(async move {
+        let arguments: Arguments = call.arguments()?;
+        let views = match &arguments.id {
+            None => health::list(&call.control),
+            Some(id) => match health::find(&call.control, id) {
+                Some(view) => vec![view],
+                None => {
+                    let message = format!(
+                        "no service \"{}\" is watched; call service_status without an id for all",
+                        void_domain::text::escaped(id)
+                    );
+                    return Err(ToolError::new("not_found", message));
+                }
+            },
+        };
+        let services = views
+            .into_iter()
+            .map(|view| describe(&call, view))
+            .collect();
+        let at = call.control.clock().now().to_string();
+        Ok(Outcome::of(json!(StatusResult { services, at })))
+    })
+}
+
+fn describe(call: &Call, view: ServiceView) -> Service {
+    let answer = view.last.map(|reading| reading.answer);
+    let (http_status, latency_ms) = match answer {
+        Some(Answer::Good { latency_ms, code }) => (code, Some(latency_ms)),
+        Some(Answer::Bad { code, .. }) => (code, None),
+        Some(Answer::None { .. }) | None => (None, None),
+    };
+    let id = view.service.id.to_string();
+    let actions = call.control.catalogue().actions();
+    let actions = actions
+        .filter(|action| action.verify.as_ref() == Some(&id))
+        .map(|action| action.id.to_string())
+        .collect();
+    Service {
+        label: view.service.label,
+        runs_on: view.service.place.map(|place| match place {
+            Place::Host(host) => host,
+            Place::Guest { node, vmid } => format!("{vmid} on {node}"),
+        }),
+        status: view.standing.health.as_str(),
+        since: view.last.map(|_| view.standing.since.to_string()),
+        checked_at: view.last.map(|reading| reading.at.to_string()),
+        reason: answer.and_then(Answer::reason),
+        http_status,
+        latency_ms,
+        flapping: view.flapping,
+        actions,
+        id,
+    }
+}

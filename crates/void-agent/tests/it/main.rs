@@ -1,0 +1,24 @@
+//! The brains against a scripted model server that speaks the real wire formats.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests stop at the first surprise"
+)]
+
+mod cancellations;
+mod faults;
+mod ollama;
+mod quirks;
+mod refusals;
+mod replies;
+mod requests;
+mod retries;
+mod secrets;
+mod speed;
+mod splits;
+mod stops;
+mod talk;

@@ -1,0 +1,87 @@
+//! How much is measured. The tiny plan is for the test: every measurement, hardly any time.
+
+use std::time::Duration;
+
+/// What can be asked for by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Name {
+    /// The disk's flush rate
+    Disk,
+    /// Queue, approve and run on SQLite, beside the floor
+    Sqlite,
+    /// Queue, approve and run on PostgreSQL
+    Postgres,
+    /// Memory of idle event listeners
+    Streams,
+    /// Appending to the record and verifying it
+    Audit,
+    /// Start, idle memory and size of the binary
+    Process,
+    /// With --deep: lists, approvals and a restart over old rows
+    Rows,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub disk: Duration,
+    pub clients: &'static [usize],
+    /// Rounds on SQLite, each beside one of the floor.
+    pub rounds: usize,
+    /// On PostgreSQL there is no floor to compare with.
+    pub rounds_postgres: usize,
+    pub round: Duration,
+    pub listeners: usize,
+    /// How long memory may settle before it is read.
+    pub settle: Duration,
+    pub audit_appends: usize,
+    pub audit_entries: u64,
+    pub starts: usize,
+    /// Old rows for the lists, the approvals and the restart.
+    pub old_rows: u64,
+    pub list_calls: usize,
+}
+
+impl Plan {
+    pub(crate) const fn of(deep: bool, tiny: bool) -> Self {
+        if tiny {
+            return Self::TINY;
+        }
+        if deep {
+            return Self {
+                listeners: 10_000,
+                ..Self::FULL
+            };
+        }
+        Self::FULL
+    }
+
+    const FULL: Self = Self {
+        disk: Duration::from_secs(1),
+        clients: &[1, 16, 64, 256],
+        rounds: 3,
+        rounds_postgres: 2,
+        round: Duration::from_millis(1_500),
+        listeners: 1_000,
+        settle: Duration::from_secs(3),
+        audit_appends: 50_000,
+        audit_entries: 500_000,
+        starts: 7,
+        old_rows: 1_000_000,
+        list_calls: 200,
+    };
+
+    const TINY: Self = Self {
+        disk: Duration::from_millis(20),
+        clients: &[1, 4],
+        rounds: 1,
+        rounds_postgres: 1,
+        round: Duration::from_millis(60),
+        listeners: 10,
+        settle: Duration::from_millis(50),
+        audit_appends: 500,
+        audit_entries: 2_000,
+        starts: 1,
+        old_rows: 2_000,
+        list_calls: 3,
+    };
+}

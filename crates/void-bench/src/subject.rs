@@ -1,0 +1,186 @@
+//! Void as it is measured: the whole application in a process of its own, on a real socket and a real
+//! database. Only the machines are missing: a stub stands where the channels are, and counts.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::routing::get;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use void_channels::{
+    Channel, Channels, Checker, Evidence, LocalConfig, Outcome as Ended, SshConfig,
+};
+use void_control::{Clock, Control, ControlConfig, Limits};
+use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::permits::{Permit, Ticket};
+use void_domain::proposals::ProposedAction;
+use void_domain::secrets::Secret;
+use void_domain::services::Services;
+use void_server::{Bound, ServerConfig};
+use void_store::{PostgresConfig, SqliteConfig, Store};
+
+use crate::Outcome;
+
+/// Good for one run on loopback.
+pub(crate) const OWNER_TOKEN: &str = "void-bench-owner-0123456789abcdef";
+/// Where the stub tells how often it was asked to act.
+pub(crate) const EFFECTS_PATH: &str = "/bench/effects";
+/// One pair of actions per client, so that nobody waits for somebody else's target.
+pub(crate) const CLIENTS_MAX: usize = 256;
+
+/// Which database is behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Sqlite,
+    Postgres(String),
+}
+
+impl Engine {
+    pub(crate) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres(_) => "postgres",
+        }
+    }
+
+    pub(crate) async fn open(&self, folder: &Path) -> Outcome<Store> {
+        Ok(match self {
+            Self::Sqlite => Store::open_sqlite(SqliteConfig::new(folder.join("void.db"))).await?,
+            Self::Postgres(url) => {
+                let config = PostgresConfig {
+                    url: Secret::new(url.as_str()),
+                    ca_file: None,
+                };
+                Store::open_postgres(config).await?
+            }
+        })
+    }
+}
+
+/// A catalogue in which every client has a safe and a risky action on targets of its own.
+pub(crate) fn catalogue_text(clients: usize) -> String {
+    let safe = |index: usize| {
+        json!({
+            "id": format!("safe-{index}"),
+            "label": format!("Restart service {index} of the lab"),
+            "kind": "service_restart",
+            "host": "local",
+            "service": format!("safe{index}"),
+            "tier": "safe",
+        })
+    };
+    let risky = |index: usize| {
+        json!({
+            "id": format!("risky-{index}"),
+            "label": format!("Scale service {index} of the lab"),
+            "kind": "scale",
+            "node": "local",
+            "via": "host",
+            "service": format!("risky{index}"),
+            "tier": "risky",
+            "params": {"n": {"type": "integer", "min": 0, "max": 1_000_000_000}},
+        })
+    };
+    let actions: Vec<Value> = (0..clients)
+        .flat_map(|index| [safe(index), risky(index)])
+        .collect();
+    json!({ "hosts": {}, "actions": actions }).to_string()
+}
+
+/// Does nothing, at once, and counts.
+#[derive(Default)]
+struct Stub {
+    effects: AtomicU64,
+}
+
+impl Channel for Stub {
+    fn execute(&self, _permit: Permit) -> Pin<Box<dyn Future<Output = Ended> + Send + '_>> {
+        self.effects.fetch_add(1, Ordering::Relaxed);
+        let result = json!({"exit": 0, "duration_ms": 12, "output": "restarted"});
+        Box::pin(async { Ended::Done { result } })
+    }
+
+    fn settle<'a>(
+        &'a self,
+        _wish: &'a ProposedAction,
+        _ticket: &'a Ticket,
+    ) -> Pin<Box<dyn Future<Output = Evidence> + Send + 'a>> {
+        Box::pin(async { Evidence::Started })
+    }
+}
+
+/// Serves until the process is ended.
+pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<()> {
+    let catalogue = Catalogue::parse(&catalogue_text(CLIENTS_MAX), &Lockout::default())
+        .map_err(|problems| format!("the catalogue: {:?}", problems.first()))?;
+    let stub = Arc::new(Stub::default());
+    let config = ControlConfig {
+        store: engine.open(folder).await?,
+        channels: Arc::new(channels(&catalogue, folder)?),
+        catalogue,
+        catalogue_commit: None,
+        services: Services::default(),
+        checker: Checker::new(None),
+        executor: Some(Arc::<Stub>::clone(&stub)),
+        rehearsal: false,
+        clock: Clock::system(),
+        owner_token: Secret::new(OWNER_TOKEN),
+        limits: Limits {
+            open_proposals: u64::MAX,
+            ..Limits::default()
+        },
+        backups_folder: None,
+        witness_file: Some(folder.join("witness.json")),
+    };
+    let control = Control::start(config).await?;
+    let router = void_server::router(ServerConfig {
+        control,
+        public_url: None,
+        allowed_hosts: Vec::new(),
+    })
+    .route(
+        EFFECTS_PATH,
+        get(async move || stub.effects.load(Ordering::Relaxed).to_string()),
+    );
+    let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], port))).await?;
+    let (_stop, stopped) = watch::channel(false);
+    void_server::serve(bound, router, stopped).await;
+    Ok(())
+}
+
+/// The real ones, which the stub stands in front of.
+fn channels(catalogue: &Catalogue, folder: &Path) -> Outcome<Channels> {
+    let run_folder = folder.join("run");
+    fs::create_dir_all(&run_folder)?;
+    let ssh = SshConfig {
+        program: PathBuf::from("/usr/bin/ssh"),
+        keyscan: PathBuf::from("/usr/bin/ssh-keyscan"),
+        key: None,
+        known_hosts: folder.join("known_hosts"),
+        run_folder,
+    };
+    let local = LocalConfig {
+        program: PathBuf::from("/bin/false"),
+        args: Vec::new(),
+        list: folder.join("list.json"),
+        state: folder.join("state"),
+        trust_own_list: false,
+    };
+    Ok(Channels::new(catalogue, ssh, local, None)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_is_one_that_void_reads() {
+        let catalogue =
+            Catalogue::parse(&catalogue_text(CLIENTS_MAX), &Lockout::default()).unwrap();
+        assert_eq!(catalogue.actions().len(), 2 * CLIENTS_MAX);
+    }
+}
