@@ -1,19 +1,24 @@
 //! Accepting connections: bounded in number, header size and time, with `TCP_NODELAY`, and ended
 //! gracefully.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::Request;
+use axum::body::Body;
+use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tower::ServiceExt as _;
 
-use crate::bodies;
+use crate::takeovers::EndlessAnswer;
+use crate::{bodies, takeovers};
 
 /// Also bounds open event streams.
 const CONNECTIONS_MAX: usize = 16_384;
@@ -62,10 +67,7 @@ pub async fn serve(bound: Bound, router: Router, mut stop: watch::Receiver<bool>
             continue;
         };
         let (router, stop) = (router.clone(), stop.clone());
-        tokio::spawn(async move {
-            let _place = place;
-            connection(stream, remote, router, stop).await;
-        });
+        tokio::spawn(connection(stream, remote, router, stop, place));
     }
     let _ = places
         .acquire_many(u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX))
@@ -77,6 +79,7 @@ async fn connection(
     remote: SocketAddr,
     router: Router,
     mut stop: watch::Receiver<bool>,
+    place: OwnedSemaphorePermit,
 ) {
     // Without it an answer of two small writes waits for the peer's acknowledgement.
     let _ = stream.set_nodelay(true);
@@ -84,21 +87,50 @@ async fn connection(
         return;
     };
     let peer = Peer { remote, local };
+    let (endless, mut taken) = mpsc::channel(1);
+    let first = AtomicBool::new(true);
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        router.clone().oneshot(bodies::linger(request))
+        let answering = router.clone().oneshot(bodies::linger(request));
+        let is_first = first.swap(false, Ordering::Relaxed);
+        let endless = endless.clone();
+        async move {
+            let answer = answering.await?;
+            if is_first && answer.extensions().get::<EndlessAnswer>().is_some() {
+                return match endless.send(answer).await {
+                    // Whoever has received it ends this one.
+                    Ok(()) => std::future::pending().await,
+                    Err(back) => Ok(back.0),
+                };
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
-    let serving = hyper::server::conn::http1::Builder::new()
+    let mut serving = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
         .max_headers(HEADERS_MAX)
         .max_buf_size(HEADER_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(serving);
-    tokio::select! {
+    let mut answer: Option<Response<Body>> = tokio::select! {
         // A peer that breaks off is nothing to report.
-        _ = serving.as_mut() => return,
-        _ = stop.wait_for(|stop| *stop) => serving.as_mut().graceful_shutdown(),
+        _ = &mut serving => return,
+        answer = taken.recv() => answer,
+        _ = stop.wait_for(|stop| *stop) => None,
+    };
+    if answer.is_none() {
+        taken.close();
+        answer = taken.try_recv().ok();
     }
+    if let Some(answer) = answer {
+        let stream = serving.into_parts().io.into_inner();
+        // A task of its own is as small as it can be.
+        tokio::spawn(async move {
+            let _place = place;
+            takeovers::write(stream, answer).await;
+        });
+        return;
+    }
+    Pin::new(&mut serving).graceful_shutdown();
     let _ = serving.await;
 }

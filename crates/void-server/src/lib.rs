@@ -14,6 +14,7 @@ mod openapi;
 mod requests;
 pub mod routes;
 mod streams;
+mod takeovers;
 mod wire;
 
 pub use access::Access;

@@ -17,6 +17,7 @@ use void_domain::actors::Actor;
 use void_domain::events::Audience;
 
 use crate::metrics::Gauge;
+use crate::takeovers::EndlessAnswer;
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
@@ -60,7 +61,9 @@ pub(crate) fn events(
         (header::CONTENT_TYPE.as_str(), "text/event-stream"),
         ("x-accel-buffering", "no"),
     ];
-    (headers, body).into_response()
+    let mut response = (headers, body).into_response();
+    response.extensions_mut().insert(EndlessAnswer);
+    response
 }
 
 impl Listener {
