@@ -83,6 +83,17 @@ impl Connection {
         (count > 0).then_some(())
     }
 
+    /// Waits until this was said.
+    pub async fn heard(&mut self, words: &str) {
+        let hearing = async {
+            while find(&self.unread, words.as_bytes()).is_none() {
+                self.more().await.expect("the stream goes on");
+            }
+        };
+        let heard = tokio::time::timeout(PATIENCE, hearing).await;
+        heard.unwrap_or_else(|_| panic!("nobody said {words}"));
+    }
+
     /// Waits for the other side to end the connection; how long that took.
     pub async fn ended(&mut self) -> Duration {
         let start = std::time::Instant::now();

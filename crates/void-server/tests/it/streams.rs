@@ -360,6 +360,42 @@ async fn a_credential_that_is_withdrawn_while_its_stream_opens_does_not_keep_it(
     }
 }
 
+/// The first answer of a connection and a later one take different ways to the socket; both carry the
+/// headers of every answer and what is said afterwards.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_is_the_same_whether_it_is_the_first_answer_or_a_later_one() {
+    let app = App::start().await;
+    let (host, bearer) = (
+        app.address.to_string(),
+        format!("Bearer {}", app.owner_token()),
+    );
+    let listen = crate::raw::request(
+        "GET /api/events?after=0",
+        &[("host", &host), ("authorization", &bearer)],
+        "",
+    );
+    let health = crate::raw::request("GET /healthz", &[("host", &host)], "");
+    for before in [0, 1, 3] {
+        let mut connection = crate::raw::Connection::open(app.address).await;
+        for _ in 0..before {
+            connection.write(&health).await;
+            assert_eq!(connection.read().await.unwrap().status, 200);
+        }
+        connection.write(&listen).await;
+        let answer = connection.read().await.unwrap();
+        assert_eq!(answer.status, 200, "{before}");
+        for header in [
+            "text/event-stream",
+            "x-content-type-options: nosniff",
+            "cache-control: no-store",
+        ] {
+            assert!(answer.head.contains(header), "{before}: {}", answer.head);
+        }
+        queue(&app.owner(), "stop-a").await;
+        connection.heard("event: proposal.").await;
+    }
+}
+
 /// Whoever is cut off hears nothing more, however much there is to hear.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_withdrawn_listener_with_a_backlog_is_cut_off_at_once() {
