@@ -11,3 +11,5 @@ CREATE INDEX service_changes_by_time ON service_changes (at);
 -- Runs whose check is not over; few at any time.
 CREATE INDEX proposals_unchecked ON proposals (id) WHERE status = 'executed' AND verification IS NULL;
 CREATE INDEX proposals_target_unknown ON proposals (target) WHERE status = 'unknown';
+-- People say codes of what is over, too.
+CREATE INDEX proposals_by_code ON proposals (code);
