@@ -2,6 +2,8 @@
 //! only what they returned, and says plainly that it is made of rules.
 
 mod intents;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use serde_json::{Map, Value, json};

@@ -244,7 +244,10 @@ fn check(seen: &Seen<'_>) -> Next {
         .collect();
     let seen_lines = seen_lines.join("\n");
     if let Some(result) = seen.result("propose_action") {
-        return Next::Say(format!("{seen_lines}\n\n{}", came_of_it(result)));
+        return Next::Say(format!(
+            "{seen_lines}\n\nI tried the safe action for it. {}",
+            came_of_it(result)
+        ));
     }
     let helping = bad.iter().find_map(|service| {
         let actions = list(actions, "actions").iter();
@@ -286,12 +289,8 @@ fn came_of_it(result: &Value) -> String {
     let code = text(result, "code");
     let reason = text(result, "reason").replace('_', " ");
     match (text(result, "outcome"), text(result, "verification")) {
-        ("executed", "verified") => {
-            "I did the safe thing for it, and the check confirmed it.".to_owned()
-        }
-        ("executed", "failed") => {
-            "I did the safe thing for it, but the check says that it did not help.".to_owned()
-        }
+        ("executed", "verified") => "It ran, and the check confirmed it.".to_owned(),
+        ("executed", "failed") => "It ran, but the check says that it did not help.".to_owned(),
         ("executed", _) => "It ran, but nobody has confirmed that it helped.".to_owned(),
         ("queued", _) => format!(
             "It waits for your yes: **{code}**. Nothing has run. `void inbox approve {code}` says yes."
@@ -395,7 +394,7 @@ fn explain(seen: &Seen<'_>) -> Next {
 /// The action that was meant, among those with that verb.
 fn act(seen: &Seen<'_>, verb: &'static str) -> Next {
     if let Some(result) = seen.result("propose_action") {
-        return Next::Say(came_of_it(result).replace("I did the safe thing for it", "Done"));
+        return Next::Say(came_of_it(result));
     }
     let Some(found) = seen.result("list_actions") else {
         return use_tool("list_actions", json!({}));
@@ -468,17 +467,7 @@ fn follow_up(seen: &Seen<'_>) -> Next {
         if let Some(next) = trouble(found) {
             return next;
         }
-        return Next::Say(
-            format!("{}: {}", text(found, "label"), came_of_it(found))
-                .replace(
-                    "I did the safe thing for it, and the check",
-                    "it ran, and the check",
-                )
-                .replace(
-                    "I did the safe thing for it, but the check",
-                    "it ran, but the check",
-                ),
-        );
+        return Next::Say(format!("{}: {}", text(found, "label"), came_of_it(found)));
     }
     let code = seen.earlier.iter().rev().find_map(|said| {
         let (_, after) = said.split_once("**")?;
