@@ -123,7 +123,8 @@ impl Subscription {
                 return Ok(Some(Arc::new(event)));
             }
             if self.gap {
-                self.page = read_after(&self.store, self.seen).await?;
+                // Boxed: an idle listener keeps no room for it.
+                self.page = Box::pin(read_after(&self.store, self.seen)).await?;
                 self.page.reverse();
                 self.gap = !self.page.is_empty();
                 if self.gap {

@@ -99,8 +99,9 @@ impl Listener {
 
     /// If that cannot be told, the stream ends.
     async fn is_still_valid(&self) -> bool {
-        let valid = access::is_still_valid(&self.control, self.caller.credential).await;
-        valid.unwrap_or(false)
+        // Boxed, so that thousands of idle listeners do not each hold room for a question to the store.
+        let asking = access::is_still_valid(&self.control, self.caller.credential);
+        Box::pin(asking).await.unwrap_or(false)
     }
 }
 

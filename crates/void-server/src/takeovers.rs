@@ -17,7 +17,16 @@ pub(crate) struct EndlessAnswer;
 
 /// Writes an answer and then its body, piece by piece, until either side has had enough.
 pub(crate) async fn write(mut stream: TcpStream, answer: Response<Body>) {
-    let (parts, mut body) = answer.into_parts();
+    let (head, body) = split(answer);
+    if stream.write_all(&head).await.is_ok() {
+        drop(head);
+        pass_on(stream, body).await;
+    }
+}
+
+/// The head as bytes, so that nothing of it stays while the body goes on.
+fn split(answer: Response<Body>) -> (Vec<u8>, Body) {
+    let (parts, body) = answer.into_parts();
     let mut head = format!(
         "HTTP/1.1 {} {}\r\n",
         parts.status.as_u16(),
@@ -33,10 +42,10 @@ pub(crate) async fn write(mut stream: TcpStream, answer: Response<Body>) {
         }
     }
     head.extend_from_slice(b"connection: close\r\n\r\n");
-    if stream.write_all(&head).await.is_err() {
-        return;
-    }
-    drop((head, parts));
+    (head, body)
+}
+
+async fn pass_on(mut stream: TcpStream, mut body: Body) {
     let mut ignored = [0_u8; 64];
     loop {
         let frame = tokio::select! {
