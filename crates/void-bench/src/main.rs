@@ -11,6 +11,7 @@ mod plan;
 mod postgres;
 mod product;
 mod report;
+mod runs;
 mod servers;
 mod statistics;
 mod subject;
@@ -21,12 +22,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::load::{Crowd, Operation};
-use crate::measure::throughput::Databases;
 use crate::plan::{Name, Plan};
-use crate::postgres::Cluster;
+use crate::runs::Run;
 use crate::subject::Engine;
 
 /// Whatever goes wrong ends the run: half a measurement is none.
@@ -119,7 +119,7 @@ fn run(cli: Cli) -> Outcome<()> {
             operation,
             seconds,
         }) => client_runtime()?.block_on(drive(port, clients, operation, seconds)),
-        None => client_runtime()?.block_on(measure_all(&cli)),
+        None => client_runtime()?.block_on(measure_and_report(&cli)),
     }
 }
 
@@ -137,77 +137,21 @@ fn servers_runtime() -> Outcome<tokio::runtime::Runtime> {
         .build()?)
 }
 
-async fn measure_all(cli: &Cli) -> Outcome<()> {
-    let plan = Plan::of(cli.deep, cli.tiny);
+async fn measure_and_report(cli: &Cli) -> Outcome<()> {
     let place = cli.json.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(place)?;
-    // Servers are started by absolute paths.
-    let place = place.canonicalize()?;
-    let wanted = |name: Name| {
-        (cli.only.is_empty() || cli.only.contains(&name)) && (name != Name::Rows || cli.deep)
+    let run = Run {
+        plan: Plan::of(cli.deep, cli.tiny),
+        // Servers are started by absolute paths.
+        place: place.canonicalize()?,
+        deep: cli.deep,
+        only: cli.only.clone(),
     };
-    let needs_product = [Name::Streams, Name::Process, Name::Rows];
-    let program = match &cli.void {
-        Some(program) => program.canonicalize()?,
-        None if needs_product.into_iter().any(wanted) => product::build()?,
-        None => PathBuf::new(),
-    };
-    let mut results = json!({"machine": product::machine(), "deep": cli.deep, "tiny": cli.tiny});
-    let mut keep = |name: &str, found: Value| {
-        if let Some(results) = results.as_object_mut() {
-            results.insert(name.to_owned(), found);
-        }
-    };
-    let mut throughput = Vec::new();
-    if wanted(Name::Disk) {
-        say("the disk");
-        keep("disk", measure::disk::measure(&place, plan.disk)?);
-    }
-    if wanted(Name::Process) {
-        say("start, memory, size");
-        keep(
-            "process",
-            measure::process::measure(&plan, &place, &program).await?,
-        );
-    }
-    if wanted(Name::Sqlite) {
-        say("queue, approve, run beside the floor");
-        throughput.extend(measure::throughput::measure(&plan, &place, &Databases::Sqlite).await?);
-    }
-    if wanted(Name::Postgres) {
-        match Cluster::start()? {
-            Some(cluster) => {
-                let databases = Databases::Postgres(cluster);
-                throughput.extend(measure::throughput::measure(&plan, &place, &databases).await?);
-            }
-            None => say("PostgreSQL is not installed here; SQLite alone is measured"),
-        }
-    }
-    keep("throughput", throughput.into());
-    if wanted(Name::Streams) {
-        say("idle listeners");
-        keep(
-            "streams",
-            measure::streams::measure(&plan, &place, &program).await?,
-        );
-    }
-    if wanted(Name::Audit) {
-        say("the record");
-        keep("audit", measure::audit::measure(&plan, &place).await?);
-    }
-    if wanted(Name::Rows) {
-        say("old rows");
-        keep(
-            "rows",
-            measure::deep::measure(&plan, &place, &program).await?,
-        );
-    }
+    let mut results = Value::Object(run.measure(cli.void.as_deref()).await?);
     let verdicts = verdicts::judge(&results);
     if let Some(results) = results.as_object_mut() {
-        results.insert(
-            "targets".to_owned(),
-            verdicts.iter().map(verdicts::Verdict::to_json).collect(),
-        );
+        let judged = verdicts.iter().map(verdicts::Verdict::to_json).collect();
+        results.insert("targets".to_owned(), judged);
     }
     std::fs::write(&cli.json, serde_json::to_string_pretty(&results)? + "\n")?;
     print!("{}", report::table(&results, &verdicts));
@@ -220,13 +164,9 @@ async fn drive(port: u16, clients: usize, operation: Operation, seconds: u64) ->
     let duration = Duration::from_secs(seconds);
     if operation == Operation::Approve {
         crowd.round(Operation::Queue, duration).await?;
-        say("queued; now it is approved");
+        eprintln!("queued; now it is approved");
     }
     let round = crowd.round(operation, duration).await?;
     println!("{}", round.to_json());
     Ok(())
-}
-
-fn say(what: &str) {
-    eprintln!("{what}");
 }

@@ -64,16 +64,18 @@ fn throughput(out: &mut String, cells: &[Value]) -> std::fmt::Result {
     }
     writeln!(
         out,
-        "{:<9} {:<8} {:>7} | {:>8} {:>8} {:>8} | {:>8} {:>8} {:>8} | {:>6} {:>6}",
+        "{:<9} {:<8} {:>7} | {:>8} {:>8} {:>8} {:>7} | {:>8} {:>8} {:>8} {:>7} | {:>6} {:>6}",
         "engine",
         "",
         "clients",
         "void/s",
         "p50 ms",
         "p99 ms",
+        "cpu µs",
         "floor/s",
         "p50 ms",
         "p99 ms",
+        "cpu µs",
         "ratio",
         "p99 ×"
     )?;
@@ -81,21 +83,23 @@ fn throughput(out: &mut String, cells: &[Value]) -> std::fmt::Result {
         let of = |pointer: &str| cell.pointer(pointer).and_then(Value::as_f64).unwrap_or(0.0);
         write!(
             out,
-            "{:<9} {:<8} {:>7} | {:>8.0} {:>8.2} {:>8.2} |",
+            "{:<9} {:<8} {:>7} | {:>8.0} {:>8.2} {:>8.2} {:>7.0} |",
             text(cell, "engine"),
             text(cell, "operation"),
             cell["clients"].as_u64().unwrap_or(0),
             of("/void/per_s"),
             of("/void/p50_ms"),
             of("/void/p99_ms"),
+            of("/void/cpu_us"),
         )?;
         match (cell["ratio"].as_f64(), cell["p99_ratio"].as_f64()) {
             (Some(ratio), Some(tail)) => writeln!(
                 out,
-                " {:>8.0} {:>8.2} {:>8.2} | {ratio:>6.2} {tail:>6.2}",
+                " {:>8.0} {:>8.2} {:>8.2} {:>7.0} | {ratio:>6.2} {tail:>6.2}",
                 of("/floor/per_s"),
                 of("/floor/p50_ms"),
                 of("/floor/p99_ms"),
+                of("/floor/cpu_us"),
             )?,
             _ => writeln!(out)?,
         }

@@ -12,7 +12,7 @@ pub(crate) struct Round {
     pub p50_ms: f64,
     pub p99_ms: f64,
     /// What the server computed for one answer: hardly touched by what else the machine does.
-    pub cpu_us: f64,
+    pub cpu_us: Option<f64>,
 }
 
 impl Round {
@@ -23,14 +23,17 @@ impl Round {
             per_s: per_second(micros.len(), elapsed),
             p50_ms: f64::from(quantile(&micros, 50)) / 1_000.0,
             p99_ms: f64::from(quantile(&micros, 99)) / 1_000.0,
-            cpu_us: 0.0,
+            cpu_us: None,
         }
     }
 
     /// With what the server computed in this round.
     pub(crate) fn computed(self, in_all: Duration) -> Self {
         let cpu_us = in_all.as_secs_f64() * 1e6 / self.answers.max(1) as f64;
-        Self { cpu_us, ..self }
+        Self {
+            cpu_us: Some(cpu_us),
+            ..self
+        }
     }
 
     /// The middle of several rounds, number by number; answers add up.
@@ -41,7 +44,10 @@ impl Round {
             per_s: each(|round| round.per_s),
             p50_ms: each(|round| round.p50_ms),
             p99_ms: each(|round| round.p99_ms),
-            cpu_us: each(|round| round.cpu_us),
+            cpu_us: rounds
+                .iter()
+                .all(|round| round.cpu_us.is_some())
+                .then(|| each(|round| round.cpu_us.unwrap_or(0.0))),
         }
     }
 
@@ -51,7 +57,7 @@ impl Round {
             "per_s": rounded(self.per_s),
             "p50_ms": rounded(self.p50_ms),
             "p99_ms": rounded(self.p99_ms),
-            "cpu_us": rounded(self.cpu_us),
+            "cpu_us": self.cpu_us.map(rounded),
         })
     }
 }
