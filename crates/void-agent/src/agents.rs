@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use void_control::{Control, Ctx, StoreError, tokens};
 use void_domain::conversations::Usage;
-use void_domain::ids::TokenId;
 
-use crate::brains::Brain;
-use crate::personas::Persona;
+use crate::brains::{Brain, BuiltinBrain};
+use crate::personas::{PERSONAS, Persona};
 use crate::tools::Registry;
 
 pub struct Agent {
@@ -15,8 +14,6 @@ pub struct Agent {
     pub brain: Arc<dyn Brain>,
     /// builtin, anthropic, openai, ollama or claude.
     pub brain_name: String,
-    /// Its record among the tokens: who it is, and what it may.
-    pub token_id: TokenId,
     pub daily_tokens: Option<u64>,
     pub prices: Prices,
 }
@@ -44,14 +41,34 @@ impl Prices {
     }
 }
 
+/// Everybody, with the brain that needs nothing.
+pub fn builtin() -> Vec<Agent> {
+    let brain: Arc<dyn Brain> = Arc::new(BuiltinBrain);
+    PERSONAS
+        .iter()
+        .map(|persona| Agent::new(persona, "builtin", Arc::clone(&brain)))
+        .collect()
+}
+
 impl Agent {
+    /// An agent that thinks with this brain, without a budget.
+    pub fn new(persona: &'static Persona, brain_name: &str, brain: Arc<dyn Brain>) -> Self {
+        Self {
+            persona,
+            brain,
+            brain_name: brain_name.to_owned(),
+            daily_tokens: None,
+            prices: Prices::default(),
+        }
+    }
+
     pub fn registry(&self) -> &'static Registry {
         self.persona.tools()
     }
 
     /// In whose name it acts now. `None` if its token was withdrawn.
     pub async fn ctx(&self, control: &Control) -> Result<Option<Ctx>, StoreError> {
-        tokens::agent_ctx(control, self.token_id).await
+        tokens::resident_ctx(control, self.persona.slug, self.persona.capabilities).await
     }
 
     pub fn system_prompt(&self, ctx: &Ctx) -> String {

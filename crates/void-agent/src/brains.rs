@@ -24,6 +24,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use serde_json::{Map, Value, json};
+use void_domain::secrets::Secret;
 use void_domain::text;
 
 pub use self::anthropic::AnthropicBrain;
@@ -51,18 +52,27 @@ pub trait Brain: Send + Sync {
     /// The model's id, as recorded with the turn.
     fn model(&self) -> &str;
 
+    /// Whether it calls the tools itself, through a program of its own: then a prompt has a pass.
+    fn needs_pass(&self) -> bool {
+        false
+    }
+
     /// One answer to the whole prompt. Temporary refusals are retried inside, within the brain's
     /// patience, and only as long as nothing of an answer has arrived.
     fn answer<'a>(&'a self, prompt: &'a Prompt, on_event: OnEvent<'a>) -> Answering<'a>;
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Prompt {
     /// The same for every call of a conversation, so that providers can cache it.
     pub system: String,
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSpec>,
     pub output_tokens_max: u32,
+    /// What the brain called this conversation in its last answer, if it keeps one of its own.
+    pub session: Option<String>,
+    /// With this a program that a brain starts reaches the tools and the model, during this turn only.
+    pub pass: Option<Secret>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -142,6 +152,8 @@ pub struct Reply {
     pub blocks: Vec<Block>,
     pub stop: Stop,
     pub usage: Usage,
+    /// What the brain calls the conversation, to go on with it next time.
+    pub session: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

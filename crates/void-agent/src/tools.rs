@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 use void_control::{Control, Ctx, StoreError};
 use void_domain::capabilities::Capability;
 use void_domain::ids::ProposalId;
@@ -105,21 +106,95 @@ pub struct Call {
     arguments: Map<String, Value>,
 }
 
-/// The proposals that a caller has touched, noted the moment they exist: whatever becomes of the call.
-#[derive(Debug, Clone, Default)]
-pub struct Notes(Arc<Mutex<Vec<ProposalId>>>);
+/// The proposals that a caller has touched. One that is being made is noted even if nobody waits for
+/// the call any more.
+#[derive(Debug, Clone)]
+pub struct Notes(Arc<Noted>);
+
+#[derive(Debug)]
+struct Noted {
+    ids: Mutex<Vec<ProposalId>>,
+    making: watch::Sender<Makings>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Makings {
+    /// How many are being made now.
+    open: usize,
+    /// No more may begin.
+    closed: bool,
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Self(Arc::new(Noted {
+            ids: Mutex::default(),
+            making: watch::Sender::new(Makings::default()),
+        }))
+    }
+}
 
 impl Notes {
-    fn add(&self, id: ProposalId) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(id);
+    pub(crate) fn add(&self, id: ProposalId) {
+        let mut ids = self.0.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
     }
 
     pub fn all(&self) -> Vec<ProposalId> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let ids = self.0.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.clone()
+    }
+
+    /// Lets something that notes a proposal come to its end, whoever still waits for it.
+    async fn making<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let Some(making) = Making::begin(self.clone()) else {
+            return Err(ToolError::new("over", "the turn is over; nothing was done"));
+        };
+        let task = tokio::spawn(async move {
+            let done = work.await;
+            drop(making);
+            done
+        });
+        task.await.map_err(|_| {
+            ToolError::new(
+                "internal",
+                "the call broke; proposal_status and search show what came of it",
+            )
+        })
+    }
+
+    /// Lets nothing more begin, and waits for what is being made.
+    pub(crate) async fn close(&self) {
+        let making = &self.0.making;
+        making.send_modify(|makings| makings.closed = true);
+        // The sender lives as long as we do, so the wait cannot fail.
+        let _ = making
+            .subscribe()
+            .wait_for(|makings| makings.open == 0)
+            .await;
+    }
+}
+
+struct Making(Notes);
+
+impl Making {
+    fn begin(notes: Notes) -> Option<Self> {
+        let began = notes.0.making.send_if_modified(|makings| {
+            makings.open += usize::from(!makings.closed);
+            !makings.closed
+        });
+        began.then_some(Self(notes))
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        self.0.0.making.send_modify(|makings| makings.open -= 1);
     }
 }
 
@@ -151,7 +226,7 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),

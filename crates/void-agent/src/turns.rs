@@ -6,6 +6,7 @@
 
 mod live;
 mod loops;
+mod passes;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,8 +19,10 @@ use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
 
 pub use live::{ChatEvent, Live};
+pub use passes::Pass;
 
-use self::loops::{Draft, Ended};
+use self::loops::{Draft, Ended, Running};
+use self::passes::Passes;
 use crate::agents::Agent;
 
 /// How long a turn can still be listened to after its end without the table.
@@ -35,6 +38,7 @@ struct Parts {
     control: Control,
     agents: BTreeMap<String, Arc<Agent>>,
     live: Mutex<HashMap<MessageId, Arc<Live>>>,
+    passes: Passes,
 }
 
 /// A turn that has begun.
@@ -54,6 +58,7 @@ impl Talk {
                 .map(|agent| (agent.persona.slug.to_owned(), Arc::new(agent)))
                 .collect(),
             live: Mutex::default(),
+            passes: Passes::default(),
         }))
     }
 
@@ -105,6 +110,11 @@ impl Talk {
         live.get(&message_id).cloned()
     }
 
+    /// The turn whose pass this is, as long as it runs.
+    pub fn pass(&self, shown: &str) -> Option<Pass> {
+        self.0.passes.find(shown)
+    }
+
     fn run(&self, agent: &Arc<Agent>, begun: Begun) -> Started {
         let live = Arc::new(Live::default());
         let started = Started {
@@ -115,15 +125,40 @@ impl Talk {
         self.remember(started.message_id, &live);
         let (talk, agent) = (self.clone(), Arc::clone(agent));
         tokio::spawn(async move {
-            let (conversation, id) = (begun.conversation.clone(), begun.message_id);
-            let draft = Arc::new(Mutex::new(Draft::default()));
-            let ended = loops::run(&talk.0.control, &agent, &begun, &live, &draft).await;
-            let event = talk.finish(&agent, &conversation, id, ended, &draft).await;
+            let (ended, draft) = talk.work(&agent, &begun, &live).await;
+            let event = talk.finish(&agent, &begun, ended, draft).await;
             live.push(event);
             tokio::time::sleep(KEPT_AFTER_END).await;
-            talk.forget(id);
+            talk.forget(begun.message_id);
         });
         started
+    }
+
+    /// Runs the turn; a proposal that it was making when it ended is waited for and noted.
+    async fn work(&self, agent: &Arc<Agent>, begun: &Begun, live: &Arc<Live>) -> (Ended, Draft) {
+        let control = &self.0.control;
+        let draft = Draft::of(begun);
+        let failed = |failure, draft| (Ended::Failed(failure), draft);
+        let ctx = match agent.ctx(control).await {
+            Ok(Some(ctx)) => ctx,
+            Ok(None) => {
+                let message = "this agent's token was withdrawn; it no longer answers";
+                return failed(Failure::new("withdrawn", message), draft);
+            }
+            Err(error) => return failed(unavailable(&error), draft),
+        };
+        let (live, agent) = (Arc::clone(live), Arc::clone(agent));
+        let needs_pass = agent.brain.needs_pass();
+        let turn = Arc::new(Running::new(control.clone(), agent, ctx, live, draft));
+        let issued = needs_pass.then(|| self.0.passes.issue(&turn)).transpose();
+        let (pass, issued) = match issued {
+            Ok(issued) => issued.unzip(),
+            Err(error) => return failed(unavailable(&error), turn.draft()),
+        };
+        let ended = turn.run(begun, pass).await;
+        drop(issued);
+        turn.draft().proposals.close().await;
+        (ended, turn.draft())
     }
 
     fn remember(&self, id: MessageId, live: &Arc<Live>) {
@@ -137,17 +172,13 @@ impl Talk {
     }
 
     /// Writes the turn down, until that is done; then what everybody hears last.
-    async fn finish(
-        &self,
-        agent: &Agent,
-        conversation: &Conversation,
-        id: MessageId,
-        ended: Ended,
-        draft: &Mutex<Draft>,
-    ) -> ChatEvent {
-        let control = &self.0.control;
-        let draft = std::mem::take(&mut *draft.lock().unwrap_or_else(PoisonError::into_inner));
-        let truth = loops::truth(control, agent, &draft).await;
+    async fn finish(&self, agent: &Agent, begun: &Begun, ended: Ended, draft: Draft) -> ChatEvent {
+        let (control, id) = (&self.0.control, begun.message_id);
+        let conversation = &begun.conversation;
+        let truth = until_done("what became of a turn could not be read", || {
+            loops::truth(control, &draft)
+        })
+        .await;
         let at = control.clock().now();
         let state = match ended {
             Ended::Done => TurnState::Done { at },
@@ -162,16 +193,12 @@ impl Talk {
             usage: agent.prices.with_cost(draft.usage),
             truth,
             tainted_by: draft.taint,
+            session: draft.session,
         };
-        let mut pause = RETRY_FIRST;
-        while let Err(error) =
+        until_done("a turn could not be written down", || {
             conversations::end_turn(control, conversation, id, draft.body.clone(), turn.clone())
-                .await
-        {
-            tracing::error!(%error, message = %id, "a turn could not be written down; it is tried again");
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(RETRY_MAX);
-        }
+        })
+        .await;
         match turn.state {
             TurnState::Failed { failure, .. } => ChatEvent::Error {
                 code: failure.code,
@@ -186,6 +213,22 @@ impl Talk {
                 }
             }
         }
+    }
+}
+
+/// Tries until it succeeds: the end of a turn is owed to everybody who listens.
+async fn until_done<T, F>(problem: &str, mut attempt: impl FnMut() -> F) -> T
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let mut pause = RETRY_FIRST;
+    loop {
+        match attempt().await {
+            Ok(done) => return done,
+            Err(error) => tracing::error!(%error, "{problem}; it is tried again"),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(RETRY_MAX);
     }
 }
 

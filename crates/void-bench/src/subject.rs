@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::routing::get;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use void_agent::turns::Talk;
 use void_channels::{
     Channel, Channels, Checker, Evidence, LocalConfig, Outcome as Ended, SshConfig,
 };
@@ -138,6 +139,7 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
     };
     let control = Control::start(config).await?;
     let router = void_server::router(ServerConfig {
+        talk: Talk::new(control.clone(), Vec::new()),
         control,
         public_url: None,
         allowed_hosts: Vec::new(),

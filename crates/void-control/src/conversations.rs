@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_domain::conversations::{Conversation, Message, Said, Turn, TurnState, Usage};
+use void_domain::conversations::{Conversation, Message, Said, Truth, Turn, TurnState};
 use void_domain::events::{Audience, EventDraft, EventKind};
-use void_domain::ids::{ConversationId, MessageId};
+use void_domain::ids::{ConversationId, MessageId, ProposalId};
 use void_domain::limits;
 use void_domain::proposals::Failure;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, conversations, events};
+use void_store::{StoreError, Tx, conversations, events, proposals};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -47,6 +47,8 @@ pub struct Begun {
     pub message_id: MessageId,
     /// What was said before, oldest first, the new message last.
     pub history: Vec<Message>,
+    /// The turn as it begins: a second attempt knows what the first one did.
+    pub turn: Turn,
 }
 
 /// Who answers, and within which budget.
@@ -162,7 +164,7 @@ pub async fn begin_turn(
                     seq: seq + 1,
                     at,
                     body: String::new(),
-                    said: Said::ByAgent(Box::new(turn)),
+                    said: Said::ByAgent(Box::new(turn.clone())),
                 };
                 conversations::append(tx, &said).await?;
                 conversations::append(tx, &answer).await?;
@@ -172,6 +174,7 @@ pub async fn begin_turn(
                     conversation,
                     message_id: answer_id,
                     history,
+                    turn,
                 })
             })
         })
@@ -199,8 +202,11 @@ pub async fn begin_again(
                 let id = message.conversation_id;
                 let conversation = may_begin(tx, id, &answering, at).await?;
                 let is_last = conversations::next_seq(tx, id).await? == message.seq + 1;
-                let turn = Turn::begun(&answering.brain, &answering.model);
-                if !is_last || !conversations::begin_again(tx, message_id, &turn).await? {
+                let Said::ByAgent(earlier) = &message.said else {
+                    return Err(TurnError::NotRetryable);
+                };
+                let turn = Turn::begun_again(&answering.brain, &answering.model, earlier);
+                if !is_last || !conversations::begin_again(tx, message_id, at, &turn).await? {
                     return Err(TurnError::NotRetryable);
                 }
                 began(tx, &scribe, at, &conversation, message_id).await?;
@@ -209,6 +215,7 @@ pub async fn begin_again(
                     conversation,
                     message_id,
                     history,
+                    turn,
                 })
             })
         })
@@ -375,6 +382,27 @@ pub(crate) async fn fail_abandoned(control: &Control) -> Result<(), StoreError> 
         .await
 }
 
+/// What became of these proposals, by the record.
+pub async fn truth_of(control: &Control, ids: Vec<ProposalId>) -> Result<Truth, StoreError> {
+    if ids.is_empty() {
+        return Ok(Truth::default());
+    }
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let mut truth = Truth::default();
+                for id in ids {
+                    if let Some(stored) = proposals::find(tx, id).await? {
+                        truth.add(&stored.proposal);
+                    }
+                }
+                Ok(truth)
+            })
+        })
+        .await
+}
+
 /// What an agent used today, in tokens and millionths of a dollar.
 pub async fn used_today(control: &Control, agent: &str) -> Result<(u64, u64), StoreError> {
     let (agent, today) = (agent.to_owned(), day(control.clock.now()));
@@ -388,11 +416,4 @@ pub async fn used_today(control: &Control, agent: &str) -> Result<(u64, u64), St
 fn day(at: Timestamp) -> i64 {
     at.as_ms()
         .div_euclid(i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX))
-}
-
-/// Adds up what several calls to a model used.
-pub fn total(usages: &[Usage]) -> Usage {
-    usages
-        .iter()
-        .fold(Usage::default(), |sum, usage| sum.plus(*usage))
 }

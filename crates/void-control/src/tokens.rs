@@ -4,18 +4,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 use void_domain::actors::{Actor, ActorKind};
-use void_domain::capabilities::Capabilities;
+use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::ids::{TokenId, is_slug};
 use void_domain::limits;
 use void_domain::secrets::Secret;
+use void_domain::time::Timestamp;
 use void_store::tokens::{self, Token};
-use void_store::{StoreError, events};
+use void_store::{StoreError, Tx, events};
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::{random, records};
+use crate::random;
+use crate::records::{self, Scribe};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
@@ -56,87 +58,96 @@ pub async fn create(
         return Err(TokenError::InvalidName);
     }
     let at = control.clock.now();
-    let secret: [u8; 32] = random::bytes()?;
-    let text = format!("void_{}_{}", kind.as_str(), URL_SAFE_NO_PAD.encode(secret));
+    let text = new_text(kind.as_str())?;
     let token = Token {
         id: random::token_id(at)?,
         kind,
         name,
-        hash: Digest::of(text.as_bytes()),
+        hash: Digest::of(text.expose().as_bytes()),
         capabilities,
         created_at: at,
         last_used_at: None,
         revoked_at: None,
+        resident: false,
     };
-    let id = token.id;
     let scribe = control.scribe(ctx);
-    control
+    let id = control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                if tokens::is_name_live(tx, token.kind, &token.name).await? {
-                    return Err(TokenError::NameTaken);
+                match tokens::find_live_named(tx, token.kind, &token.name).await? {
+                    // An agent that lives here is not a second one when it gets a token.
+                    Some(known) if known.resident => {
+                        let (hash, capabilities) = (token.hash, &token.capabilities);
+                        tokens::hand_out(tx, known.id, hash, capabilities).await?;
+                        record_created(tx, &scribe, at, known.id, &token).await?;
+                        Ok(known.id)
+                    }
+                    Some(_) => Err(TokenError::NameTaken),
+                    None => {
+                        tokens::insert(tx, &token).await?;
+                        record_created(tx, &scribe, at, token.id, &token).await?;
+                        Ok(token.id)
+                    }
                 }
-                tokens::insert(tx, &token).await?;
-                let detail = json!({"kind": token.kind.as_str(), "name": token.name, "capabilities": token.capabilities});
-                records::audit(tx, &scribe, at, "token.created", Some(token.id.to_string()), detail).await?;
-                Ok(())
             })
         })
         .await?;
-    Ok(NewToken {
-        id,
-        text: Secret::new(text),
-    })
+    Ok(NewToken { id, text })
 }
 
-/// The identity of an agent that lives here: its token's record, whose text nobody knows. Made once; if
-/// the owner withdraws it, it stays withdrawn until they make a token of that name.
-pub async fn ensure_agent(
+async fn record_created(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    id: TokenId,
+    token: &Token,
+) -> Result<(), StoreError> {
+    let detail = json!({
+        "kind": token.kind.as_str(),
+        "name": token.name,
+        "capabilities": token.capabilities,
+        "resident": token.resident,
+    });
+    records::audit(
+        tx,
+        scribe,
+        at,
+        "token.created",
+        Some(id.to_string()),
+        detail,
+    )
+    .await
+}
+
+/// The text of a new credential: what it is for, and 256 bits that nobody can guess.
+pub fn new_text(what: &str) -> Result<Secret, StoreError> {
+    let secret: [u8; 32] = random::bytes()?;
+    let secret = URL_SAFE_NO_PAD.encode(secret);
+    Ok(Secret::new(format!("void_{what}_{secret}")))
+}
+
+/// In whose name an agent that lives here acts, with what it may now. Its identity is made at its first
+/// turn; if the owner withdraws it, it stays withdrawn (`None`) until they make a token of that name.
+pub async fn resident_ctx(
     control: &Control,
     name: &str,
-    capabilities: Capabilities,
-) -> Result<TokenId, StoreError> {
-    let at = control.clock.now();
-    let secret: [u8; 32] = random::bytes()?;
-    let token = Token {
-        id: random::token_id(at)?,
-        kind: ActorKind::Agent,
-        name: name.to_owned(),
-        hash: Digest::of(&secret),
-        capabilities,
-        created_at: at,
-        last_used_at: None,
-        revoked_at: None,
-    };
-    let scribe = control.scribe(&control.system_ctx()?);
-    control
-        .store
-        .write(move |tx| {
-            Box::pin(async move {
-                if let Some(known) = tokens::newest_named(tx, token.kind, &token.name).await? {
-                    return Ok(known.id);
-                }
-                tokens::insert(tx, &token).await?;
-                let detail = json!({"kind": token.kind.as_str(), "name": token.name, "capabilities": token.capabilities});
-                let subject = Some(token.id.to_string());
-                records::audit(tx, &scribe, at, "token.created", subject, detail).await?;
-                Ok::<_, StoreError>(token.id)
-            })
-        })
-        .await
-}
-
-/// In whose name an agent acts that lives here, with what it may now. `None` if it was withdrawn.
-pub async fn agent_ctx(control: &Control, id: TokenId) -> Result<Option<Ctx>, StoreError> {
+    capabilities: &[Capability],
+) -> Result<Option<Ctx>, StoreError> {
+    let wanted = name.to_owned();
     let found = control
         .store
-        .read(move |tx| Box::pin(tokens::find(tx, id)))
+        .read(move |tx| {
+            Box::pin(async move { tokens::newest_named(tx, ActorKind::Agent, &wanted).await })
+        })
         .await?;
-    let live = found.filter(|token| token.revoked_at.is_none() && token.kind == ActorKind::Agent);
-    let Some(token) = live else {
-        return Ok(None);
+    let token = match found {
+        Some(token) => token,
+        None => settle_in(control, name, capabilities, None).await?,
     };
+    if token.revoked_at.is_some() {
+        return Ok(None);
+    }
     Ok(Some(Ctx {
         actor: Actor::Agent {
             id: token.id,
@@ -146,6 +157,65 @@ pub async fn agent_ctx(control: &Control, id: TokenId) -> Result<Option<Ctx>, St
         request_id: random::request_id(control.clock.now())?,
         authenticated_ago: None,
     }))
+}
+
+/// Makes an agent that lives here known by a token of the owner's choice as well.
+pub async fn give_resident_token(
+    control: &Control,
+    name: &str,
+    capabilities: &[Capability],
+    text: &Secret,
+) -> Result<(), StoreError> {
+    settle_in(control, name, capabilities, Some(text)).await?;
+    Ok(())
+}
+
+async fn settle_in(
+    control: &Control,
+    name: &str,
+    capabilities: &[Capability],
+    text: Option<&Secret>,
+) -> Result<Token, StoreError> {
+    let at = control.clock.now();
+    let unknown: [u8; 32] = random::bytes()?;
+    let hash = text.map_or_else(
+        || Digest::of(&unknown),
+        |text| Digest::of(text.expose().as_bytes()),
+    );
+    let given = text.is_some();
+    let token = Token {
+        id: random::token_id(at)?,
+        kind: ActorKind::Agent,
+        name: name.to_owned(),
+        hash,
+        capabilities: capabilities.iter().copied().collect(),
+        created_at: at,
+        last_used_at: None,
+        revoked_at: None,
+        resident: !given,
+    };
+    let scribe = control.scribe(&control.system_ctx()?);
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                match tokens::newest_named(tx, token.kind, &token.name).await? {
+                    Some(known) => {
+                        if given && known.revoked_at.is_none() && known.hash != token.hash {
+                            tokens::hand_out(tx, known.id, token.hash, &known.capabilities).await?;
+                            record_created(tx, &scribe, at, known.id, &token).await?;
+                        }
+                        Ok(known)
+                    }
+                    None => {
+                        tokens::insert(tx, &token).await?;
+                        record_created(tx, &scribe, at, token.id, &token).await?;
+                        Ok::<_, StoreError>(token)
+                    }
+                }
+            })
+        })
+        .await
 }
 
 pub async fn revoke(control: &Control, ctx: &Ctx, id: TokenId) -> Result<(), TokenError> {

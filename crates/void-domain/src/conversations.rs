@@ -47,6 +47,8 @@ pub struct Turn {
     pub truth: Truth,
     /// What was read that a stranger could have written.
     pub tainted_by: Taint,
+    /// What a brain that keeps its own conversation calls it.
+    pub session: Option<String>,
 }
 
 impl Turn {
@@ -59,6 +61,17 @@ impl Turn {
             usage: Usage::default(),
             truth: Truth::default(),
             tainted_by: Taint::clean(),
+            session: None,
+        }
+    }
+
+    /// Begun again after an attempt that did not end well: what that one did stays known.
+    pub fn begun_again(brain: &str, model: &str, earlier: &Self) -> Self {
+        Self {
+            truth: earlier.truth.clone(),
+            tainted_by: earlier.tainted_by.clone(),
+            session: earlier.session.clone(),
+            ..Self::begun(brain, model)
         }
     }
 }

@@ -21,6 +21,13 @@ impl Taint {
         Self { sources }
     }
 
+    /// Also read: one more source.
+    pub fn add(&mut self, source: &str) {
+        if !self.sources.iter().any(|known| known == source) {
+            self.sources.push(source.to_owned());
+        }
+    }
+
     pub fn is_clean(&self) -> bool {
         self.sources.is_empty()
     }

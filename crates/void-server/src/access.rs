@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
-use void_control::access::{self, Caller};
+use void_agent::turns::Pass;
+use void_control::access::{self, Caller, Credential};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
 
@@ -31,13 +32,19 @@ pub enum Access {
     /// The owner and agents with `act`.
     Act,
     Owner,
+    /// Agents with `read` or `act`, and programs that work in one of their turns.
+    Tools,
+    /// Programs that work in a turn.
+    Turn,
 }
 
 /// What a guarded handler knows of its caller.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Admitted {
     pub caller: Caller,
     pub ctx: void_control::Ctx,
+    /// The turn that the caller works in, if it showed a turn's pass.
+    pub pass: Option<Pass>,
 }
 
 /// Checks the route's rule and hands the caller on with the request.
@@ -49,6 +56,11 @@ pub(crate) async fn admit(
     let request_id = access::new_request_id(app.control())?;
     request.extensions_mut().insert(request_id);
     let shown = Shown::of(request.headers(), cookie_name(app));
+    if let Shown::Bearer { token, .. } = &shown
+        && let Some(pass) = app.talk().pass(token)
+    {
+        return admit_pass(route, request, pass);
+    }
     let caller = identify(app, shown).await?;
     if let Some(caller) = &caller
         && caller.authenticated_ago.is_some()
@@ -59,9 +71,7 @@ pub(crate) async fn admit(
         return match route.access {
             Access::Public => Ok(request),
             Access::Local if is_local(&request) => Ok(request),
-            Access::Local | Access::Read | Access::Catalogue | Access::Act | Access::Owner => {
-                Err(ApiError::unauthenticated())
-            }
+            _ => Err(ApiError::unauthenticated()),
         };
     };
     let ctx = caller.ctx(request_id);
@@ -71,23 +81,55 @@ pub(crate) async fn admit(
         }
         return Err(match route.access {
             Access::Owner => ApiError::owner_only(),
+            Access::Tools => {
+                ApiError::forbidden("tools are for agents: void token new --kind agent")
+            }
             _ => ApiError::forbidden("this token may not do that"),
         });
     }
-    request.extensions_mut().insert(Admitted { caller, ctx });
+    let pass = None;
+    request
+        .extensions_mut()
+        .insert(Admitted { caller, ctx, pass });
+    Ok(request)
+}
+
+/// A turn's pass opens what a turn needs and nothing else, whatever its agent may.
+fn admit_pass(route: &Route, mut request: Request, pass: Pass) -> Result<Request, ApiError> {
+    if !matches!(route.access, Access::Public | Access::Tools | Access::Turn) {
+        return Err(ApiError::forbidden("a turn's pass does not open this"));
+    }
+    let ctx = pass.ctx().clone();
+    let Actor::Agent { id, .. } = ctx.actor else {
+        return Err(ApiError::forbidden("a turn is an agent's"));
+    };
+    let caller = Caller {
+        actor: ctx.actor.clone(),
+        capabilities: ctx.capabilities.clone(),
+        authenticated_ago: None,
+        credential: Credential::Token(id),
+    };
+    request.extensions_mut().insert(Admitted {
+        caller,
+        ctx,
+        pass: Some(pass),
+    });
     Ok(request)
 }
 
 pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
     let has = |capability| caller.capabilities.has(capability);
     match (&caller.actor, access) {
-        (_, Access::Public) | (Actor::Owner { .. }, _) => true,
+        (_, Access::Public) => true,
+        // A model that holds the owner's token would be the owner.
+        (_, Access::Turn) | (Actor::Owner { .. }, Access::Tools) => false,
+        (Actor::Owner { .. }, _) => true,
         (Actor::Viewer { .. }, Access::Local | Access::Read | Access::Catalogue) => true,
-        (Actor::Agent { .. }, Access::Local | Access::Read) => {
+        (Actor::Agent { .. }, Access::Local | Access::Read | Access::Tools) => {
             has(Capability::Read) || has(Capability::Act)
         }
         (Actor::Agent { .. }, Access::Catalogue | Access::Act) => has(Capability::Act),
-        (Actor::Viewer { .. }, Access::Act | Access::Owner)
+        (Actor::Viewer { .. }, Access::Act | Access::Owner | Access::Tools)
         | (Actor::Agent { .. }, Access::Owner)
         | (Actor::Node { .. } | Actor::System, _) => false,
     }

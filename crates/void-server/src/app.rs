@@ -6,6 +6,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
+use void_agent::turns::Talk;
 use void_control::Control;
 
 use crate::errors::ApiError;
@@ -17,6 +18,7 @@ use crate::{access, fence, metrics};
 
 pub struct ServerConfig {
     pub control: Control,
+    pub talk: Talk,
     /// `https://void.example.org`, if the owner reaches Void by a name of their own.
     pub public_url: Option<String>,
     /// Further names by which Void may be addressed.
@@ -28,6 +30,7 @@ pub struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
     pub control: Control,
+    pub talk: Talk,
     pub fence: Fence,
     pub logins: Logins,
     pub metrics: Metrics,
@@ -41,6 +44,10 @@ impl App {
     pub(crate) fn control(&self) -> &Control {
         &self.0.control
     }
+
+    pub(crate) fn talk(&self) -> &Talk {
+        &self.0.talk
+    }
 }
 
 /// The router. Every route comes from the table and carries its access rule; there is no other way
@@ -49,6 +56,7 @@ pub fn router(config: ServerConfig) -> Router {
     let metrics = Metrics::start(&config.control);
     let app = App(Arc::new(Shared {
         control: config.control,
+        talk: config.talk,
         fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
         logins: Logins::default(),
         metrics,

@@ -97,6 +97,8 @@ const fn who(access: Access) -> &'static str {
         Access::Catalogue => "The owner, viewers, and agents with act.",
         Access::Act => "The owner and agents with act.",
         Access::Owner => "The owner.",
+        Access::Tools => "Agents with read or act, and programs that work in one of their turns.",
+        Access::Turn => "Programs that work in a turn, with its pass.",
     }
 }
 

@@ -14,7 +14,7 @@ use crate::values::{Row, int, values};
 macro_rules! message_columns {
     () => {
         "id, conversation_id, seq, role, body, at, status, ended_at, brain, model, trace, usage, truth, \
-         tainted_by, failure_code, failure_message"
+         tainted_by, failure_code, failure_message, session"
     };
 }
 
@@ -66,7 +66,7 @@ pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
     let sql = concat!(
         "INSERT INTO messages (",
         message_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
     );
     let (role, cells) = match &message.said {
         Said::ByOwner => ("user", Cells::default()),
@@ -89,6 +89,7 @@ pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
         cells.tainted_by,
         cells.failure_code,
         cells.failure_message,
+        cells.session,
     ];
     tx.execute(sql, row).await?;
     Ok(())
@@ -102,7 +103,7 @@ pub async fn end_turn(
     turn: &Turn,
 ) -> Result<bool, StoreError> {
     let sql = "UPDATE messages SET body = $2, status = $3, ended_at = $4, brain = $5, model = $6, trace = $7, \
-        usage = $8, truth = $9, tainted_by = $10, failure_code = $11, failure_message = $12 \
+        usage = $8, truth = $9, tainted_by = $10, failure_code = $11, failure_message = $12, session = $13 \
         WHERE id = $1 AND status = 'running'";
     let cells = Cells::of(turn);
     let row = values![
@@ -118,14 +119,20 @@ pub async fn end_turn(
         cells.tainted_by,
         cells.failure_code,
         cells.failure_message,
+        cells.session,
     ];
     Ok(tx.execute(sql, row).await? == 1)
 }
 
 /// Takes a turn that failed or was stopped up again. `false`: it is neither.
-pub async fn begin_again(tx: &mut Tx, id: MessageId, turn: &Turn) -> Result<bool, StoreError> {
+pub async fn begin_again(
+    tx: &mut Tx,
+    id: MessageId,
+    at: Timestamp,
+    turn: &Turn,
+) -> Result<bool, StoreError> {
     let sql = "UPDATE messages SET body = '', status = $2, ended_at = NULL, brain = $3, model = $4, trace = $5, \
-        usage = $6, truth = $7, tainted_by = $8, failure_code = NULL, failure_message = NULL \
+        usage = $6, truth = $7, tainted_by = $8, session = $9, at = $10, failure_code = NULL, failure_message = NULL \
         WHERE id = $1 AND status IN ('failed', 'stopped')";
     let cells = Cells::of(turn);
     let row = values![
@@ -137,6 +144,8 @@ pub async fn begin_again(tx: &mut Tx, id: MessageId, turn: &Turn) -> Result<bool
         cells.usage,
         cells.truth,
         cells.tainted_by,
+        cells.session,
+        at,
     ];
     Ok(tx.execute(sql, row).await? == 1)
 }
@@ -231,6 +240,7 @@ struct Cells {
     tainted_by: Option<String>,
     failure_code: Option<String>,
     failure_message: Option<String>,
+    session: Option<String>,
 }
 
 impl Cells {
@@ -251,6 +261,7 @@ impl Cells {
             tainted_by: json(&turn.tainted_by),
             failure_code: failure.map(|failure| failure.code.clone()),
             failure_message: failure.map(|failure| failure.message.clone()),
+            session: turn.session.clone(),
         }
     }
 }
@@ -299,5 +310,6 @@ fn turn(row: &Row) -> Result<Turn, StoreError> {
         usage: row.parsed(11, |text| serde_json::from_str(text).ok())?,
         truth: row.parsed(12, |text| serde_json::from_str(text).ok())?,
         tainted_by: row.parsed(13, |text| serde_json::from_str(text).ok())?,
+        session: row.opt_text(16)?.map(str::to_owned),
     })
 }

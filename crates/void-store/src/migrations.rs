@@ -25,7 +25,12 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: &[Migration] = migrations!["0001_gate", "0002_services", "0003_conversations"];
+const MIGRATIONS: &[Migration] = migrations![
+    "0001_gate",
+    "0002_services",
+    "0003_conversations",
+    "0004_agents",
+];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";
 /// Any number that nobody else uses: instances that start together take turns.

@@ -21,11 +21,13 @@ pub struct Token {
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+    /// An agent that lives here; nobody holds the text of its token.
+    pub resident: bool,
 }
 
 macro_rules! columns {
     () => {
-        "id, kind, name, hash, capabilities, created_at, last_used_at, revoked_at"
+        "id, kind, name, hash, capabilities, created_at, last_used_at, revoked_at, resident"
     };
 }
 
@@ -33,7 +35,7 @@ pub async fn insert(tx: &mut Tx, token: &Token) -> Result<(), StoreError> {
     let sql = concat!(
         "INSERT INTO tokens (",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
     );
     let row = values![
         token.id.to_string(),
@@ -44,6 +46,7 @@ pub async fn insert(tx: &mut Tx, token: &Token) -> Result<(), StoreError> {
         token.created_at,
         token.last_used_at,
         token.revoked_at,
+        i64::from(token.resident),
     ];
     tx.execute(sql, row).await?;
     Ok(())
@@ -72,12 +75,36 @@ pub async fn find(tx: &mut Tx, id: TokenId) -> Result<Option<Token>, StoreError>
         .transpose()
 }
 
-pub async fn is_name_live(tx: &mut Tx, kind: ActorKind, name: &str) -> Result<bool, StoreError> {
-    let sql = "SELECT id FROM tokens WHERE kind = $1 AND name = $2 AND revoked_at IS NULL";
-    Ok(tx
-        .one("tokens", sql, values![kind.as_str(), name])
+pub async fn find_live_named(
+    tx: &mut Tx,
+    kind: ActorKind,
+    name: &str,
+) -> Result<Option<Token>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM tokens WHERE kind = $1 AND name = $2 AND revoked_at IS NULL"
+    );
+    tx.one("tokens", sql, values![kind.as_str(), name])
         .await?
-        .is_some())
+        .as_ref()
+        .map(token)
+        .transpose()
+}
+
+/// Gives a live identity a token that somebody holds.
+pub async fn hand_out(
+    tx: &mut Tx,
+    id: TokenId,
+    hash: Digest,
+    capabilities: &Capabilities,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE tokens SET hash = $2, capabilities = $3, resident = 0 \
+        WHERE id = $1 AND revoked_at IS NULL";
+    let capabilities = serde_json::to_string(capabilities).unwrap_or_default();
+    tx.execute(sql, values![id.to_string(), hash, capabilities])
+        .await?;
+    Ok(())
 }
 
 /// The newest token of that name, live or not.
@@ -133,5 +160,6 @@ fn token(row: &Row) -> Result<Token, StoreError> {
         created_at: row.time(5)?,
         last_used_at: row.opt_time(6)?,
         revoked_at: row.opt_time(7)?,
+        resident: row.int(8)? != 0,
     })
 }

@@ -47,6 +47,7 @@ impl Brain for BuiltinBrain {
                 blocks: vec![block],
                 stop,
                 usage: Usage::default(),
+                session: None,
             })
         })
     }

@@ -92,6 +92,7 @@ pub(super) async fn answer<W: Wire>(
                 blocks,
                 stop,
                 usage,
+                session: None,
             });
         };
         let tally = reader.tally();

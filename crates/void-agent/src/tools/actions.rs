@@ -132,16 +132,22 @@ fn propose(mut call: Call) -> Running {
             reason: Some(arguments.reason),
             taint: call.taint.clone(),
         };
-        let proposed = proposals::propose(&call.control, &call.ctx, wanted).await;
-        let proposal = match proposed {
+        let (control, ctx, notes) = (call.control.clone(), call.ctx.clone(), call.notes.clone());
+        let proposed = call.notes.making(async move {
+            let proposed = proposals::propose(&control, &ctx, wanted).await;
+            if let Ok(
+                Proposed::Started(made) | Proposed::Queued(made) | Proposed::Refused(_, made),
+            ) = &proposed
+            {
+                notes.add(made.id);
+            }
+            proposed
+        });
+        let proposal = match proposed.await? {
             Ok(Proposed::Started(proposal)) => {
-                call.notes.add(proposal.id);
                 proposals::wait_for_end(&call.control, proposal.id, RUN_WAIT).await?
             }
-            Ok(Proposed::Queued(proposal) | Proposed::Refused(_, proposal)) => {
-                call.notes.add(proposal.id);
-                proposal
-            }
+            Ok(Proposed::Queued(proposal) | Proposed::Refused(_, proposal)) => proposal,
             Err(error) => return refused(&action_id, error),
         };
         Ok(Outcome {

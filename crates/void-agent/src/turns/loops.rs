@@ -4,26 +4,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use void_control::conversations::Begun;
-use void_control::proposals::{self, ProposalKey};
-use void_control::{Control, Ctx};
+use void_control::conversations::{Begun, truth_of};
+use void_control::{Control, Ctx, StoreError};
 use void_domain::conversations::{self, Said, Step, Truth};
-use void_domain::ids::ProposalId;
 use void_domain::limits;
 use void_domain::proposals::Failure;
+use void_domain::secrets::Secret;
 use void_domain::taint::Taint;
 use void_domain::text;
 
 use super::live::{ChatEvent, Live};
-use super::unavailable;
 use crate::agents::Agent;
 use crate::brains::{
     Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, ToolSpec,
     Usage,
 };
-use crate::tools::{Notes, Tool};
+use crate::tools::{Notes, Outcome, Tool, ToolError};
 
 const SUMMARY_BYTES_MAX: usize = 200;
+const TOOL_NAME_BYTES_MAX: usize = 64;
 
 /// How a turn ended.
 pub(super) enum Ended {
@@ -33,7 +32,7 @@ pub(super) enum Ended {
 }
 
 /// What a turn has come to so far; whoever ends it finds it whole.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     pub body: String,
     pub trace: Vec<Step>,
@@ -43,114 +42,142 @@ pub(super) struct Draft {
     pub proposals: Notes,
     /// Wishes that did not become proposals: action id and reason.
     pub refused: Vec<(String, String)>,
+    /// What the brain calls this conversation.
+    pub session: Option<String>,
+    calls: usize,
 }
 
-fn open(draft: &Mutex<Draft>) -> MutexGuard<'_, Draft> {
-    draft.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub(super) async fn run(
-    control: &Control,
-    agent: &Agent,
-    begun: &Begun,
-    live: &Live,
-    draft: &Arc<Mutex<Draft>>,
-) -> Ended {
-    let ctx = match agent.ctx(control).await {
-        Ok(Some(ctx)) => ctx,
-        Ok(None) => {
-            let message = "this agent's token was withdrawn; it no longer answers";
-            return Ended::Failed(Failure::new("withdrawn", message));
+impl Draft {
+    /// What is known when a turn begins. A second attempt also knows what the first one touched.
+    pub(super) fn of(begun: &Begun) -> Self {
+        let proposals = Notes::default();
+        let truth = &begun.turn.truth;
+        let items = [&truth.ran, &truth.unverified, &truth.waits, &truth.refused];
+        for item in items.into_iter().flatten() {
+            if let Ok(id) = item.id.parse() {
+                proposals.add(id);
+            }
         }
-        Err(error) => return Ended::Failed(unavailable(&error)),
-    };
-    open(draft).taint = taint_of(begun);
-    let turn = Running {
-        control,
-        agent,
-        ctx,
-        live,
-        draft,
-    };
-    let end = Instant::now() + limits::TURN_TIME_MAX;
-    tokio::select! {
-        ended = tokio::time::timeout_at(end, turn.rounds(begun)) => ended.unwrap_or_else(|_| {
-            turn.say(&format!(
-                "I stopped here: a turn takes at most {} seconds.",
-                limits::TURN_TIME_MAX.as_secs()
-            ));
-            Ended::Done
-        }),
-        () = live.stopped() => Ended::Stopped,
+        Self {
+            taint: taint_of(begun),
+            proposals,
+            session: session_of(begun),
+            ..Self::default()
+        }
     }
 }
 
 /// Foreign content stays in the history as long as what was derived from it does.
 fn taint_of(begun: &Begun) -> Taint {
-    let mut sources: Vec<String> = Vec::new();
+    let mut taint = begun.turn.tainted_by.clone();
     for message in &begun.history {
         if let Said::ByAgent(turn) = &message.said {
             for source in turn.tainted_by.sources() {
-                if !sources.contains(source) {
-                    sources.push(source.clone());
-                }
+                taint.add(source);
             }
         }
     }
-    Taint::from_sources(sources)
+    taint
+}
+
+/// The brain's own name for the conversation, if the same brain answered before.
+fn session_of(begun: &Begun) -> Option<String> {
+    let last = begun
+        .history
+        .iter()
+        .rev()
+        .find_map(|message| match &message.said {
+            Said::ByAgent(turn) => Some(turn),
+            Said::ByOwner => None,
+        });
+    let last = last.filter(|turn| turn.brain == begun.turn.brain);
+    begun
+        .turn
+        .session
+        .clone()
+        .or_else(|| last.and_then(|turn| turn.session.clone()))
 }
 
 /// What became of everything the turn touched, by the record.
-pub(super) async fn truth(control: &Control, agent: &Agent, draft: &Draft) -> Truth {
-    let mut truth = Truth::default();
-    let Ok(Some(ctx)) = agent.ctx(control).await else {
-        return truth;
-    };
-    let mut seen: Vec<ProposalId> = Vec::new();
-    for id in draft.proposals.all() {
-        if seen.contains(&id) {
-            continue;
-        }
-        seen.push(id);
-        match proposals::find(control, &ctx, ProposalKey::Id(id)).await {
-            Ok(Some(found)) => truth.add(&found.proposal),
-            Ok(None) => {}
-            Err(error) => tracing::error!(%error, "the truth about a proposal could not be read"),
-        }
-    }
+pub(super) async fn truth(control: &Control, draft: &Draft) -> Result<Truth, StoreError> {
+    let mut truth = truth_of(control, draft.proposals.all()).await?;
     for (action_id, reason) in &draft.refused {
         truth.add_refusal(action_id, reason);
     }
-    truth
+    Ok(truth)
 }
 
-struct Running<'a> {
-    control: &'a Control,
-    agent: &'a Agent,
-    ctx: Ctx,
-    live: &'a Live,
-    draft: &'a Arc<Mutex<Draft>>,
+/// A turn at work.
+pub(super) struct Running {
+    pub control: Control,
+    pub agent: Arc<Agent>,
+    pub ctx: Ctx,
+    pub tools: Vec<&'static Tool>,
+    live: Arc<Live>,
+    draft: Mutex<Draft>,
 }
 
-impl Running<'_> {
-    async fn rounds(&self, begun: &Begun) -> Ended {
-        let tools: Vec<&'static Tool> = self.agent.registry().for_caller(&self.ctx).collect();
+impl Running {
+    pub(super) fn new(
+        control: Control,
+        agent: Arc<Agent>,
+        ctx: Ctx,
+        live: Arc<Live>,
+        draft: Draft,
+    ) -> Self {
+        let tools = agent.registry().for_caller(&ctx).collect();
+        Self {
+            control,
+            agent,
+            ctx,
+            tools,
+            live,
+            draft: Mutex::new(draft),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Draft> {
+        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it has come to.
+    pub(super) fn draft(&self) -> Draft {
+        self.open().clone()
+    }
+
+    /// From the first prompt to the last word, within the limits of time.
+    pub(super) async fn run(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
+        let end = Instant::now() + limits::TURN_TIME_MAX;
+        tokio::select! {
+            ended = tokio::time::timeout_at(end, self.rounds(begun, pass)) => {
+                ended.unwrap_or_else(|_| self.at_limit(&format!(
+                    "a turn takes at most {} seconds",
+                    limits::TURN_TIME_MAX.as_secs()
+                )))
+            }
+            () = self.live.stopped() => Ended::Stopped,
+        }
+    }
+
+    async fn rounds(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
         let mut prompt = Prompt {
             system: self.agent.system_prompt(&self.ctx),
             messages: history(begun),
-            tools: tools.iter().map(|tool| spec(tool)).collect(),
+            tools: self.tools.iter().map(|tool| spec(tool)).collect(),
             output_tokens_max: limits::TURN_OUTPUT_TOKENS_MAX,
+            session: self.open().session.clone(),
+            pass,
         };
-        let (mut rounds, mut calls) = (0, 0);
+        let mut rounds = 0;
         loop {
             let reply = match self.answer(&prompt).await {
                 Ok(reply) => reply,
                 Err(failure) => return Ended::Failed(failure),
             };
-            let left = prompt
-                .output_tokens_max
-                .saturating_sub(u32::try_from(reply.usage.output).unwrap_or(u32::MAX));
             self.count(reply.usage);
+            if reply.session.is_some() {
+                self.open().session.clone_from(&reply.session);
+            }
             let wanted: Vec<ToolCall> = reply
                 .blocks
                 .iter()
@@ -169,22 +196,22 @@ impl Running<'_> {
                     limits::TURN_TOOL_ROUNDS_MAX
                 ));
             }
-            if calls + wanted.len() > limits::TURN_TOOL_CALLS_MAX {
+            if !self.take_calls(wanted.len()) {
                 return self.at_limit(&format!(
                     "a turn has at most {} tool calls",
                     limits::TURN_TOOL_CALLS_MAX
                 ));
             }
+            let left = self.output_tokens_left();
             if left == 0 {
                 return self.at_limit(&format!(
                     "a turn has at most {} tokens of output",
                     limits::TURN_OUTPUT_TOKENS_MAX
                 ));
             }
-            calls += wanted.len();
             let mut results = Vec::with_capacity(wanted.len());
             for call in wanted {
-                results.push(self.use_tool(&tools, call).await);
+                results.push(self.answer_call(call).await);
             }
             prompt.output_tokens_max = left;
             prompt.messages.push(Message::Assistant(reply.blocks));
@@ -210,7 +237,7 @@ impl Running<'_> {
         if text.is_empty() {
             return;
         }
-        open(self.draft).body.push_str(&text);
+        self.open().body.push_str(&text);
         self.live.push(ChatEvent::Delta { text });
     }
 
@@ -222,7 +249,7 @@ impl Running<'_> {
 
     fn paragraph(&self) {
         let gap = {
-            let draft = open(self.draft);
+            let draft = self.open();
             !draft.body.is_empty() && !draft.body.ends_with("\n\n")
         };
         if gap {
@@ -244,14 +271,14 @@ impl Running<'_> {
             Stop::Refused => self.say("The model declined to answer this."),
             Stop::Other(word) => self.say(&format!("The model stopped here ({word}).")),
         }
-        if open(self.draft).body.trim().is_empty() {
+        if self.open().body.trim().is_empty() {
             self.say("The model gave no answer.");
         }
         Ended::Done
     }
 
-    fn count(&self, usage: Usage) {
-        let mut draft = open(self.draft);
+    pub(super) fn count(&self, usage: Usage) {
+        let mut draft = self.open();
         draft.usage = draft.usage.plus(conversations::Usage {
             input_tokens: usage.input,
             output_tokens: usage.output,
@@ -261,36 +288,37 @@ impl Running<'_> {
         });
     }
 
-    async fn use_tool(&self, tools: &[&'static Tool], call: ToolCall) -> ToolResult {
-        let (content, is_error, summary) = match call.arguments {
+    pub(super) fn output_tokens_left(&self) -> u32 {
+        let used = self.open().usage.output_tokens;
+        limits::TURN_OUTPUT_TOKENS_MAX.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX))
+    }
+
+    /// Takes so many of the tool calls that a turn has. `false`: there are not so many left.
+    pub(super) fn take_calls(&self, wanted: usize) -> bool {
+        let mut draft = self.open();
+        let calls = draft.calls.saturating_add(wanted);
+        let fits = calls <= limits::TURN_TOOL_CALLS_MAX;
+        if fits {
+            draft.calls = calls;
+        }
+        fits
+    }
+
+    /// A call that the model wrote, answered with something that it can read, whatever happens.
+    async fn answer_call(&self, call: ToolCall) -> ToolResult {
+        let outcome = match call.arguments {
+            Arguments::Object(arguments) => self.use_tool(&call.name, arguments).await,
             Arguments::Malformed(_) => {
                 let message = "the arguments are not a JSON object; nothing was done";
-                (error("invalid_arguments", message), true, String::new())
-            }
-            Arguments::Object(arguments) => {
-                let summary = summarise(&arguments);
-                let known = tools.iter().find(|tool| tool.name == call.name);
-                match known {
-                    Some(tool) => {
-                        self.tell_tool(&call.name, &summary, "running");
-                        let (content, is_error) = self.run_tool(tool, arguments).await;
-                        (content, is_error, summary)
-                    }
-                    None => {
-                        let message = "there is no such tool here; nothing was done";
-                        (error("unknown_tool", message), true, summary)
-                    }
-                }
+                let error = ToolError::new("invalid_arguments", message);
+                self.note_step(&call.name, String::new(), "error");
+                Err(error)
             }
         };
-        let name = text::escaped(text::cut(&call.name, 64));
-        let status = if is_error { "error" } else { "ok" };
-        self.tell_tool(&name, &summary, status);
-        open(self.draft).trace.push(Step {
-            tool: name,
-            args_summary: summary,
-            status: status.to_owned(),
-        });
+        let (content, is_error) = match outcome {
+            Ok(outcome) => (outcome.value.to_string(), false),
+            Err(error) => (error.to_value().to_string(), true),
+        };
         ToolResult {
             call_id: call.id,
             content: bounded(content),
@@ -298,29 +326,64 @@ impl Running<'_> {
         }
     }
 
-    async fn run_tool(&self, tool: &Tool, arguments: Map<String, Value>) -> (String, bool) {
+    /// Uses a tool as part of this turn: what it reads marks the turn, and the trace shows it.
+    pub(super) async fn use_tool(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
+        let summary = summarise(&arguments);
+        let outcome = match self.tools.iter().find(|tool| tool.name == name) {
+            Some(tool) => {
+                self.tell_tool(name, &summary, "running");
+                self.run_tool(tool, arguments).await
+            }
+            None => {
+                let message = "there is no such tool here; nothing was done";
+                Err(ToolError::new("unknown_tool", message))
+            }
+        };
+        let status = if outcome.is_ok() { "ok" } else { "error" };
+        self.note_step(name, summary, status);
+        outcome
+    }
+
+    async fn run_tool(
+        &self,
+        tool: &Tool,
+        arguments: Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
+        // What the owner took away since the turn began is gone for its next call.
+        let Some(ctx) = self.agent.ctx(&self.control).await? else {
+            return Err(ToolError::new(
+                "withdrawn",
+                "this agent's token was withdrawn; it may do nothing any more",
+            ));
+        };
         let (taint, notes) = {
-            let draft = open(self.draft);
+            let draft = self.open();
             (draft.taint.clone(), draft.proposals.clone())
         };
         let outcome = tool
-            .call(self.control, &self.ctx, &taint, &notes, arguments)
-            .await;
-        match outcome {
-            Ok(outcome) => {
-                let mut draft = open(self.draft);
-                draft.refused.extend(outcome.refused);
-                if let Some(source) = outcome.foreign {
-                    let mut sources = draft.taint.sources().to_vec();
-                    if !sources.contains(&source) {
-                        sources.push(source);
-                    }
-                    draft.taint = Taint::from_sources(sources);
-                }
-                (outcome.value.to_string(), false)
-            }
-            Err(error) => (error.to_value().to_string(), true),
+            .call(&self.control, &ctx, &taint, &notes, arguments)
+            .await?;
+        let mut draft = self.open();
+        draft.refused.extend(outcome.refused.clone());
+        if let Some(source) = &outcome.foreign {
+            draft.taint.add(source);
         }
+        Ok(outcome)
+    }
+
+    /// The name is as the model wrote it.
+    fn note_step(&self, name: &str, summary: String, status: &'static str) {
+        let name = text::escaped(text::cut(name, TOOL_NAME_BYTES_MAX));
+        self.tell_tool(&name, &summary, status);
+        self.open().trace.push(Step {
+            tool: name,
+            args_summary: summary,
+            status: status.to_owned(),
+        });
     }
 
     fn tell_tool(&self, tool: &str, summary: &str, status: &'static str) {
@@ -338,10 +401,6 @@ fn spec(tool: &Tool) -> ToolSpec {
         description: tool.description.to_owned(),
         schema: (tool.arguments)(),
     }
-}
-
-fn error(code: &str, message: &str) -> String {
-    serde_json::json!({"error": {"code": code, "message": message}}).to_string()
 }
 
 /// What is shown of a call's arguments.

@@ -39,6 +39,7 @@ fn conversation() -> Prompt {
             ),
         ],
         output_tokens_max: 1234,
+        ..Prompt::default()
     }
 }
 
@@ -163,6 +164,7 @@ async fn what_is_empty_is_left_out() {
         ],
         tools: vec![],
         output_tokens_max: 1,
+        ..Prompt::default()
     };
     for format in Format::ALL {
         let body = sent(format, &prompt).await["body"].clone();

@@ -64,6 +64,7 @@ pub(crate) fn prompt(text: &str) -> Prompt {
             schema: json!({"type": "object", "properties": {}}),
         }],
         output_tokens_max: 4096,
+        ..Prompt::default()
     }
 }
 

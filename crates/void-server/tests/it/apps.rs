@@ -12,6 +12,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use void_agent::agents::{self, Agent};
+use void_agent::turns::Talk;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
@@ -57,6 +59,7 @@ pub struct Setup {
     pub lab: Arc<Lab>,
     pub services: Services,
     pub proxmox: Option<ProxmoxConfig>,
+    pub agents: Vec<Agent>,
 }
 
 impl Default for Setup {
@@ -73,6 +76,7 @@ impl Default for Setup {
             lab: Arc::new(Lab::new()),
             services: Services::default(),
             proxmox: None,
+            agents: agents::builtin(),
         }
     }
 }
@@ -420,6 +424,7 @@ impl Setup {
         let address = bound.address;
         let router = void_server::router(ServerConfig {
             control: control.clone(),
+            talk: Talk::new(control.clone(), self.agents),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
         });

@@ -83,13 +83,14 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
         // Every test calls from this machine.
         Worth::Nothing if matches!(access, Access::Public | Access::Local) => return Passes,
         Worth::Nothing => return Unauthenticated,
-        Worth::Owner => true,
+        // A model that holds the owner's token would be the owner.
+        Worth::Owner => !matches!(access, Access::Tools | Access::Turn),
         Worth::Viewer => access == Access::Public || readers.contains(&access),
         Worth::Agent(read, act) => match access {
             Access::Public => true,
-            Access::Local | Access::Read => read || act,
+            Access::Local | Access::Read | Access::Tools => read || act,
             Access::Catalogue | Access::Act => act,
-            Access::Owner => false,
+            Access::Owner | Access::Turn => false,
         },
         Worth::Node => access == Access::Public,
     };

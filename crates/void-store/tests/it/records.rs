@@ -110,6 +110,7 @@ async fn a_revoked_token_is_not_found_and_its_name_is_free_again() {
             created_at: NOW,
             last_used_at: None,
             revoked_at: None,
+            resident: false,
         };
         let insert = |token: Token| {
             let store = engine.store.clone();

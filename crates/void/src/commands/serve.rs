@@ -5,6 +5,8 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use void_agent::agents;
+use void_agent::turns::Talk;
 use void_control::Control;
 use void_server::{Bound, ServerConfig};
 
@@ -60,6 +62,7 @@ impl Serving {
     pub(super) fn start(bound: Bound, control: Control, settings: &Settings) -> Self {
         let router = void_server::router(ServerConfig {
             control: control.clone(),
+            talk: Talk::new(control.clone(), agents::builtin()),
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.value.clone(),
         });

@@ -22,11 +22,15 @@ const EDGES: &[(&str, &[&str])] = &[
         "void-control",
         &["void-domain", "void-store", "void-channels"],
     ),
-    ("void-server", &["void-domain", "void-control"]),
+    (
+        "void-server",
+        &["void-agent", "void-control", "void-domain"],
+    ),
     (
         "void",
         &[
             "void-act",
+            "void-agent",
             "void-channels",
             "void-control",
             "void-domain",
@@ -41,6 +45,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "void-bench",
         &[
+            "void-agent",
             "void-channels",
             "void-control",
             "void-domain",

@@ -28,6 +28,7 @@ fn play(
         messages: vec![Message::User(said.to_owned())],
         tools: offered.map(spec).collect(),
         output_tokens_max: 100,
+        ..Prompt::default()
     };
     let mut calls = Vec::new();
     for round in 0..6 {
