@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use void_control::{Control, Ctx, StoreError, tokens};
+use void_domain::capabilities::Capabilities;
 use void_domain::conversations::Usage;
 
 use crate::brains::{Brain, BuiltinBrain};
@@ -69,6 +70,19 @@ impl Agent {
     /// In whose name it acts now. `None` if its token was withdrawn.
     pub async fn ctx(&self, control: &Control) -> Result<Option<Ctx>, StoreError> {
         tokens::resident_ctx(control, self.persona.slug, self.persona.capabilities).await
+    }
+
+    /// What it may, as the owner sees it. `None` if its token was withdrawn.
+    pub async fn capabilities(
+        &self,
+        control: &Control,
+    ) -> Result<Option<Capabilities>, StoreError> {
+        let persona = self.persona;
+        Ok(match tokens::newest_agent(control, persona.slug).await? {
+            Some(token) if token.revoked_at.is_some() => None,
+            Some(token) => Some(token.capabilities),
+            None => Some(persona.capabilities.iter().copied().collect()),
+        })
     }
 
     pub fn system_prompt(&self, ctx: &Ctx) -> String {

@@ -64,10 +64,7 @@ impl Registry {
     /// The tools that a caller with these rights can use at all.
     pub fn for_caller<'a>(&self, ctx: &'a Ctx) -> impl Iterator<Item = &'static Tool> + 'a {
         let tools = self.tools;
-        tools
-            .iter()
-            .copied()
-            .filter(|tool| ctx.actor.is_owner() || ctx.capabilities.has(tool.needs))
+        tools.iter().copied().filter(|tool| tool.is_for(ctx))
     }
 
     pub fn get(&self, name: &str) -> Option<&'static Tool> {
@@ -251,6 +248,13 @@ impl From<StoreError> for ToolError {
 type Running = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Send>>;
 
 impl Tool {
+    /// Whoever may act may also look, as everywhere else.
+    fn is_for(&self, ctx: &Ctx) -> bool {
+        let has = |capability| ctx.capabilities.has(capability);
+        let looks = self.needs == Capability::Read && has(Capability::Act);
+        ctx.actor.is_owner() || has(self.needs) || looks
+    }
+
     /// Runs it as the caller. Unfit arguments and missing rights never reach the handler.
     pub async fn call(
         &self,
@@ -260,7 +264,7 @@ impl Tool {
         notes: &Notes,
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
-        if !ctx.actor.is_owner() && !ctx.capabilities.has(self.needs) {
+        if !self.is_for(ctx) {
             let message = format!("{} needs the capability {}", self.name, self.needs);
             return Err(ToolError::new("forbidden", message));
         }

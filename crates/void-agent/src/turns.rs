@@ -73,10 +73,7 @@ impl Talk {
     /// The conversation that goes on: the newest with this agent, or a first one.
     pub async fn conversation(&self, ctx: &Ctx, agent: &Agent) -> Result<Conversation, TurnError> {
         let control = &self.0.control;
-        match conversations::newest_with(control, agent.persona.slug).await? {
-            Some(found) => Ok(found),
-            None => conversations::start(control, ctx, agent.persona.slug).await,
-        }
+        conversations::current(control, ctx, agent.persona.slug).await
     }
 
     /// The owner says something to an agent.
@@ -128,8 +125,13 @@ impl Talk {
             let (ended, draft) = talk.work(&agent, &begun, &live).await;
             let event = talk.finish(&agent, &begun, ended, draft).await;
             live.push(event);
+            // Nothing of the server is held while the end is kept for latecomers.
+            let parts = Arc::downgrade(&talk.0);
+            drop(talk);
             tokio::time::sleep(KEPT_AFTER_END).await;
-            talk.forget(begun.message_id);
+            if let Some(parts) = parts.upgrade() {
+                Self(parts).forget(begun.message_id, &live);
+            }
         });
         started
     }
@@ -166,9 +168,12 @@ impl Talk {
         all.insert(id, Arc::clone(live));
     }
 
-    fn forget(&self, id: MessageId) {
+    /// Unless a second attempt has taken its place.
+    fn forget(&self, id: MessageId, live: &Arc<Live>) {
         let mut all = self.0.live.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(&id);
+        if all.get(&id).is_some_and(|known| Arc::ptr_eq(known, live)) {
+            all.remove(&id);
+        }
     }
 
     /// Writes the turn down, until that is done; then what everybody hears last.
@@ -199,20 +204,7 @@ impl Talk {
             conversations::end_turn(control, conversation, id, draft.body.clone(), turn.clone())
         })
         .await;
-        match turn.state {
-            TurnState::Failed { failure, .. } => ChatEvent::Error {
-                code: failure.code,
-                message: failure.message,
-            },
-            TurnState::Running | TurnState::Done { .. } | TurnState::Stopped { .. } => {
-                ChatEvent::Done {
-                    message_id: id,
-                    usage: turn.usage,
-                    truth: turn.truth,
-                    tainted_by: turn.tainted_by,
-                }
-            }
-        }
+        ChatEvent::end_of(id, &turn)
     }
 }
 

@@ -71,11 +71,7 @@ pub async fn find(
         .await
 }
 
-/// The newest conversation with an agent, if there is one.
-pub async fn newest_with(
-    control: &Control,
-    agent: &str,
-) -> Result<Option<Conversation>, StoreError> {
+async fn newest_with(control: &Control, agent: &str) -> Result<Option<Conversation>, StoreError> {
     let agent = agent.to_owned();
     control
         .store
@@ -96,6 +92,17 @@ pub async fn messages(
         .await
 }
 
+/// The turn that runs in a conversation, if one does.
+pub async fn running_in(
+    control: &Control,
+    id: ConversationId,
+) -> Result<Option<Message>, StoreError> {
+    control
+        .store
+        .read(move |tx| Box::pin(conversations::running_in(tx, id)))
+        .await
+}
+
 pub async fn message(control: &Control, id: MessageId) -> Result<Option<Message>, StoreError> {
     control
         .store
@@ -103,7 +110,15 @@ pub async fn message(control: &Control, id: MessageId) -> Result<Option<Message>
         .await
 }
 
-/// Makes a new conversation; older ones stay readable.
+/// The conversation that goes on: the newest with this agent, or a first one.
+pub async fn current(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conversation, TurnError> {
+    if let Some(found) = newest_with(control, agent).await? {
+        return Ok(found);
+    }
+    start(control, ctx, agent).await
+}
+
+/// Makes a new conversation; older ones stay readable. One that nobody has said anything in is new enough.
 pub async fn start(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conversation, TurnError> {
     if !ctx.actor.is_owner() {
         return Err(TurnError::OwnerOnly);
@@ -115,12 +130,21 @@ pub async fn start(control: &Control, ctx: &Ctx, agent: &str) -> Result<Conversa
         space_id: None,
         created_at: at,
     };
-    let made = conversation.clone();
     control
         .store
-        .write(move |tx| Box::pin(async move { conversations::insert(tx, &made).await }))
-        .await?;
-    Ok(conversation)
+        .write(move |tx| {
+            Box::pin(async move {
+                let newest = conversations::newest_with(tx, &conversation.agent).await?;
+                if let Some(newest) = newest
+                    && conversations::next_seq(tx, newest.id).await? == 1
+                {
+                    return Ok(newest);
+                }
+                conversations::insert(tx, &conversation).await?;
+                Ok(conversation)
+            })
+        })
+        .await
 }
 
 /// The owner says something, and the agent's turn begins: one transaction, one turn at a time.

@@ -134,14 +134,7 @@ pub async fn resident_ctx(
     name: &str,
     capabilities: &[Capability],
 ) -> Result<Option<Ctx>, StoreError> {
-    let wanted = name.to_owned();
-    let found = control
-        .store
-        .read(move |tx| {
-            Box::pin(async move { tokens::newest_named(tx, ActorKind::Agent, &wanted).await })
-        })
-        .await?;
-    let token = match found {
+    let token = match newest_agent(control, name).await? {
         Some(token) => token,
         None => settle_in(control, name, capabilities, None).await?,
     };
@@ -157,6 +150,17 @@ pub async fn resident_ctx(
         request_id: random::request_id(control.clock.now())?,
         authenticated_ago: None,
     }))
+}
+
+/// The identity of that name, live or withdrawn, if there ever was one.
+pub async fn newest_agent(control: &Control, name: &str) -> Result<Option<Token>, StoreError> {
+    let name = name.to_owned();
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move { tokens::newest_named(tx, ActorKind::Agent, &name).await })
+        })
+        .await
 }
 
 /// Makes an agent that lives here known by a token of the owner's choice as well.

@@ -1,13 +1,15 @@
 //! Server-sent events: every event the listener may hear, once, in order, from where it left off.
 
+mod turns;
+
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{Stream, StreamExt as _, stream};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use void_control::Control;
@@ -19,16 +21,29 @@ use void_domain::events::Audience;
 use crate::metrics::Gauge;
 use crate::takeovers::EndlessAnswer;
 
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(crate) use self::turns::{Seen, turn};
 
-struct Listener {
+const HEARTBEAT: Duration = Duration::from_secs(15);
+const STILL_HERE: Bytes = Bytes::from_static(b": still here\n\n");
+
+/// As long as whoever listens may.
+struct Watch {
     control: Control,
     caller: Caller,
-    events: Subscription,
     revocations: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     heartbeat: Interval,
     _counted: Gauge,
+}
+
+enum Woken<T> {
+    By(T),
+    Heartbeat,
+}
+
+struct Listener {
+    watch: Watch,
+    events: Subscription,
 }
 
 pub(crate) fn events(
@@ -37,62 +52,84 @@ pub(crate) fn events(
     after: Option<u64>,
     counted: Gauge,
 ) -> Response {
-    let mut revocations = control.hub().revocations();
-    // The credential was checked before we began to watch: look once more.
-    revocations.mark_changed();
     let listener = Listener {
+        watch: Watch::new(control, caller, counted),
         events: control.hub().subscribe(control, after),
-        revocations,
-        stopping: control.stopping(),
-        heartbeat: heartbeat(),
-        control: control.clone(),
-        caller,
-        _counted: counted,
     };
-    // Something is sent at once, so that proxies and clients see an open stream.
-    let opening =
-        stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"retry: 2000\n\n")) });
-    let rest = stream::unfold(listener, |mut listener| async move {
+    let chunks = stream::unfold(listener, |mut listener| async move {
         let chunk = listener.next().await?;
-        Some((Ok::<_, Infallible>(chunk), listener))
+        Some((chunk, listener))
     });
-    let body = Body::from_stream(stream::StreamExt::chain(opening, rest));
+    let mut response = response(chunks);
+    response.extensions_mut().insert(EndlessAnswer);
+    response
+}
+
+/// An event stream of these chunks.
+fn response(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
+    // Something is sent at once, so that proxies and clients see an open stream.
+    let opening = stream::once(async { Bytes::from_static(b"retry: 2000\n\n") });
+    let chunks = opening.chain(chunks).map(Ok::<_, Infallible>);
     let headers = [
         (header::CONTENT_TYPE.as_str(), "text/event-stream"),
         ("x-accel-buffering", "no"),
     ];
-    let mut response = (headers, body).into_response();
-    response.extensions_mut().insert(EndlessAnswer);
-    response
+    (headers, Body::from_stream(chunks)).into_response()
 }
 
 impl Listener {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            let woken = tokio::select! {
+            match self.watch.wait(self.events.next()).await? {
+                Woken::By(event) => {
+                    let event = event.ok()??;
+                    if may_hear(&self.watch.caller.actor, event.audience) {
+                        return Some(frame(&event));
+                    }
+                }
+                Woken::Heartbeat => return Some(STILL_HERE),
+            }
+        }
+    }
+}
+
+impl Watch {
+    fn new(control: &Control, caller: Caller, counted: Gauge) -> Self {
+        let mut revocations = control.hub().revocations();
+        // The credential was checked before we began to watch: look once more.
+        revocations.mark_changed();
+        Self {
+            revocations,
+            stopping: control.stopping(),
+            heartbeat: heartbeat(),
+            control: control.clone(),
+            caller,
+            _counted: counted,
+        }
+    }
+
+    /// What comes next. `None`: the caller may no longer listen, or Void stops.
+    async fn wait<T>(&mut self, coming: impl Future<Output = T>) -> Option<Woken<T>> {
+        let mut coming = pin!(coming);
+        loop {
+            let is_heartbeat = tokio::select! {
                 // In this order: whoever is cut off hears nothing more, however much there is to hear,
                 // and no number of events keeps the heartbeat away.
                 biased;
                 _ = self.stopping.wait_for(|stop| *stop) => return None,
                 changed = self.revocations.changed() => {
                     changed.ok()?;
-                    Woken::Revocation
+                    false
                 }
-                _ = self.heartbeat.tick() => Woken::Heartbeat,
-                event = self.events.next() => Woken::Event(event.ok()??),
+                _ = self.heartbeat.tick() => true,
+                came = &mut coming => return Some(Woken::By(came)),
             };
-            match woken {
-                Woken::Event(event) if may_hear(&self.caller.actor, event.audience) => {
-                    return Some(frame(&event));
-                }
-                Woken::Event(_) => {}
-                // A session also ends by time, which is no event.
-                Woken::Heartbeat if self.is_still_valid().await => {
-                    return Some(Bytes::from_static(b": still here\n\n"));
-                }
-                // A credential was withdrawn somewhere.
-                Woken::Revocation if self.is_still_valid().await => {}
-                Woken::Heartbeat | Woken::Revocation => return None,
+            // A credential was withdrawn somewhere; a session also ends by time, which is no event.
+            if !self.is_still_valid().await {
+                return None;
+            }
+            if is_heartbeat {
+                return Some(Woken::Heartbeat);
             }
         }
     }
@@ -109,12 +146,6 @@ fn heartbeat() -> Interval {
     let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     heartbeat
-}
-
-enum Woken {
-    Event(Arc<StoredEvent>),
-    Heartbeat,
-    Revocation,
 }
 
 fn may_hear(actor: &Actor, audience: Audience) -> bool {

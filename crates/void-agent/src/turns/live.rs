@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use void_domain::conversations::{Truth, Usage};
+use void_domain::conversations::{Step, Truth, Turn, TurnState, Usage};
 use void_domain::ids::MessageId;
 use void_domain::taint::Taint;
 
@@ -15,7 +15,7 @@ pub enum ChatEvent {
         tool: String,
         args_summary: String,
         /// running, ok or error
-        status: &'static str,
+        status: String,
     },
     Delta {
         text: String,
@@ -33,6 +33,31 @@ pub enum ChatEvent {
 }
 
 impl ChatEvent {
+    /// A step of a turn that is over.
+    pub fn of_step(step: &Step) -> Self {
+        Self::Tool {
+            tool: step.tool.clone(),
+            args_summary: step.args_summary.clone(),
+            status: step.status.clone(),
+        }
+    }
+
+    /// The last event of a turn that is over.
+    pub fn end_of(message_id: MessageId, turn: &Turn) -> Self {
+        match &turn.state {
+            TurnState::Failed { failure, .. } => Self::Error {
+                code: failure.code.clone(),
+                message: failure.message.clone(),
+            },
+            TurnState::Running | TurnState::Done { .. } | TurnState::Stopped { .. } => Self::Done {
+                message_id,
+                usage: turn.usage,
+                truth: turn.truth.clone(),
+                tainted_by: turn.tainted_by.clone(),
+            },
+        }
+    }
+
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "tool",
@@ -105,6 +130,18 @@ impl Live {
     pub(super) async fn stopped(&self) {
         // The sender lives as long as we do, so the wait cannot fail.
         let _ = self.stop.subscribe().wait_for(|stop| *stop).await;
+    }
+
+    /// Waits until the turn has been written down.
+    pub async fn ended(&self) {
+        let mut seen = 0;
+        loop {
+            let events = self.after(seen).await;
+            if events.is_empty() {
+                return;
+            }
+            seen += events.len();
+        }
     }
 
     /// Everything after the first `seen` events, as soon as there is anything. Empty: it is over.

@@ -148,6 +148,7 @@ impl Running {
     /// From the first prompt to the last word, within the limits of time.
     pub(super) async fn run(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
         let end = Instant::now() + limits::TURN_TIME_MAX;
+        let mut stopping = self.control.stopping();
         tokio::select! {
             ended = tokio::time::timeout_at(end, self.rounds(begun, pass)) => {
                 ended.unwrap_or_else(|_| self.at_limit(&format!(
@@ -156,6 +157,10 @@ impl Running {
                 )))
             }
             () = self.live.stopped() => Ended::Stopped,
+            _ = stopping.wait_for(|stop| *stop) => Ended::Failed(Failure::new(
+                "interrupted",
+                "Void stopped while this answer was written",
+            )),
         }
     }
 
@@ -390,7 +395,7 @@ impl Running {
         self.live.push(ChatEvent::Tool {
             tool: tool.to_owned(),
             args_summary: summary.to_owned(),
-            status,
+            status: status.to_owned(),
         });
     }
 }

@@ -40,11 +40,22 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "checkHost" => ("/api/hosts/no-such/check".to_owned(), None, 404),
         "trustHost" => ("/api/hosts/no-such/trust".to_owned(), None, 404),
         "getService" => ("/api/services/no-such".to_owned(), None, 404),
+        "getAgentConversation" | "beginAgentConversation" => {
+            ("/api/agents/no-such/conversation".to_owned(), None, 404)
+        }
+        "sayToLittleBlue" => {
+            let body = json!({"text": ""});
+            ("/api/little-blue/turn".to_owned(), Some(body), 422)
+        }
+        "listMessages" | "say" => (format!("/api/conversations/{NOBODY}/messages"), None, 404),
+        "streamTurn" => (format!("/api/conversations/{NOBODY}/stream"), None, 404),
+        "stopTurn" => (format!("/api/conversations/{NOBODY}/stop"), None, 404),
+        "retryTurn" => (format!("/api/conversations/{NOBODY}/retry"), None, 404),
         "listActions" | "listPending" | "listRecent" | "listProposals" | "getInbox"
         | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens"
         | "getSession" | "closeSession" | "listHosts" | "listServices" | "getLab"
         | "listBackups" | "createBackup" | "getStatus" | "getOpenapi" | "isAlive" | "isReady"
-        | "getHealth" | "getMetrics" => {
+        | "getHealth" | "getMetrics" | "listAgents" | "getLittleBlue" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }

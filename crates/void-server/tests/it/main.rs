@@ -34,6 +34,7 @@ mod sse;
 mod stands;
 mod strangers;
 mod streams;
+mod talks;
 
 /// A file that nobody declares is a test that nobody runs.
 #[test]

@@ -184,6 +184,9 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     let by = |row: &Value, path: &str| path.replace("ROW", row["id"].as_str().unwrap());
     let token = app.holder("viewer", "eve", &[]).await;
     let decide = json!({"decision": "approve", "digest": decided["digest"]});
+    let conversation = owner.get("/api/little-blue").await.ok()["conversation_id"].clone();
+    let conversation = conversation.as_str().unwrap();
+    let talk = |part: &str| format!("/api/conversations/{conversation}/{part}");
     let mut asked: BTreeSet<&str> = BTreeSet::new();
     let calls: Vec<(&str, String, Option<Value>)> = vec![
         ("GET", "/api/actions".into(), None),
@@ -241,6 +244,18 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/api/services".into(), None),
         ("GET", "/api/services/web".into(), None),
         ("GET", "/api/lab".into(), None),
+        ("GET", "/api/agents".into(), None),
+        ("GET", "/api/agents/sentinel/conversation".into(), None),
+        ("POST", "/api/agents/sentinel/conversation".into(), None),
+        ("GET", "/api/little-blue".into(), None),
+        (
+            "POST",
+            "/api/little-blue/turn".into(),
+            Some(json!({"text": "what is wrong?"})),
+        ),
+        ("GET", talk("messages"), None),
+        ("POST", talk("messages"), Some(json!({"text": "hello"}))),
+        ("GET", talk("stream"), None),
         ("GET", "/api/backups".into(), None),
         ("POST", "/api/backups".into(), None),
         ("GET", "/api/status".into(), None),
@@ -257,8 +272,10 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         asked.insert(route_of(&method, &path).unwrap().operation);
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
-    // Tested with what they need: a stream, a run that was lost, a host that shows a key.
+    // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model.
     asked.extend([
+        "stopTurn",
+        "retryTurn",
         "closeSession",
         "streamEvents",
         "settleProposal",

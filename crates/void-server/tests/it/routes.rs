@@ -1,8 +1,10 @@
 //! One file per file of `src/routes`; the stream has its own, beside this one.
 
 pub mod actions;
+mod agents;
 mod audit;
 mod backups;
+mod conversations;
 mod freeze;
 pub mod health;
 mod hosts;

@@ -1,0 +1,180 @@
+//! `/api/agents` and `/api/little-blue`: who talks here, and the conversation with each.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_agent::agents::Agent;
+use void_control::{Ctx, conversations};
+use void_domain::capabilities::{Capabilities, Capability};
+use void_domain::limits::PAGE_ROWS_DEFAULT;
+
+use super::conversations::{MessageResponse, Place, page, turn_error};
+use crate::access::Admitted;
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller, Segment};
+use crate::streams::{self, Seen};
+
+const LITTLE_BLUE: &str = "little-blue";
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AgentsResponse {
+    agents: Vec<AgentResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Agent")]
+pub(crate) struct AgentResponse {
+    slug: &'static str,
+    name: &'static str,
+    about: &'static str,
+    /// builtin, anthropic, openai, ollama or claude.
+    brain: String,
+    model: String,
+    /// What it may do; empty if its token was withdrawn.
+    capabilities: Vec<String>,
+    /// Whether the owner withdrew its token: it does not answer then.
+    withdrawn: bool,
+    /// Tokens it may use a day; null means no bound.
+    daily_tokens: Option<u64>,
+    /// What it used since midnight UTC.
+    used_tokens: u64,
+    /// In millionths of a dollar, by the prices that the owner set.
+    used_cost_micros: u64,
+}
+
+impl AgentResponse {
+    async fn new(app: &App, agent: &Agent) -> Result<Self, ApiError> {
+        let capabilities = agent.capabilities(app.control()).await?;
+        let slug = agent.persona.slug;
+        let (used_tokens, used_cost_micros) =
+            conversations::used_today(app.control(), slug).await?;
+        Ok(Self {
+            slug,
+            name: agent.persona.name,
+            about: agent.persona.about,
+            brain: agent.brain_name.clone(),
+            model: agent.brain.model().to_owned(),
+            withdrawn: capabilities.is_none(),
+            capabilities: capabilities.map(names).unwrap_or_default(),
+            daily_tokens: agent.daily_tokens,
+            used_tokens,
+            used_cost_micros,
+        })
+    }
+}
+
+fn names(capabilities: Capabilities) -> Vec<String> {
+    Capability::ALL
+        .into_iter()
+        .filter(|capability| capabilities.has(*capability))
+        .map(|capability| capability.to_string())
+        .collect()
+}
+
+pub(crate) async fn list(State(app): State<App>) -> Result<Json<AgentsResponse>, ApiError> {
+    let mut agents = Vec::new();
+    for agent in app.talk().agents() {
+        agents.push(AgentResponse::new(&app, agent).await?);
+    }
+    Ok(Json(AgentsResponse { agents }))
+}
+
+/// A conversation as it opens: its newest messages, oldest of them first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationResponse {
+    conversation_id: String,
+    space_id: Option<String>,
+    agent: AgentResponse,
+    messages: Vec<MessageResponse>,
+    /// The cursor of older messages.
+    next: Option<String>,
+}
+
+impl ConversationResponse {
+    async fn new(app: &App, agent: &Agent, place: Place) -> Result<Self, ApiError> {
+        let (messages, next) = page(app, place.id, None, PAGE_ROWS_DEFAULT).await?;
+        Ok(Self {
+            conversation_id: place.id.to_string(),
+            space_id: place.space_id,
+            agent: AgentResponse::new(app, agent).await?,
+            messages,
+            next,
+        })
+    }
+}
+
+pub(crate) async fn little_blue(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+) -> Result<Json<ConversationResponse>, ApiError> {
+    open(&app, &ctx, LITTLE_BLUE).await
+}
+
+pub(crate) async fn conversation(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(slug): Segment,
+) -> Result<Json<ConversationResponse>, ApiError> {
+    open(&app, &ctx, &slug).await
+}
+
+async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationResponse>, ApiError> {
+    let agent = find(app, slug)?;
+    let current = conversations::current(app.control(), ctx, agent.persona.slug);
+    let place = Place::from(current.await.map_err(turn_error)?);
+    Ok(Json(ConversationResponse::new(app, agent, place).await?))
+}
+
+/// Begins a new conversation; the older ones stay.
+pub(crate) async fn begin(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(slug): Segment,
+) -> Result<Json<ConversationResponse>, ApiError> {
+    let agent = find(&app, &slug)?;
+    let started = conversations::start(app.control(), &ctx, agent.persona.slug);
+    let place = Place::from(started.await.map_err(turn_error)?);
+    Ok(Json(ConversationResponse::new(&app, agent, place).await?))
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SayRequest {
+    /// What the owner says, in Markdown.
+    #[serde(default)]
+    pub text: String,
+}
+
+/// Says something to Little Blue and streams her answer.
+pub(crate) async fn little_blue_turn(
+    State(app): State<App>,
+    admitted: Admitted,
+    Body(request): Body<SayRequest>,
+) -> Result<Response, ApiError> {
+    let agent = find(&app, LITTLE_BLUE)?;
+    let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug);
+    let conversation = current.await.map_err(turn_error)?;
+    let started = app
+        .talk()
+        .say(&admitted.ctx, agent, conversation.id, request.text)
+        .await
+        .map_err(turn_error)?;
+    Ok(streams::turn(
+        app.control(),
+        app.talk(),
+        admitted.caller,
+        started.message_id,
+        Seen::default(),
+        app.shared().metrics.listener(),
+    ))
+}
+
+pub(super) fn find<'a>(app: &'a App, slug: &str) -> Result<&'a Arc<Agent>, ApiError> {
+    let found = app.talk().agent(slug);
+    found.ok_or_else(|| ApiError::not_found("there is no such agent here").hint("GET /api/agents"))
+}

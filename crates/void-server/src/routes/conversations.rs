@@ -1,0 +1,424 @@
+//! `/api/conversations`: what was said, saying something, and listening to the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_agent::agents::Agent;
+use void_control::conversations::{self, TurnError};
+use void_domain::conversations::{
+    Conversation, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
+};
+use void_domain::ids::{ConversationId, MessageId};
+
+use super::agents::{self, SayRequest};
+use crate::access::Admitted;
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::markdown;
+use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
+use crate::streams::{self, Seen};
+
+/// How long stopping a turn is waited for.
+const STOP_WAIT: Duration = Duration::from_secs(10);
+
+/// Which conversation, and where it belongs.
+pub(super) struct Place {
+    pub id: ConversationId,
+    pub space_id: Option<String>,
+}
+
+impl From<Conversation> for Place {
+    fn from(conversation: Conversation) -> Self {
+        Self {
+            id: conversation.id,
+            space_id: conversation.space_id,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Message")]
+pub(crate) struct MessageResponse {
+    id: String,
+    conversation_id: String,
+    /// Its place in the conversation, from 1.
+    seq: u64,
+    /// `user` or `assistant`.
+    role: &'static str,
+    /// Markdown.
+    body: String,
+    /// The same, rendered and harmless.
+    html: String,
+    created_at: String,
+    /// Of an assistant's message: the turn that made it.
+    turn: Option<TurnResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Turn")]
+pub(crate) struct TurnResponse {
+    /// running, done, stopped or failed.
+    status: &'static str,
+    ended_at: Option<String>,
+    brain: String,
+    model: String,
+    trace: Vec<StepResponse>,
+    usage: UsageResponse,
+    truth: TruthResponse,
+    /// The same in words; the server says it, not the model.
+    truth_line: String,
+    /// What was read that a stranger could have written.
+    tainted_by: Vec<String>,
+    error: Option<TurnFailure>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StepResponse {
+    tool: String,
+    args_summary: String,
+    /// `ok` or `error`.
+    status: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct UsageResponse {
+    input_tokens: u64,
+    output_tokens: u64,
+    cache_read_tokens: u64,
+    cache_write_tokens: u64,
+    cost_micros: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TruthResponse {
+    ran: Vec<TruthItemResponse>,
+    waits: Vec<TruthItemResponse>,
+    refused: Vec<TruthItemResponse>,
+    unverified: Vec<TruthItemResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TruthItemResponse {
+    /// The proposal; empty for a wish that did not become one.
+    id: String,
+    code: String,
+    action_id: String,
+    label: String,
+    status: String,
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TurnFailure {
+    code: String,
+    message: String,
+}
+
+impl MessageResponse {
+    fn new(message: Message) -> Self {
+        let (role, turn) = match message.said {
+            Said::ByOwner => ("user", None),
+            Said::ByAgent(turn) => ("assistant", Some(TurnResponse::new(*turn))),
+        };
+        Self {
+            id: message.id.to_string(),
+            conversation_id: message.conversation_id.to_string(),
+            seq: message.seq,
+            role,
+            html: markdown::to_html(&message.body),
+            body: message.body,
+            created_at: message.at.to_string(),
+            turn,
+        }
+    }
+}
+
+impl TurnResponse {
+    fn new(turn: Turn) -> Self {
+        let status = turn.state.as_str();
+        let (ended_at, error) = match turn.state {
+            TurnState::Running => (None, None),
+            TurnState::Done { at } | TurnState::Stopped { at } => (Some(at), None),
+            TurnState::Failed { at, failure } => {
+                let (code, message) = (failure.code, failure.message);
+                (Some(at), Some(TurnFailure { code, message }))
+            }
+        };
+        Self {
+            status,
+            ended_at: ended_at.map(|at| at.to_string()),
+            brain: turn.brain,
+            model: turn.model,
+            trace: turn.trace.into_iter().map(StepResponse::from).collect(),
+            usage: turn.usage.into(),
+            truth_line: turn.truth.line(),
+            truth: turn.truth.into(),
+            tainted_by: turn.tainted_by.sources().to_vec(),
+            error,
+        }
+    }
+}
+
+impl From<Step> for StepResponse {
+    fn from(step: Step) -> Self {
+        Self {
+            tool: step.tool,
+            args_summary: step.args_summary,
+            status: step.status,
+        }
+    }
+}
+
+impl From<Usage> for UsageResponse {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_read_tokens: usage.cache_read_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            cost_micros: usage.cost_micros,
+        }
+    }
+}
+
+impl From<Truth> for TruthResponse {
+    fn from(truth: Truth) -> Self {
+        let items =
+            |items: Vec<TruthItem>| items.into_iter().map(TruthItemResponse::from).collect();
+        Self {
+            ran: items(truth.ran),
+            waits: items(truth.waits),
+            refused: items(truth.refused),
+            unverified: items(truth.unverified),
+        }
+    }
+}
+
+impl From<TruthItem> for TruthItemResponse {
+    fn from(item: TruthItem) -> Self {
+        Self {
+            id: item.id,
+            code: item.code,
+            action_id: item.action_id,
+            label: item.label,
+            status: item.status,
+            reason: item.reason,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct MessagesResponse {
+    /// Oldest first.
+    messages: Vec<MessageResponse>,
+    /// The cursor of older ones.
+    next: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PageQuery {
+    cursor: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(crate) async fn messages(
+    State(app): State<App>,
+    Segment(id): Segment,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<MessagesResponse>, ApiError> {
+    let conversation = find(&app, &id).await?;
+    let before = parse_cursor(query.cursor.as_deref())?;
+    let rows = page_rows(query.limit)?;
+    let (messages, next) = page(&app, conversation.id, before, rows).await?;
+    Ok(Json(MessagesResponse { messages, next }))
+}
+
+/// The newest messages before a place, oldest of them first, and the cursor of older ones.
+pub(super) async fn page(
+    app: &App,
+    id: ConversationId,
+    before: Option<u64>,
+    rows: u32,
+) -> Result<(Vec<MessageResponse>, Option<String>), ApiError> {
+    let mut found = conversations::messages(app.control(), id, before, rows).await?;
+    found.reverse();
+    let next = found.first().filter(|oldest| oldest.seq > 1);
+    let next = next.map(|oldest| oldest.seq.to_string());
+    Ok((found.into_iter().map(MessageResponse::new).collect(), next))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StartedResponse {
+    conversation_id: String,
+    /// The message that is being written: `/api/conversations/{id}/stream?messageId=` reads it.
+    assistant_message_id: String,
+}
+
+impl StartedResponse {
+    fn new(started: &void_agent::turns::Started) -> Self {
+        Self {
+            conversation_id: started.conversation.id.to_string(),
+            assistant_message_id: started.message_id.to_string(),
+        }
+    }
+}
+
+/// Says something; the answer is written whether or not anybody listens.
+pub(crate) async fn say(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+    Body(request): Body<SayRequest>,
+) -> Result<Json<StartedResponse>, ApiError> {
+    let conversation = find(&app, &id).await?;
+    let agent = agent_of(&app, &conversation)?;
+    let started = app.talk().say(&ctx, agent, conversation.id, request.text);
+    Ok(Json(StartedResponse::new(
+        &started.await.map_err(turn_error)?,
+    )))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StreamQuery {
+    #[serde(rename = "messageId")]
+    message_id: Option<String>,
+}
+
+/// Reads a turn: what happened so far, then the rest. Without an id the newest turn.
+pub(crate) async fn stream(
+    State(app): State<App>,
+    admitted: Admitted,
+    Segment(id): Segment,
+    Query(query): Query<StreamQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let conversation = find(&app, &id).await?;
+    let seen = match headers.get("last-event-id") {
+        None => Seen::default(),
+        Some(value) => {
+            let seen = value.to_str().ok().and_then(|text| text.parse().ok());
+            let problem = "is not an id of this stream";
+            seen.ok_or_else(|| ApiError::invalid_field("Last-Event-ID", problem))?
+        }
+    };
+    let message = match &query.message_id {
+        Some(text) => find_turn(&app, &conversation, text).await?,
+        None => newest_turn(&app, &conversation).await?,
+    };
+    Ok(streams::turn(
+        app.control(),
+        app.talk(),
+        admitted.caller,
+        message,
+        seen,
+        app.shared().metrics.listener(),
+    ))
+}
+
+/// Ends the turn that runs. What it had proposed stays as it is.
+pub(crate) async fn stop(
+    State(app): State<App>,
+    Segment(id): Segment,
+) -> Result<Json<MessageResponse>, ApiError> {
+    let conversation = find(&app, &id).await?;
+    let running = conversations::running_in(app.control(), conversation.id).await?;
+    let Some(running) = running else {
+        return Err(ApiError::conflict(
+            "not_running",
+            "no turn is under way in this conversation",
+        ));
+    };
+    let Some(live) = app.talk().live(running.id) else {
+        return Err(ApiError::conflict(
+            "busy",
+            "another instance of Void is at this turn; it ends by itself within its limits",
+        ));
+    };
+    live.stop();
+    let _ = tokio::time::timeout(STOP_WAIT, live.ended()).await;
+    let message = conversations::message(app.control(), running.id).await?;
+    let message = message.ok_or_else(|| ApiError::not_found("there is no such message"))?;
+    Ok(Json(MessageResponse::new(message)))
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RetryRequest {
+    /// The turn's message; the newest one if left out.
+    #[serde(default)]
+    pub message_id: Option<String>,
+}
+
+/// Tries a turn again that failed or was stopped.
+pub(crate) async fn retry(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+    Body(request): Body<RetryRequest>,
+) -> Result<Json<StartedResponse>, ApiError> {
+    let conversation = find(&app, &id).await?;
+    let agent = agent_of(&app, &conversation)?;
+    let message = match &request.message_id {
+        Some(text) => find_turn(&app, &conversation, text).await?,
+        None => newest_turn(&app, &conversation).await?,
+    };
+    let started = app.talk().retry(&ctx, agent, message).await;
+    Ok(Json(StartedResponse::new(&started.map_err(turn_error)?)))
+}
+
+async fn find(app: &App, id: &str) -> Result<Conversation, ApiError> {
+    let unknown = || ApiError::not_found("there is no such conversation");
+    let id: ConversationId = id.parse().map_err(|_| unknown())?;
+    conversations::find(app.control(), id)
+        .await?
+        .ok_or_else(unknown)
+}
+
+fn agent_of<'a>(app: &'a App, conversation: &Conversation) -> Result<&'a Arc<Agent>, ApiError> {
+    agents::find(app, &conversation.agent)
+}
+
+/// A turn of this conversation, and of no other.
+async fn find_turn(
+    app: &App,
+    conversation: &Conversation,
+    id: &str,
+) -> Result<MessageId, ApiError> {
+    let unknown = || ApiError::not_found("there is no such turn in this conversation");
+    let id: MessageId = id.parse().map_err(|_| unknown())?;
+    let found = conversations::message(app.control(), id).await?;
+    found
+        .filter(|message| message.conversation_id == conversation.id)
+        .filter(|message| matches!(message.said, Said::ByAgent(_)))
+        .map(|message| message.id)
+        .ok_or_else(unknown)
+}
+
+async fn newest_turn(app: &App, conversation: &Conversation) -> Result<MessageId, ApiError> {
+    // The last message of a conversation is always an agent's.
+    let newest = conversations::messages(app.control(), conversation.id, None, 1).await?;
+    let newest = newest.first().map(|message| message.id);
+    newest.ok_or_else(|| ApiError::not_found("nothing was said in this conversation yet"))
+}
+
+pub(super) fn turn_error(error: TurnError) -> ApiError {
+    match error {
+        TurnError::OwnerOnly => ApiError::owner_only(),
+        TurnError::NotFound => ApiError::not_found(error.to_string()),
+        TurnError::InvalidMessage => ApiError::invalid_field("text", error.to_string()),
+        TurnError::Busy(_) => ApiError::conflict("busy", error.to_string())
+            .hint("its stream can be read, and it can be stopped"),
+        TurnError::NotRetryable => ApiError::conflict("not_retryable", error.to_string()),
+        TurnError::OverBudget { .. } => ApiError::conflict("cap_reached", error.to_string())
+            .hint("agents.NAME.daily_tokens in void.toml is the budget"),
+        TurnError::Store(error) => error.into(),
+    }
+}

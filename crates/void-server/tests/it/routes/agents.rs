@@ -1,0 +1,73 @@
+//! `/api/agents`.
+
+use serde_json::json;
+use void_testkit::models::{Format, ModelServer, Script};
+
+use crate::apps::Setup;
+use crate::talks::{Turn, agents};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_are_listed_with_brain_rights_and_budget() {
+    let scripts = [Script::says("hi").usage(900, 100), Script::says("never")];
+    let model = ModelServer::start(Format::Anthropic, scripts);
+    let mut all = agents(&model);
+    for agent in &mut all {
+        agent.daily_tokens = Some(1_000);
+        agent.prices.output = 15_000_000;
+    }
+    let setup = Setup {
+        agents: all,
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let owner = app.owner();
+    let listed = owner.get("/api/agents").await.ok();
+    let names: Vec<&str> = listed["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| agent["slug"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["little-blue", "sentinel"]);
+    let blue = &listed["agents"][0];
+    assert_eq!(
+        (&blue["brain"], &blue["model"]),
+        (&json!("anthropic"), &json!("scripted-1"))
+    );
+    assert_eq!(
+        (&blue["daily_tokens"], &blue["used_tokens"]),
+        (&json!(1_000), &json!(0))
+    );
+    assert_eq!(blue["capabilities"], json!(["read", "act"]));
+    assert_eq!(listed["agents"][1]["capabilities"], json!(["read"]));
+    assert_eq!(
+        owner.get("/api/tokens").await.ok()["tokens"],
+        json!([]),
+        "looking makes nobody"
+    );
+    Turn::say(&owner, "hello").await.rest().await;
+    let blue = owner.get("/api/agents").await.ok()["agents"][0].clone();
+    assert_eq!(
+        (&blue["used_tokens"], &blue["used_cost_micros"]),
+        (&json!(1_000), &json!(1_500))
+    );
+    let refused = owner
+        .post("/api/little-blue/turn", json!({"text": "more"}))
+        .await;
+    assert!(
+        refused.error(409, "cap_reached")["message"]
+            .as_str()
+            .unwrap()
+            .contains("1000 tokens")
+    );
+    assert_eq!(model.requests().len(), 1, "the model was not asked");
+    // Withdrawn, she no longer answers, and that is said.
+    let tokens = owner.get("/api/tokens").await.ok();
+    let id = tokens["tokens"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(tokens["tokens"][0]["name"], "little-blue");
+    owner.delete(&format!("/api/tokens/{id}")).await.ok();
+    assert_eq!(
+        owner.get("/api/agents").await.ok()["agents"][0]["withdrawn"],
+        true
+    );
+}

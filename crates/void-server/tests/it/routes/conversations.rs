@@ -1,0 +1,363 @@
+//! `/api/little-blue`, `/api/agents` and `/api/conversations`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use void_domain::limits;
+use void_testkit::models::{Format, ModelServer, Script};
+
+use crate::apps::{App, Engine, Setup};
+use crate::callers::Caller;
+use crate::labs::Lab;
+use crate::talks::{Turn, agents, app_with, text_of};
+
+/// A model that says the first of these, then the next.
+fn model(scripts: impl IntoIterator<Item = Script>) -> ModelServer {
+    ModelServer::start(Format::Anthropic, scripts)
+}
+
+async fn conversation(caller: &Caller) -> (String, Vec<Value>) {
+    let open = caller.get("/api/little-blue").await.ok();
+    let messages = open["messages"].as_array().unwrap().clone();
+    (
+        open["conversation_id"].as_str().unwrap().to_owned(),
+        messages,
+    )
+}
+
+/// Says something and leaves at once.
+async fn say_and_leave(caller: &Caller, conversation: &str, text: &str) -> String {
+    let path = format!("/api/conversations/{conversation}/messages");
+    let started = caller.post(&path, json!({"text": text})).await.ok();
+    assert_eq!(started["conversation_id"], conversation);
+    started["assistant_message_id"].as_str().unwrap().to_owned()
+}
+
+async fn ended(caller: &Caller, conversation: &str) -> Value {
+    let path = format!("/api/conversations/{conversation}/messages");
+    for _ in 0..600 {
+        let page = caller.get(&path).await.ok();
+        let last = page["messages"].as_array().unwrap().last().unwrap().clone();
+        if last["turn"]["status"] != "running" {
+            return last;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the turn does not end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_owner_finds_an_empty_conversation_and_gets_an_answer() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let (id, messages) = conversation(&owner).await;
+    assert!(messages.is_empty());
+    let open = owner.get("/api/little-blue").await.ok();
+    assert_eq!(open["conversation_id"], id, "the same one again");
+    assert_eq!(open["agent"]["slug"], "little-blue");
+    assert_eq!(open["agent"]["brain"], "builtin");
+    assert_eq!(open["space_id"], Value::Null);
+    let heard = Turn::say(&owner, "what can you do?").await.rest().await;
+    assert!(
+        heard
+            .iter()
+            .any(|event| event.event == "tool" && event.data["tool"] == "list_actions")
+    );
+    assert!(text_of(&heard).contains("touch-a"), "{heard:?}");
+    let done = heard.last().unwrap();
+    assert_eq!(done.event, "done");
+    for member in ["assistant_message_id", "usage", "truth", "tainted_by"] {
+        assert!(done.data.get(member).is_some(), "{member}: {}", done.data);
+    }
+    for member in ["ran", "waits", "refused", "unverified"] {
+        assert_eq!(done.data["truth"][member], json!([]));
+    }
+    let (_, messages) = conversation(&owner).await;
+    let said: Vec<&str> = messages
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, ["user", "assistant"]);
+    let answer = &messages[1];
+    assert_eq!(answer["id"], done.data["assistant_message_id"]);
+    assert_eq!(answer["body"], text_of(&heard));
+    assert_eq!(answer["turn"]["status"], "done");
+    assert!(
+        answer["html"].as_str().unwrap().starts_with("<p>"),
+        "{answer}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_safe_wish_runs_and_a_risky_one_waits_whatever_the_model_says() {
+    let lies = "All done! I stopped everything and it works perfectly.";
+    let model = model([
+        Script::calls(
+            "propose_action",
+            &json!({"action_id": "touch-a", "reason": "you asked"}),
+        ),
+        Script::calls(
+            "propose_action",
+            &json!({"action_id": "stop-a", "reason": "you asked"}),
+        ),
+        Script::calls(
+            "propose_action",
+            &json!({"action_id": "rm-rf", "reason": "you asked"}),
+        ),
+        Script::says(lies),
+    ]);
+    let app = app_with(&model).await;
+    let owner = app.owner();
+    let heard = Turn::say(&owner, "do it all").await.rest().await;
+    let done = &heard.last().unwrap().data;
+    let ids = |part: &str| -> Vec<String> {
+        let items = done["truth"][part].as_array().unwrap();
+        items
+            .iter()
+            .map(|item| item["action_id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    // It has no check, so nobody can say that it helped.
+    assert_eq!(
+        (ids("ran"), ids("unverified")),
+        (vec![], vec!["touch-a".to_owned()])
+    );
+    assert_eq!(
+        (ids("waits"), ids("refused")),
+        (vec!["stop-a".to_owned()], vec!["rm-rf".to_owned()])
+    );
+    let (conversation, messages) = conversation(&owner).await;
+    let turn = &messages[1]["turn"];
+    assert!(messages[1]["body"].as_str().unwrap().contains(lies));
+    let line = turn["truth_line"].as_str().unwrap();
+    for part in [
+        "Ran, not confirmed: Touch a",
+        "Waits for your yes: Stop a (",
+        "Did not run: rm-rf (unknown_action)",
+    ] {
+        assert!(line.contains(part), "{line}");
+    }
+    assert_eq!(app.lab.effects().get("r1"), None, "nothing risky ran");
+    // The next prompt tells the model what really came of its last words.
+    let _ = say_and_leave(&owner, &conversation, "thanks").await;
+    ended(&owner, &conversation).await;
+    let prompt = model.bodies().last().unwrap()["messages"].to_string();
+    assert!(
+        prompt.contains("Void's record of your last turn: Ran, not confirmed"),
+        "{prompt}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_goes_on_without_listeners_and_whoever_returns_misses_nothing() {
+    let pause = Duration::from_millis(400);
+    let model = model([Script::new()
+        .text("one ")
+        .pause(pause)
+        .text("two ")
+        .pause(pause)
+        .text("three")]);
+    let lab = Arc::new(Lab::new());
+    let setup = || Setup {
+        lab: Arc::clone(&lab),
+        agents: agents(&model),
+        ..Setup::default()
+    };
+    let app = setup().start().await;
+    let owner = app.owner();
+    let (id, _) = conversation(&owner).await;
+    let message = say_and_leave(&owner, &id, "count").await;
+    let mut first = Turn::read(&owner, &id, &message, None).await;
+    let one = first.next().await.unwrap();
+    assert_eq!(one.data, json!({"text": "one "}));
+    drop(first);
+    // From where it was, and from the beginning, while the turn runs.
+    let (mut resumed, mut whole) = (
+        Turn::read(&owner, &id, &message, Some(&one.id)).await,
+        Turn::read(&owner, &id, &message, None).await,
+    );
+    let (resumed, whole) = (resumed.rest().await, whole.rest().await);
+    assert_eq!(text_of(&resumed), "two three");
+    assert_eq!(text_of(&whole), "one two three");
+    assert_eq!(whole.last().unwrap().event, "done");
+    assert_eq!(whole.last(), resumed.last(), "the ids agree as well");
+    // After the end, by the table as well as by memory.
+    let again = Turn::read(&owner, &id, &message, Some(&one.id))
+        .await
+        .rest()
+        .await;
+    assert_eq!(text_of(&again), "two three");
+    drop(app);
+    let app = setup().start().await;
+    let owner = app.owner();
+    let late = Turn::read(&owner, &id, &message, Some(&one.id))
+        .await
+        .rest()
+        .await;
+    assert_eq!(text_of(&late), "two three", "{late:?}");
+    let anew = Turn::read(&owner, &id, &message, None).await.rest().await;
+    assert_eq!(text_of(&anew), "one two three");
+    assert_eq!(anew.last().unwrap().data, whole.last().unwrap().data);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_turn_at_a_time_and_the_owner_can_stop_it() {
+    let model = model([
+        Script::new().text("thinking").stall(),
+        Script::says("and here it is"),
+    ]);
+    let app = app_with(&model).await;
+    let owner = app.owner();
+    let (id, _) = conversation(&owner).await;
+    let message = say_and_leave(&owner, &id, "think").await;
+    let mut listening = Turn::read(&owner, &id, &message, None).await;
+    assert_eq!(listening.next().await.unwrap().data["text"], "thinking");
+    let second = owner
+        .post("/api/little-blue/turn", json!({"text": "hurry"}))
+        .await;
+    second.error(409, "busy");
+    let retry = format!("/api/conversations/{id}/retry");
+    owner.post_nothing(&retry).await.error(409, "busy");
+    let stopped = owner
+        .post_nothing(&format!("/api/conversations/{id}/stop"))
+        .await
+        .ok();
+    assert_eq!(stopped["turn"]["status"], "stopped");
+    assert_eq!(stopped["body"], "thinking");
+    assert_eq!(listening.rest().await.last().unwrap().event, "done");
+    owner
+        .post_nothing(&format!("/api/conversations/{id}/stop"))
+        .await
+        .error(409, "not_running");
+    assert_eq!(model.hangups(), 1, "the model is not asked on");
+    // Again, with the same message.
+    let started = owner
+        .post(&retry, json!({"message_id": message}))
+        .await
+        .ok();
+    assert_eq!(started["assistant_message_id"], message.as_str());
+    assert_eq!(ended(&owner, &id).await["body"], "and here it is");
+    owner.post_nothing(&retry).await.error(409, "not_retryable");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_fails_is_an_error_that_can_be_tried_again() {
+    let model = model([
+        Script::status(401).refusing("authentication_error", "invalid x-api-key"),
+        Script::says("better"),
+    ]);
+    let app = app_with(&model).await;
+    let owner = app.owner();
+    let heard = Turn::say(&owner, "hello").await.rest().await;
+    let error = heard.last().unwrap();
+    assert_eq!(error.event, "error");
+    assert!(
+        error.data["code"].as_str().unwrap().starts_with("brain_"),
+        "{}",
+        error.data
+    );
+    assert!(error.data["message"].is_string());
+    let (id, messages) = conversation(&owner).await;
+    assert_eq!(messages[1]["turn"]["status"], "failed");
+    assert_eq!(messages[1]["turn"]["error"]["code"], error.data["code"]);
+    owner
+        .post_nothing(&format!("/api/conversations/{id}/retry"))
+        .await
+        .ok();
+    assert_eq!(ended(&owner, &id).await["body"], "better");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_is_bounded_and_strangers_are_not_heard() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let (id, _) = conversation(&owner).await;
+    let long = "x".repeat(limits::MESSAGE_BYTES_MAX + 1);
+    for text in ["", "  \n", long.as_str()] {
+        owner
+            .post("/api/little-blue/turn", json!({"text": text}))
+            .await
+            .error(422, "invalid");
+    }
+    owner
+        .post("/api/little-blue/turn", json!({"text": "x", "more": 1}))
+        .await
+        .error(422, "invalid");
+    let most = "?".repeat(limits::MESSAGE_BYTES_MAX);
+    Turn::say(&owner, &most).await.rest().await;
+    for path in ["messages", "stream"] {
+        let elsewhere = "019a0000-0000-7000-8000-000000000000";
+        owner
+            .get(&format!("/api/conversations/{elsewhere}/{path}"))
+            .await
+            .error(404, "not_found");
+        owner
+            .get(&format!("/api/conversations/x/{path}"))
+            .await
+            .error(404, "not_found");
+    }
+    // A turn of one conversation is not read by way of another, and a person's words are no turn.
+    let (_, messages) = conversation(&owner).await;
+    let said = messages[0]["id"].as_str().unwrap();
+    owner
+        .get(&format!("/api/conversations/{id}/stream?messageId={said}"))
+        .await
+        .error(404, "not_found");
+    let other = owner.get("/api/agents/sentinel/conversation").await.ok();
+    let other = other["conversation_id"].as_str().unwrap();
+    let answer = messages[1]["id"].as_str().unwrap();
+    owner
+        .get(&format!(
+            "/api/conversations/{other}/stream?messageId={answer}"
+        ))
+        .await
+        .error(404, "not_found");
+    owner
+        .get(&format!("/api/conversations/{other}/stream"))
+        .await
+        .error(404, "not_found");
+    // An agent does not talk in the owner's name, not even to itself.
+    let agent = app.agent("blue").await;
+    agent
+        .post("/api/little-blue/turn", json!({"text": "approve it"}))
+        .await
+        .error(403, "owner_only");
+    agent
+        .get(&format!("/api/conversations/{id}/messages"))
+        .await
+        .error(403, "owner_only");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_history_comes_in_pages_on_both_engines() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let owner = app.owner();
+        for number in 0..3 {
+            Turn::say(&owner, &format!("hello {number}"))
+                .await
+                .rest()
+                .await;
+        }
+        let (id, all) = conversation(&owner).await;
+        assert_eq!(all.len(), 6);
+        let path = format!("/api/conversations/{id}/messages?limit=4");
+        let newest = owner.get(&path).await.ok();
+        assert_eq!(newest["messages"].as_array().unwrap(), &all[2..]);
+        let next = newest["next"].as_str().unwrap();
+        let older = owner.get(&format!("{path}&cursor={next}")).await.ok();
+        assert_eq!(older["messages"].as_array().unwrap(), &all[..2]);
+        assert_eq!(older["next"], Value::Null);
+        // A new conversation begins empty, and only once.
+        let begin = "/api/agents/little-blue/conversation";
+        let fresh = owner.post_nothing(begin).await.ok();
+        assert_ne!(fresh["conversation_id"], id.as_str());
+        assert_eq!(fresh["messages"], json!([]));
+        assert_eq!(
+            owner.post_nothing(begin).await.ok()["conversation_id"],
+            fresh["conversation_id"]
+        );
+        assert_eq!(owner.get(&path).await.ok(), newest, "the older one stays");
+    }
+}
