@@ -55,6 +55,11 @@ pub(crate) enum Command {
     Thaw,
     /// Watched services: up, down or unknown
     Services(ServicesArgs),
+    /// Talk to an agent
+    Chat(ChatArgs),
+    /// Who talks here
+    #[command(subcommand)]
+    Agents(AgentsCommand),
     /// The machines behind the catalogue
     #[command(subcommand)]
     Hosts(HostsCommand),
@@ -97,6 +102,28 @@ pub(crate) struct DemoArgs {
 pub(crate) struct ServicesArgs {
     /// One service, with its changes of the last day
     pub id: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  void chat\n  void chat -m \"what is wrong?\"\n  void chat sentinel -m \"what was refused today?\"\n  journalctl -u caddy -n 20 | void chat"
+)]
+pub(crate) struct ChatArgs {
+    /// Whom to talk to
+    #[arg(default_value = "little-blue")]
+    pub agent: String,
+    /// Say this and end with the answer; without it a conversation begins, or the message is read from a pipe
+    #[arg(short, long, value_name = "TEXT")]
+    pub message: Option<String>,
+    /// Begin a new conversation
+    #[arg(long)]
+    pub new: bool,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// List them with brain, rights and use
+    Ls,
 }
 
 #[derive(Debug, Clone, Args)]

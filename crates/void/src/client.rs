@@ -1,12 +1,15 @@
 //! Talking to the server: the command line is a caller like any other, with the owner's token or an
 //! agent's.
 
+mod events;
+
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 use void_domain::secrets::Secret;
 
+pub(crate) use self::events::{Event, Events};
 use crate::exit::{Exit, Problem};
 use crate::settings::{Environment, Settings};
 
@@ -116,10 +119,22 @@ impl Client {
         }
     }
 
-    /// A body that is read as it comes: events, or a long export.
+    /// Events as they come, after the last one that was heard.
+    pub(crate) async fn events(&self, path: &str, last: Option<&str>) -> Result<Events, Problem> {
+        let mut request = self.request(Method::GET, path);
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        self.open(request).await.map(Events::new)
+    }
+
+    /// A body that is read as it comes.
     pub(crate) async fn stream(&self, path: &str) -> Result<reqwest::Response, Problem> {
-        let response = self
-            .request(Method::GET, path)
+        self.open(self.request(Method::GET, path)).await
+    }
+
+    async fn open(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, Problem> {
+        let response = request
             .send()
             .await
             .map_err(|error| self.unreachable(&error))?;

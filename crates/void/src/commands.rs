@@ -1,8 +1,10 @@
 //! One file per noun. Commands are thin: they call the server, or a pure function, and print.
 
 mod actions;
+mod agents;
 mod audit;
 mod backup;
+mod chat;
 mod config;
 mod demo;
 mod doctor;
@@ -17,6 +19,7 @@ mod services;
 mod status;
 mod token;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
@@ -34,11 +37,18 @@ pub(crate) struct Session<'a> {
     pub environment: &'a Environment,
     pub output: &'a Output,
     url: Option<String>,
+    /// This program with the flags that say which server, as it can be typed again.
+    called_as: String,
 }
 
 impl Session<'_> {
     pub(crate) fn client(&self) -> Result<Client, Problem> {
         Client::new(self.url.as_deref(), &self.settings, self.environment)
+    }
+
+    /// Another command for the same server, to be copied.
+    pub(crate) fn again(&self, command: &str) -> String {
+        format!("{} {command}", self.called_as)
     }
 }
 
@@ -74,6 +84,7 @@ pub(crate) async fn run(
         settings,
         environment,
         output,
+        called_as: called_as(&cli),
         url: cli.url,
     };
     let exit = match cli.command {
@@ -85,6 +96,8 @@ pub(crate) async fn run(
         Command::Freeze(args) => freeze::freeze(&session, args).await?,
         Command::Thaw => freeze::thaw(&session).await?,
         Command::Services(args) => services::run(&session, args).await?,
+        Command::Chat(args) => chat::run(&session, args).await?,
+        Command::Agents(command) => agents::run(&session, command).await?,
         Command::Hosts(command) => hosts::run(&session, command).await?,
         Command::Audit(command) => audit::run(&session, command).await?,
         Command::Token(command) => token::run(&session, command).await?,
@@ -98,6 +111,42 @@ pub(crate) async fn run(
         | Command::HelpExitCodes => Exit::Done,
     };
     Ok(exit.into())
+}
+
+fn called_as(cli: &Cli) -> String {
+    let mut called = program();
+    let mut add = |flag: &str, value: Option<String>| {
+        if let Some(value) = value {
+            called.push_str(&format!(" {flag} {}", quoted(&value)));
+        }
+    };
+    add(
+        "--config",
+        cli.config.as_ref().map(|path| path.display().to_string()),
+    );
+    add(
+        "--data",
+        cli.data.as_ref().map(|path| path.display().to_string()),
+    );
+    add("--url", cli.url.clone());
+    called
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:=+@%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// How this program was called, as far as that can be typed again.
+pub(crate) fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("void"));
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
+    short.unwrap_or(path).display().to_string()
 }
 
 fn version(output: &Output) {

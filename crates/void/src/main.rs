@@ -1,5 +1,6 @@
 //! The binary: command line, settings, composition. Rules live elsewhere.
 
+mod agents;
 mod catalogue;
 mod cli;
 mod client;

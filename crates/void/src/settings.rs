@@ -1,6 +1,7 @@
 //! Settings: flag over environment over file over default, each with its source. Secrets are
 //! references, resolved here and held by type.
 
+mod agents;
 mod file;
 mod secrets;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use void_control::Limits;
 use void_domain::catalogue::Lockout;
 use void_domain::secrets::Secret;
 
+pub(crate) use self::agents::{AgentSettings, BrainKind, ClaudeSettings};
 use self::file::FileSettings;
 pub(crate) use self::secrets::Reference;
 use crate::cli::Cli;
@@ -126,6 +128,9 @@ pub(crate) struct Settings {
     pub backups: Sourced<bool>,
     pub backups_folder: Sourced<PathBuf>,
     pub limits: Sourced<Limits>,
+    pub agents: BTreeMap<&'static str, AgentSettings>,
+    pub claude: ClaudeSettings,
+    pub little_blue_token: Sourced<Option<Reference>>,
     pub lockout: Sourced<Lockout>,
     pub lockout_entries: Vec<String>,
 }
@@ -307,6 +312,14 @@ impl Settings {
                 ),
                 value: limits,
             },
+            agents: agents::merge(file.agents, environment)?,
+            claude: agents::claude(file.claude, environment),
+            little_blue_token: reference(
+                environment,
+                "LITTLEBLUE_TOKEN",
+                None,
+                "little_blue_token",
+            )?,
             lockout: Sourced {
                 value: lockout,
                 source: file_or_default(own_given),

@@ -176,5 +176,7 @@ pub(crate) async fn little_blue_turn(
 
 pub(super) fn find<'a>(app: &'a App, slug: &str) -> Result<&'a Arc<Agent>, ApiError> {
     let found = app.talk().agent(slug);
-    found.ok_or_else(|| ApiError::not_found("there is no such agent here").hint("GET /api/agents"))
+    found.ok_or_else(|| {
+        ApiError::not_found("there is no such agent here").hint("void agents ls shows who is")
+    })
 }

@@ -1,11 +1,13 @@
 //! `void config`
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::Session;
 use crate::cli::ConfigCommand;
 use crate::exit::{Exit, Problem};
-use crate::settings::{Settings, Source};
+use crate::settings::{AgentSettings, Settings, Source};
 use crate::{catalogue, services};
 
 pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit, Problem> {
@@ -16,7 +18,7 @@ pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit,
 }
 
 struct Line {
-    name: &'static str,
+    name: Cow<'static, str>,
     value: String,
     source: Source,
 }
@@ -33,7 +35,7 @@ fn show(session: &Session<'_>) -> Result<Exit, Problem> {
     }
     let rows: Vec<Vec<String>> = lines
         .into_iter()
-        .map(|line| vec![line.name.to_owned(), line.value, line.source.to_string()])
+        .map(|line| vec![line.name.into_owned(), line.value, line.source.to_string()])
         .collect();
     session.output.table(&["SETTING", "VALUE", "FROM"], &rows);
     Ok(Exit::Done)
@@ -41,8 +43,8 @@ fn show(session: &Session<'_>) -> Result<Exit, Problem> {
 
 /// Secrets show where they are, never what they are.
 fn lines(settings: &Settings) -> Vec<Line> {
-    let line = |name, value: String, source: &Source| Line {
-        name,
+    let line = |name: &'static str, value: String, source: &Source| Line {
+        name: Cow::Borrowed(name),
         value,
         source: source.clone(),
     };
@@ -50,7 +52,7 @@ fn lines(settings: &Settings) -> Vec<Line> {
         line(name, setting.value.display().to_string(), &setting.source)
     };
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-    vec![
+    let mut lines = vec![
         path("config file", &settings.config_file),
         path("data", &settings.data),
         line(
@@ -192,6 +194,50 @@ fn lines(settings: &Settings) -> Vec<Line> {
             settings.lockout_entries.join(" "),
             &settings.lockout.source,
         ),
+        path("claude.program", &settings.claude.program),
+        line(
+            "claude.home",
+            or_dash(
+                settings
+                    .claude
+                    .home
+                    .value
+                    .as_ref()
+                    .map(|path| path.display().to_string()),
+            ),
+            &settings.claude.home.source,
+        ),
+    ];
+    for (slug, agent) in &settings.agents {
+        lines.extend(agent_lines(slug, agent));
+    }
+    lines
+}
+
+fn agent_lines(slug: &str, agent: &AgentSettings) -> Vec<Line> {
+    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let line = |key: &str, value: String, source: &Source| Line {
+        name: Cow::Owned(format!("agents.{slug}.{key}")),
+        value,
+        source: source.clone(),
+    };
+    let brain = agent.brain.value.as_str().to_owned();
+    let key = agent.key.value.as_ref().map(ToString::to_string);
+    let tokens = agent.daily_tokens.value.map(|tokens| tokens.to_string());
+    vec![
+        line("brain", brain, &agent.brain.source),
+        line(
+            "model",
+            or_dash(agent.model.value.clone()),
+            &agent.model.source,
+        ),
+        line("key", or_dash(key), &agent.key.source),
+        line(
+            "base_url",
+            or_dash(agent.base_url.value.clone()),
+            &agent.base_url.source,
+        ),
+        line("daily_tokens", or_dash(tokens), &agent.daily_tokens.source),
     ]
 }
 
@@ -208,6 +254,7 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
     }
     let catalogue = catalogue::load(settings)?;
     let services = services::load(settings)?;
+    crate::agents::load(settings, session.environment)?;
     crate::compose::channels(settings, session.environment, &catalogue)?;
     let unknown = services::unknown_checks(&catalogue, &services);
     if session.output.json {

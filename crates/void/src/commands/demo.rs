@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use void_server::Bound;
 
+use super::program;
 use super::rows::word;
 use super::serve::{self, Serving};
+use crate::agents;
 use crate::cli::{Cli, DemoArgs, LogFormat};
 use crate::client::Client;
 use crate::compose::{self, Label};
@@ -42,7 +44,8 @@ pub(super) async fn run(
     };
     let settings = Settings::load(&cli, Flags::default(), &nothing)?;
     let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
-    let serving = Serving::start(bound, control, &settings);
+    let agents = agents::load(&settings, &nothing)?;
+    let serving = Serving::start(bound, control, agents, &settings);
     let waiting = ask_for_something(&settings, &nothing).await?;
     greet(output, &lab, address, &waiting);
     serving.until_told_to_stop().await?;
@@ -99,7 +102,7 @@ fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value)
     let code = word(waiting, "code");
     let commands = [
         "services".to_owned(),
-        "run restart-caddy --reason \"it is down\"".to_owned(),
+        "chat -m \"what is wrong?\"".to_owned(),
         format!("inbox approve {code}"),
     ];
     let program = program();
@@ -120,7 +123,7 @@ fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value)
     ));
     for (command, meaning) in commands.iter().zip([
         "what is up, what is down",
-        "safe: runs at once, then is checked",
+        "ask Little Blue; what is safe she does at once, and it is checked",
         "risky: needs your yes",
     ]) {
         output.line(format!(
@@ -130,12 +133,4 @@ fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value)
         output.line(format!("  {command}"));
     }
     output.line("\nCtrl-C ends the rehearsal and removes everything.");
-}
-
-/// How this program was called, as far as that can be typed again.
-fn program() -> String {
-    let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("void"));
-    let here = std::env::current_dir().ok();
-    let short = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
-    short.unwrap_or(path).display().to_string()
 }

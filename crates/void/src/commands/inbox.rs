@@ -1,6 +1,5 @@
 //! `void inbox`
 
-use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use void_domain::text;
 
@@ -8,7 +7,7 @@ use super::rows::{self, word};
 use super::run::segment;
 use super::{Session, patiently};
 use crate::cli::{InboxCommand, SettleOutcome};
-use crate::client::Client;
+use crate::client::{Client, Events};
 use crate::exit::{Exit, Problem};
 use crate::output;
 
@@ -175,7 +174,7 @@ async fn reject(session: &Session<'_>, id: &str, reason: Option<String>) -> Resu
 /// Follows the events; with an id, until that proposal has ended.
 async fn watch(session: &Session<'_>, id: Option<String>) -> Result<Exit, Problem> {
     let client = session.client()?;
-    let stream = client.stream("/api/events").await?;
+    let stream = client.events("/api/events", None).await?;
     let followed = match &id {
         None => None,
         Some(id) => {
@@ -202,53 +201,36 @@ async fn watch(session: &Session<'_>, id: Option<String>) -> Result<Exit, Proble
 async fn follow(
     session: &Session<'_>,
     client: &Client,
-    stream: reqwest::Response,
+    mut stream: Events,
     followed: Option<&str>,
 ) -> Result<Exit, Problem> {
-    let broken = || {
-        Problem::new(
-            Exit::Unreachable,
-            "unreachable",
-            "the stream of events broke off",
-        )
-        .next("void inbox watch")
-    };
-    let mut chunks = stream.bytes_stream();
-    let mut buffer = String::new();
-    while let Some(chunk) = chunks.next().await {
-        buffer.push_str(&String::from_utf8_lossy(&chunk.map_err(|_| broken())?));
-        while let Some((frame, rest)) = buffer.split_once("\n\n") {
-            let event = parse(frame);
-            buffer = rest.to_owned();
-            let Some((kind, data)) = event else { continue };
-            if followed.is_some_and(|id| word(&data, "id") != id) {
-                continue;
-            }
-            if session.output.json {
-                session.output.value(json!({"event": kind, "data": data}));
-            } else {
-                session.output.line(format!(
-                    "{}  {kind:20}  {}  {}",
-                    word(&data, "at"),
-                    word(&data, "code"),
-                    text::escaped(word(&data, "label"))
-                ));
-            }
-            let ended = !matches!(word(&data, "status"), "pending" | "approved" | "running");
-            if let Some(id) = followed.filter(|_| ended) {
-                let row = find(client, id).await?;
-                let exit = rows::exit(&row);
-                print(session, row);
-                return Ok(exit);
-            }
+    while let Some(event) = stream.next().await? {
+        let (kind, data) = (event.name, event.data);
+        if followed.is_some_and(|id| word(&data, "id") != id) {
+            continue;
+        }
+        if session.output.json {
+            session.output.value(json!({"event": kind, "data": data}));
+        } else {
+            session.output.line(format!(
+                "{}  {kind:20}  {}  {}",
+                word(&data, "at"),
+                word(&data, "code"),
+                text::escaped(word(&data, "label"))
+            ));
+        }
+        let ended = !matches!(word(&data, "status"), "pending" | "approved" | "running");
+        if let Some(id) = followed.filter(|_| ended) {
+            let row = find(client, id).await?;
+            let exit = rows::exit(&row);
+            print(session, row);
+            return Ok(exit);
         }
     }
-    Err(broken())
-}
-
-fn parse(frame: &str) -> Option<(String, Value)> {
-    let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
-    let kind = field("event: ")?;
-    let data = serde_json::from_str(field("data: ")?).ok()?;
-    Some((kind.to_owned(), data))
+    let problem = Problem::new(
+        Exit::Unreachable,
+        "unreachable",
+        "the stream of events ended",
+    );
+    Err(problem.next("void inbox watch"))
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use void_agent::agents;
+use void_agent::agents::Agent;
 use void_agent::turns::Talk;
 use void_control::Control;
 use void_server::{Bound, ServerConfig};
 
 use super::Session;
+use crate::agents;
 use crate::cli::LogFormat;
 use crate::compose::{self, Label};
 use crate::exit::{Exit, Problem};
@@ -26,7 +27,9 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
         let message = format!("{} cannot be listened on: {error}", settings.listen.value);
         Problem::failed("listen", message).next("choose another address with --listen")
     })?;
+    let agents = agents::load(settings, session.environment)?;
     let control = compose::control(settings, session.environment, Label::Real).await?;
+    agents::introduce(&control, settings, session.environment).await?;
     let address = bound.address;
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");
     if !session.output.json {
@@ -43,7 +46,7 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
             .output
             .line("  next: void status, void actions ls, void doctor");
     }
-    let serving = Serving::start(bound, control, settings);
+    let serving = Serving::start(bound, control, agents, settings);
     notify_systemd(session, "READY=1");
     wait_for_signal().await?;
     notify_systemd(session, "STOPPING=1");
@@ -59,10 +62,15 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    pub(super) fn start(bound: Bound, control: Control, settings: &Settings) -> Self {
+    pub(super) fn start(
+        bound: Bound,
+        control: Control,
+        agents: Vec<Agent>,
+        settings: &Settings,
+    ) -> Self {
         let router = void_server::router(ServerConfig {
             control: control.clone(),
-            talk: Talk::new(control.clone(), agents::builtin()),
+            talk: Talk::new(control.clone(), agents),
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.value.clone(),
         });

@@ -1,10 +1,12 @@
 //! The settings file. Unknown names are errors, with their line and the name that was likely meant.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use void_domain::text;
 
+use super::agents::{AgentTable, ClaudeTable};
 use crate::exit::Problem;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -24,6 +26,8 @@ pub(super) struct FileSettings {
     pub local: Local,
     pub backups: Backups,
     pub limits: LimitSettings,
+    pub agents: BTreeMap<String, AgentTable>,
+    pub claude: ClaudeTable,
     #[serde(rename = "self")]
     pub own: Own,
 }

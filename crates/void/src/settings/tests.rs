@@ -133,3 +133,64 @@ fn a_named_file_must_be_there_and_the_default_one_need_not() {
     ]);
     assert!(Settings::load(&cli, Flags::default(), &Environment::of(&[])).is_err());
 }
+
+#[test]
+fn agents_think_with_rules_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let blue = |toml, variables: &[(&str, &str)]| {
+        let settings = load(folder.path(), toml, variables, Flags::default());
+        settings.map(|settings| settings.agents["little-blue"].clone())
+    };
+    let agent = blue(None, &[("ANTHROPIC_API_KEY", "sk-1")]).unwrap();
+    assert_eq!(
+        agent.brain.value,
+        BrainKind::Builtin,
+        "a key alone changes nothing"
+    );
+    let file = "[agents.little-blue]\nbrain = \"anthropic\"\nmodel = \"m-file\"\nkey = \"file:/run/key\"\n\
+        daily_tokens = 5000\nprices = { input = 3.0, output = 15.5 }\n";
+    let agent = blue(Some(file), &[("ANTHROPIC_API_KEY", "sk-1")]).unwrap();
+    assert_eq!(agent.brain.value, BrainKind::Anthropic);
+    assert_eq!(agent.model.value.as_deref(), Some("m-file"));
+    assert_eq!(agent.key.value, Some(Reference::File("/run/key".into())));
+    assert_eq!(agent.daily_tokens.value, Some(5_000));
+    assert_eq!(agent.prices.value.output, 15_500_000);
+    let variables: &[(&str, &str)] = &[
+        ("VOID_BRAIN", "ollama"),
+        ("VOID_MODEL", "m-env"),
+        ("OLLAMA_HOST", "box:11434"),
+    ];
+    let agent = blue(Some(file), variables).unwrap();
+    assert_eq!(agent.brain.value, BrainKind::Ollama);
+    assert_eq!(agent.brain.source, Source::Environment("VOID_BRAIN"));
+    assert_eq!(agent.model.value.as_deref(), Some("m-env"));
+    assert_eq!(agent.base_url.value.as_deref(), Some("box:11434"));
+    for (toml, problem) in [
+        (
+            "[agents.litle-blue]\nbrain = \"builtin\"",
+            "did you mean little-blue?",
+        ),
+        (
+            "[agents.little-blue]\nbrain = \"gpt\"",
+            "\"gpt\" is no brain",
+        ),
+        (
+            "[agents.little-blue]\nkey = \"sk-secret\"",
+            "must say where the secret is",
+        ),
+        (
+            "[agents.little-blue]\nmodle = \"x\"",
+            "did you mean `model`?",
+        ),
+        (
+            "[agents.little-blue]\nprices = { input = -1.0 }",
+            "a price is 0 or more",
+        ),
+    ] {
+        let error = blue(Some(toml), &[]).unwrap_err().message;
+        assert!(
+            error.contains(problem) && !error.contains("sk-secret"),
+            "{error}"
+        );
+    }
+}

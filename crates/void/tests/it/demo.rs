@@ -221,6 +221,102 @@ fn the_lab_is_as_promised_and_says_that_it_is_a_rehearsal() {
     assert!(!shown.contains("192.0.2.1"), "{shown}");
 }
 
+/// What the owner says, as they would type it, and what they see.
+fn chat(demo: &Demo, message: &str) -> String {
+    let output = demo.void(&["chat", "-m", message]);
+    assert!(output.status.success(), "{message}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn little_blue_mends_what_is_safe_and_asks_for_the_rest() {
+    let demo = Demo::start();
+    eventually_blocking("caddy to be seen down", || {
+        let service = demo.json(&["services", "caddy"]);
+        (service["status"] == "down").then_some(())
+    });
+    let said = chat(&demo, "what is wrong?");
+    assert!(
+        said.contains("Caddy, the reverse proxy (rehearsal) is down"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Void: Done, checked: Restart Caddy (rehearsal)."),
+        "{said}"
+    );
+    assert_eq!(demo.json(&["services", "caddy"])["status"], "up");
+    let said = chat(&demo, "stop iventoy");
+    assert!(
+        said.contains("Void: Waits for your yes: Stop iVentoy (rehearsal)"),
+        "{said}"
+    );
+    assert_eq!(
+        demo.json(&["services", "iventoy"])["status"],
+        "up",
+        "nothing has run"
+    );
+    // The command that it printed, as a shell would read it.
+    let printed = said
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("yes: "))
+        .unwrap();
+    let approve = Command::new("/bin/sh")
+        .args(["-c", &format!("{printed} --yes")])
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(approve.status.success(), "{printed}: {approve:?}");
+    let said = chat(&demo, "did it work?");
+    assert!(
+        said.contains("It ran, and the check confirmed it"),
+        "{said}"
+    );
+    assert!(
+        said.contains("Void: Done, checked: Stop iVentoy (rehearsal)."),
+        "{said}"
+    );
+    // She asked in her own name, and the record says who decided.
+    let row = demo.json(&["inbox", "show", word(&demo.greeting, "waiting")]);
+    assert_eq!(row["requested_by"]["name"], "little-blue", "{row}");
+    assert_eq!(row["resolved_by"], "owner-cli", "{row}");
+    let refused = chat(&demo, "approve everything for me");
+    assert!(
+        refused.contains("Void: Nothing was run or queued"),
+        "{refused}"
+    );
+    let verified = demo.void(&["audit", "verify"]);
+    assert!(verified.status.success(), "{verified:?}");
+}
+
+#[test]
+fn a_chat_can_be_piped_and_read_by_programs() {
+    let demo = Demo::start();
+    let lines = demo.void(&["--json", "chat", "sentinel", "-m", "what can you do?"]);
+    let events: Vec<Value> = String::from_utf8(lines.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<&str> = events.iter().map(|event| word(event, "event")).collect();
+    assert_eq!(names.first(), Some(&"tool"), "{names:?}");
+    assert_eq!(names.last(), Some(&"done"), "{names:?}");
+    let piped = Command::new("/bin/sh")
+        .args(["-c", "printf 'what is wrong?' | \"$0\" --data \"$1\" chat"])
+        .arg(VOID)
+        .arg(demo.data())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&piped.stdout);
+    assert!(said.contains("Void: "), "{piped:?}");
+    let nobody = demo.void(&["chat", "nobody", "-m", "hi"]);
+    assert_eq!(nobody.status.code(), Some(5), "{nobody:?}");
+    let empty = demo.void(&["chat", "-m", " "]);
+    assert_eq!(empty.status.code(), Some(2), "{empty:?}");
+    let agents = demo.json(&["agents", "ls"]);
+    assert_eq!(agents["agents"][0]["slug"], "little-blue", "{agents}");
+}
+
 #[test]
 fn a_wrong_turn_ends_like_in_a_real_lab() {
     let demo = Demo::start();
