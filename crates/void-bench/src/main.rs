@@ -15,6 +15,7 @@ mod runs;
 mod servers;
 mod statistics;
 mod subject;
+mod talker;
 mod verdicts;
 
 use std::path::{Path, PathBuf};

@@ -5,4 +5,5 @@ pub(crate) mod deep;
 pub(crate) mod disk;
 pub(crate) mod process;
 pub(crate) mod streams;
+pub(crate) mod talk;
 pub(crate) mod throughput;

@@ -13,6 +13,8 @@ pub(crate) enum Name {
     Postgres,
     /// Memory of idle event listeners
     Streams,
+    /// What is added to a turn: its pieces, its rounds of tools
+    Talk,
     /// Appending to the record and verifying it
     Audit,
     /// Start, idle memory and size of the binary
@@ -33,6 +35,11 @@ pub(crate) struct Plan {
     pub listeners: usize,
     /// How long memory may settle before it is read.
     pub settle: Duration,
+    /// Pieces of an answer, and of each when many speak at once.
+    pub pieces: u32,
+    pub pieces_of_many: u32,
+    pub talks: usize,
+    pub tool_turns: usize,
     pub audit_appends: usize,
     pub audit_entries: u64,
     pub starts: usize,
@@ -63,6 +70,10 @@ impl Plan {
         round: Duration::from_millis(1_500),
         listeners: 1_000,
         settle: Duration::from_secs(3),
+        pieces: 400,
+        pieces_of_many: 150,
+        talks: 200,
+        tool_turns: 20,
         audit_appends: 50_000,
         audit_entries: 500_000,
         starts: 7,
@@ -78,6 +89,10 @@ impl Plan {
         round: Duration::from_millis(60),
         listeners: 10,
         settle: Duration::from_millis(50),
+        pieces: 8,
+        pieces_of_many: 4,
+        talks: 3,
+        tool_turns: 1,
         audit_appends: 500,
         audit_entries: 2_000,
         starts: 1,

@@ -31,6 +31,22 @@ fn sections(out: &mut String, results: &Value) -> std::fmt::Result {
             bytes / 1024.0
         )?;
     }
+    if let (Some(direct), Some(through)) = (
+        number("/talk/piece_direct_p50_ms"),
+        number("/talk/piece_p50_ms"),
+    ) {
+        let of = |name: &str| number(&format!("/talk/{name}")).unwrap_or(0.0);
+        writeln!(
+            out,
+            "turns: a piece takes {through:.3} ms ({direct:.3} ms from the model itself), a round of tools {:.2} ms; {:.0} at once: p50 {:.2} ms ({:.2} from the model itself), p99 {:.1}, longest {:.1}",
+            of("tool_round_p50_ms"),
+            of("streams"),
+            of("many_p50_ms"),
+            of("many_direct_p50_ms"),
+            of("many_p99_ms"),
+            of("many_longest_ms"),
+        )?;
+    }
     if let (Some(append), Some(verify)) =
         (number("/audit/append_per_s"), number("/audit/verify_per_s"))
     {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Outcome;
 use crate::measure::throughput::{self, Databases};
-use crate::measure::{audit, deep, disk, process, streams};
+use crate::measure::{audit, deep, disk, process, streams, talk};
 use crate::plan::{Name, Plan};
 use crate::postgres::Cluster;
 use crate::product;
@@ -42,6 +42,9 @@ impl Run {
         keep("throughput", self.throughput().await?.into());
         if self.wants(Name::Streams, "idle listeners") {
             keep("streams", streams::measure(plan, place, &program).await?);
+        }
+        if self.wants(Name::Talk, "turns") {
+            keep("talk", talk::measure(plan, place, &program).await?);
         }
         if self.wants(Name::Audit, "the record") {
             keep("audit", audit::measure(plan, place).await?);
@@ -85,7 +88,7 @@ impl Run {
     }
 
     fn needs_product(&self) -> bool {
-        [Name::Streams, Name::Process, Name::Rows]
+        [Name::Streams, Name::Talk, Name::Process, Name::Rows]
             .into_iter()
             .any(|name| self.is_wanted(name))
     }

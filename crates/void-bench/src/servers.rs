@@ -96,6 +96,24 @@ impl Server {
         Self::start(&command, folder, port, "/readyz").await
     }
 
+    /// The product with a model at this address.
+    pub(crate) async fn talking(
+        program: &Path,
+        folder: &Path,
+        clients: usize,
+        model: SocketAddr,
+    ) -> Outcome<Self> {
+        let port = free_port();
+        fs::write(folder.join("actions.json"), catalogue_text(clients))?;
+        let command = format!(
+            "env -i OWNER_TOKEN={OWNER_TOKEN} VOID_LISTEN=127.0.0.1:{port} VOID_DATA={} VOID_BRAIN=anthropic \
+             VOID_MODEL=talker ANTHROPIC_API_KEY=unused ANTHROPIC_BASE_URL=http://{model} {} serve",
+            quoted(folder),
+            quoted(program)
+        );
+        Self::start(&command, folder, port, "/readyz").await
+    }
+
     /// Ends it as a power cut would, as far as the process goes.
     pub(crate) fn kill(mut self) {
         signal(self.process.pid(), Signal::KILL);

@@ -90,6 +90,27 @@ pub(crate) fn judge(results: &Value) -> Vec<Verdict> {
             KIB,
         ),
         (
+            "/talk/piece_added_p50_ms",
+            "added to a piece of an answer, p50",
+            "ms",
+            Goal::AtMost(0.3),
+            1.0,
+        ),
+        (
+            "/talk/tool_round_p50_ms",
+            "a round of tools, p50",
+            "ms",
+            Goal::AtMost(1.5),
+            1.0,
+        ),
+        (
+            "/talk/many_longest_ms",
+            "longest wait of a piece in 200 streams",
+            "ms",
+            Goal::Below(250.0),
+            1.0,
+        ),
+        (
             "/audit/verify_per_s",
             "audit verify",
             "million entries/s",

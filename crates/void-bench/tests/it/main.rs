@@ -41,6 +41,9 @@ fn every_measurement_has_its_numbers_and_the_rows_match_the_answers() {
         "/disk/p99_ms",
         "/streams/listeners",
         "/streams/bytes_per_listener",
+        "/talk/piece_added_p50_ms",
+        "/talk/tool_round_p50_ms",
+        "/talk/many_longest_ms",
         "/audit/append_per_s",
         "/audit/verify_per_s",
         "/process/first_start_to_ready_ms",
@@ -60,7 +63,7 @@ fn every_measurement_has_its_numbers_and_the_rows_match_the_answers() {
     }
     throughput(&results);
     let targets = results["targets"].as_array().unwrap();
-    assert!(targets.len() >= 14, "{targets:?}");
+    assert!(targets.len() >= 17, "{targets:?}");
     assert!(targets.iter().all(|target| target["verdict"].is_string()));
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
