@@ -7,6 +7,7 @@ use void_domain::capabilities::Capabilities;
 use void_domain::conversations::Usage;
 
 use crate::brains::{Brain, BuiltinBrain};
+use crate::gateway::Gateway;
 use crate::personas::{PERSONAS, Persona};
 use crate::tools::Registry;
 
@@ -15,6 +16,8 @@ pub struct Agent {
     pub brain: Arc<dyn Brain>,
     /// builtin, anthropic, openai, ollama or claude.
     pub brain_name: String,
+    /// For a brain whose program must not have the key.
+    pub gateway: Option<Gateway>,
     pub daily_tokens: Option<u64>,
     pub prices: Prices,
 }
@@ -58,6 +61,7 @@ impl Agent {
             persona,
             brain,
             brain_name: brain_name.to_owned(),
+            gateway: None,
             daily_tokens: None,
             prices: Prices::default(),
         }

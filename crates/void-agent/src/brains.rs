@@ -8,11 +8,13 @@
 mod anthropic;
 mod builtin;
 mod calls;
+mod claude;
 mod endpoints;
 mod errors;
 mod exchanges;
 mod frames;
 mod functions;
+mod meters;
 mod ollama;
 mod openai;
 mod refusals;
@@ -29,12 +31,17 @@ use void_domain::text;
 
 pub use self::anthropic::AnthropicBrain;
 pub use self::builtin::BuiltinBrain;
+pub(crate) use self::claude::TOOL_PREFIX;
+pub use self::claude::{ClaudeBrain, ClaudeConfig, ClaudeLogin, SEARCH_PATH, SILENCE_MAX};
 pub use self::endpoints::{BaseUrl, BrainConfig, Http, InvalidBrain, Patience, Random};
+pub(crate) use self::endpoints::{Endpoint, KeyHeader};
 pub use self::errors::{BrainError, BrainErrorKind, Retry};
 pub use self::exchanges::STREAM_BYTES_MAX;
 pub use self::frames::FRAME_BYTES_MAX;
+pub(crate) use self::meters::Meter;
 pub use self::ollama::OllamaBrain;
 pub use self::openai::OpenAiBrain;
+pub(crate) use self::refusals::words_of;
 
 /// One tool call's arguments as text. Larger ones end the answer.
 pub const ARGUMENTS_BYTES_MAX: usize = 256 * 1024;

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod brains;
+pub mod gateway;
 pub mod personas;
 pub mod tools;
 pub mod turns;

@@ -19,7 +19,8 @@ use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
 
 pub use live::{ChatEvent, Live};
-pub use passes::Pass;
+pub(crate) use passes::{ModelCall, NoModelCall};
+pub use passes::{Pass, TURN_MODEL_CALLS_MAX};
 
 use self::loops::{Draft, Ended, Running};
 use self::passes::Passes;
@@ -159,6 +160,7 @@ impl Talk {
         };
         let ended = turn.run(begun, pass).await;
         drop(issued);
+        turn.models.counted().await;
         turn.draft().proposals.close().await;
         (ended, turn.draft())
     }

@@ -56,9 +56,14 @@ pub(crate) async fn admit(
     let request_id = access::new_request_id(app.control())?;
     request.extensions_mut().insert(request_id);
     let shown = Shown::of(request.headers(), cookie_name(app));
-    if let Shown::Bearer { token, .. } = &shown
-        && let Some(pass) = app.talk().pass(token)
-    {
+    let pass = match &shown {
+        Shown::Bearer { token, .. } => app.talk().pass(token),
+        Shown::Nothing if route.access == Access::Turn => {
+            key_header(request.headers()).and_then(|key| app.talk().pass(key))
+        }
+        Shown::Nothing | Shown::Unusable | Shown::Cookie(_) => None,
+    };
+    if let Some(pass) = pass {
         return admit_pass(route, request, pass);
     }
     let caller = identify(app, shown).await?;
@@ -166,6 +171,14 @@ impl Shown {
         }
         cookie(headers, cookie_name).map_or(Self::Nothing, |cookie| Self::Cookie(cookie.to_owned()))
     }
+}
+
+/// Programs that were written for a provider show a turn's pass as their key. Nothing but a pass is
+/// taken from that header, and only where nothing else is of use.
+fn key_header(headers: &HeaderMap) -> Option<&str> {
+    let mut keys = headers.get_all("x-api-key").iter();
+    let key = keys.next()?.to_str().ok()?;
+    keys.next().is_none().then_some(key)
 }
 
 /// A bearer token that is not valid is an error, never a fall-back to something else.

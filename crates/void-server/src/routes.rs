@@ -8,6 +8,7 @@ mod backups;
 mod conversations;
 mod events;
 mod freeze;
+mod gateway;
 mod health;
 mod hosts;
 mod inbox;
@@ -72,6 +73,12 @@ const WAIT: Parameter = Parameter {
     name: "wait",
     kind: "integer",
     meaning: "seconds to wait for an end, 0 to 300; 30 if left out",
+};
+
+const BETA: Parameter = Parameter {
+    name: "beta",
+    kind: "string",
+    meaning: "programs of the provider say true here; nothing depends on it",
 };
 
 pub static ROUTES: &[Route] = &[
@@ -597,6 +604,28 @@ pub static ROUTES: &[Route] = &[
         request: None,
         response: json::<serde_json::Map<String, serde_json::Value>>(),
         handler: || get(health::openapi),
+    },
+    Route {
+        method: "POST",
+        path: "/gateway/anthropic/v1/messages",
+        access: Access::Turn,
+        operation: "forwardMessage",
+        summary: "Ask the agent's model, as the provider would be asked, within what the turn has left",
+        query: &[BETA],
+        request: Some(schema::<gateway::ForwardRequest>),
+        response: Content::Text("text/event-stream"),
+        handler: || post(gateway::messages),
+    },
+    Route {
+        method: "POST",
+        path: "/gateway/anthropic/v1/messages/count_tokens",
+        access: Access::Turn,
+        operation: "forwardTokenCount",
+        summary: "Ask how many tokens a prompt has, as the provider would be asked",
+        query: &[BETA],
+        request: Some(schema::<gateway::ForwardRequest>),
+        response: json::<serde_json::Map<String, serde_json::Value>>(),
+        handler: || post(gateway::count_tokens),
     },
     Route {
         method: "GET",

@@ -1,4 +1,4 @@
-//! Real parts for tests: a PostgreSQL cluster and an sshd of their own, a scripted model server,
+//! Real parts for tests: a PostgreSQL cluster and an sshd of their own, scripted models and programs,
 //! processes that end with the test, and waiting on conditions instead of sleeping.
 
 #![expect(
@@ -8,6 +8,7 @@
     reason = "a test harness starts processes, and a broken harness should stop the test at once"
 )]
 
+pub mod claude;
 pub mod models;
 mod postgres;
 pub mod processes;

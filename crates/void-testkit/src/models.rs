@@ -33,7 +33,7 @@ use self::scripts::{Output, Refusal};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `POST /v1/messages`, server-sent events.
+    /// `POST /v1/messages`, server-sent events; `…/count_tokens` always counts seven.
     Anthropic,
     /// `POST /v1/chat/completions`, server-sent events.
     OpenAi,

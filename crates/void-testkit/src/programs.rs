@@ -8,10 +8,16 @@ use std::sync::OnceLock;
 /// The built `void-act`, of the same profile and target folder as the running test.
 pub fn void_act() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("void-act"))
+    BUILT.get_or_init(|| build("void-act", "void-act"))
 }
 
-fn build(name: &str) -> PathBuf {
+/// The stand-in for `claude`.
+pub(crate) fn scripted_claude() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("void-testkit", "scripted-claude"))
+}
+
+fn build(package: &str, name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the test's own program");
     // target/debug/deps/it-0123
     let folder = test
@@ -25,7 +31,8 @@ fn build(name: &str) -> PathBuf {
     // The one profile whose folder is called otherwise.
     let profile = if profile == "debug" { "dev" } else { profile };
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", name, "--profile", profile])
+        .args(["build", "--quiet", "--package", package, "--bin", name])
+        .args(["--profile", profile])
         .arg("--manifest-path")
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
         .arg("--target-dir")
@@ -34,7 +41,7 @@ fn build(name: &str) -> PathBuf {
         .expect("cargo starts");
     assert!(
         output.status.success(),
-        "cargo build -p {name}: {}",
+        "cargo build -p {package} --bin {name}: {}",
         String::from_utf8_lossy(&output.stderr)
     );
     folder.join(name)

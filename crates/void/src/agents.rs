@@ -1,13 +1,15 @@
 //! The agents of these settings: each persona with its brain, its budget and its prices.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use void_agent::agents::Agent;
 use void_agent::brains::{
-    AnthropicBrain, BaseUrl, Brain, BrainConfig, BuiltinBrain, Http, InvalidBrain, OllamaBrain,
-    OpenAiBrain, Patience,
+    AnthropicBrain, BaseUrl, Brain, BrainConfig, BuiltinBrain, ClaudeBrain, ClaudeConfig,
+    ClaudeLogin, Http, InvalidBrain, OllamaBrain, OpenAiBrain, Patience, SEARCH_PATH, SILENCE_MAX,
 };
-use void_agent::personas::PERSONAS;
+use void_agent::gateway::Gateway;
+use void_agent::personas::{PERSONAS, Persona};
 use void_control::{Control, tokens};
 
 use crate::exit::Problem;
@@ -18,10 +20,16 @@ const ANTHROPIC_MODEL: &str = "claude-sonnet-4-5";
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 const OLLAMA_HOST: &str = "127.0.0.1";
 
-/// Everybody who talks here.
-pub(crate) fn load(settings: &Settings, environment: &Environment) -> Result<Vec<Agent>, Problem> {
+/// Everybody who talks here. `listening` is where programs that they start reach this server.
+pub(crate) fn load(
+    settings: &Settings,
+    environment: &Environment,
+    listening: SocketAddr,
+) -> Result<Vec<Agent>, Problem> {
     let mut maker = Maker {
+        settings,
         environment,
+        listening,
         http: None,
     };
     let mut agents = Vec::new();
@@ -29,9 +37,10 @@ pub(crate) fn load(settings: &Settings, environment: &Environment) -> Result<Vec
         let Some(wanted) = settings.agents.get(persona.slug) else {
             continue;
         };
-        let brain = maker.brain(persona.slug, wanted)?;
+        let (brain, gateway) = maker.brain(persona, wanted)?;
         let kind = wanted.brain.value.as_str();
         agents.push(Agent {
+            gateway,
             daily_tokens: wanted.daily_tokens.value,
             prices: wanted.prices.value,
             ..Agent::new(persona, kind, brain)
@@ -61,26 +70,25 @@ pub(crate) async fn introduce(
         .map_err(crate::compose::store_problem)
 }
 
+type Mind = (Arc<dyn Brain>, Option<Gateway>);
+
 struct Maker<'a> {
+    settings: &'a Settings,
     environment: &'a Environment,
+    listening: SocketAddr,
     /// Made for the first brain that needs it.
     http: Option<Http>,
 }
 
 impl Maker<'_> {
-    fn brain(&mut self, slug: &str, wanted: &AgentSettings) -> Result<Arc<dyn Brain>, Problem> {
+    /// The brain, and the way to the model if it needs one beside it.
+    fn brain(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
+        let slug = persona.slug;
         let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
-        Ok(match wanted.brain.value {
+        let brain: Arc<dyn Brain> = match wanted.brain.value {
             BrainKind::Builtin => Arc::new(BuiltinBrain),
             BrainKind::Anthropic => {
-                let base = base(wanted, ANTHROPIC_URL, BaseUrl::parse).map_err(invalid)?;
-                let config = self.config(slug, wanted, base, Some(ANTHROPIC_MODEL))?;
-                if config.key.is_none() {
-                    return Err(Problem::config(format!(
-                        "{slug} thinks with anthropic and has no key"
-                    ))
-                    .next("set ANTHROPIC_API_KEY, or key = \"file:PATH\" in its table"));
-                }
+                let config = self.anthropic(slug, wanted)?;
                 Arc::new(AnthropicBrain::new(config).map_err(invalid)?)
             }
             BrainKind::OpenAi => {
@@ -94,10 +102,58 @@ impl Maker<'_> {
                 let config = self.config(slug, wanted, base, None)?;
                 Arc::new(OllamaBrain::new(config).map_err(invalid)?)
             }
-            BrainKind::Claude => {
-                return Err(Problem::config(format!("{slug}: claude is not there yet")));
+            BrainKind::Claude => return self.claude(persona, wanted),
+        };
+        Ok((brain, None))
+    }
+
+    /// With a subscription it needs no key; otherwise the key stays here, behind the gateway.
+    fn claude(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
+        let slug = persona.slug;
+        let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
+        let program = &self.settings.claude;
+        let (login, gateway) = match &program.home.value {
+            Some(home) => (ClaudeLogin::Subscription { home: home.clone() }, None),
+            None => {
+                let gateway = Gateway::new(self.anthropic(slug, wanted)?).map_err(invalid)?;
+                (ClaudeLogin::Gateway, Some(gateway))
             }
-        })
+        };
+        let void_program = std::env::current_exe().map_err(|error| {
+            Problem::failed(
+                "internal",
+                format!("Void does not know where it is: {error}"),
+            )
+        })?;
+        let model = wanted.model.value.as_deref().unwrap_or(ANTHROPIC_MODEL);
+        let api_url = format!("http://{}", reached_at(self.listening));
+        let brain = ClaudeBrain::new(ClaudeConfig {
+            program: program.program.value.clone(),
+            search_path: SEARCH_PATH.into(),
+            void_program,
+            api_url: BaseUrl::parse(&api_url).map_err(invalid)?,
+            model: model.to_owned(),
+            registry: persona.registry.to_owned(),
+            work_folder: self.settings.data.value.join("claude").join(slug),
+            login,
+            silence_max: SILENCE_MAX,
+        });
+        Ok((Arc::new(brain.map_err(invalid)?), gateway))
+    }
+
+    /// Anthropic's API with a key.
+    fn anthropic(&mut self, slug: &str, wanted: &AgentSettings) -> Result<BrainConfig, Problem> {
+        let base = base(wanted, ANTHROPIC_URL, BaseUrl::parse)
+            .map_err(|error| Problem::config(format!("agents.{slug}: {error}")))?;
+        let config = self.config(slug, wanted, base, Some(ANTHROPIC_MODEL))?;
+        if config.key.is_none() {
+            let kind = wanted.brain.value.as_str();
+            return Err(
+                Problem::config(format!("{slug} thinks with {kind} and has no key"))
+                    .next("set ANTHROPIC_API_KEY, or key = \"file:PATH\" in its table"),
+            );
+        }
+        Ok(config)
     }
 
     fn config(
@@ -136,6 +192,16 @@ impl Maker<'_> {
     }
 }
 
+/// Who listens everywhere is reached on this machine.
+fn reached_at(listening: SocketAddr) -> SocketAddr {
+    let address = match listening.ip() {
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        address => address,
+    };
+    SocketAddr::new(address, listening.port())
+}
+
 fn base(
     wanted: &AgentSettings,
     default: &str,
@@ -150,5 +216,23 @@ fn random() -> u64 {
     match getrandom::fill(&mut bytes) {
         Ok(()) => u64::from_le_bytes(bytes),
         Err(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_listens_everywhere_is_reached_here() {
+        for (listening, reached) in [
+            ("127.0.0.1:3000", "127.0.0.1:3000"),
+            ("0.0.0.0:3000", "127.0.0.1:3000"),
+            ("[::]:80", "[::1]:80"),
+            ("192.168.1.9:3000", "192.168.1.9:3000"),
+        ] {
+            let listening = listening.parse().unwrap();
+            assert_eq!(reached_at(listening).to_string(), reached);
+        }
     }
 }

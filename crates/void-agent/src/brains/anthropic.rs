@@ -5,7 +5,7 @@ mod requests;
 
 use serde_json::Value;
 
-pub(super) use self::events::MessageReader;
+pub(super) use self::events::{MessageReader, stop_of};
 use super::endpoints::{Endpoint, KeyHeader};
 use super::exchanges::{self, Wire};
 use super::frames::Framing;

@@ -150,13 +150,13 @@ impl fmt::Display for BaseUrl {
 }
 
 /// How a format carries its key.
-pub(super) enum KeyHeader {
+pub(crate) enum KeyHeader {
     Bearer,
     Named(&'static str),
 }
 
 #[derive(Debug)]
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     /// "Anthropic at https://api.anthropic.com"
     pub who: String,
     pub model: String,
@@ -168,7 +168,7 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(
+    pub(crate) fn new(
         name: &str,
         path: &str,
         config: BrainConfig,
@@ -201,7 +201,7 @@ impl Endpoint {
         })
     }
 
-    pub(super) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
         let name = HeaderName::from_static(name);
         self.headers.insert(name, HeaderValue::from_static(value));
         self
@@ -209,20 +209,36 @@ impl Endpoint {
 
     /// An answer that began well. Every other one is an error.
     pub(super) async fn send(&self, body: Vec<u8>) -> Result<Response, BrainError> {
-        let request = self.client.post(self.url.clone());
-        let sent = request.headers(self.headers.clone()).body(body).send();
-        let response = match tokio::time::timeout(self.patience.answer, sent).await {
-            Err(_) => {
-                let words = format!("did not begin to answer in {:?}", self.patience.answer);
-                return Err(self.error(BrainErrorKind::TimedOut, &words, None));
-            }
-            Ok(Err(error)) => return Err(self.not_answered(error)),
-            Ok(Ok(response)) => response,
-        };
+        let response = self.forward(HeaderMap::new(), body).await?;
         if response.status().is_success() {
             return Ok(response);
         }
         Err(refusals::read(self, response).await)
+    }
+
+    /// Whatever is answered, for somebody who reads refusals themselves. Our own headers win.
+    pub(crate) async fn forward(
+        &self,
+        mut headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response, BrainError> {
+        headers.extend(self.headers.clone());
+        let request = self.client.post(self.url.clone());
+        let sent = request.headers(headers).body(body).send();
+        match tokio::time::timeout(self.patience.answer, sent).await {
+            Err(_) => {
+                let words = format!("did not begin to answer in {:?}", self.patience.answer);
+                Err(self.error(BrainErrorKind::TimedOut, &words, None))
+            }
+            Ok(Err(error)) => Err(self.not_answered(error)),
+            Ok(Ok(response)) => Ok(response),
+        }
+    }
+
+    /// Whether strangers' words have the key in them.
+    pub(crate) fn key_is_in(&self, words: &str) -> bool {
+        let key = self.key.as_ref();
+        key.is_some_and(|key| refusals::repeats(words, key))
     }
 
     /// `words` follow the name of the other side; `said` is what it wrote about it.

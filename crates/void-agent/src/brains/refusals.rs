@@ -121,18 +121,7 @@ impl Said {
 pub(super) async fn read(endpoint: &Endpoint, mut response: Response) -> BrainError {
     let status = response.status().as_u16();
     let after = pause_asked(response.headers());
-    let mut body = Vec::new();
-    let collect = async {
-        while let Ok(Some(chunk)) = response.chunk().await {
-            let room = BODY_BYTES_MAX - body.len();
-            body.extend_from_slice(chunk.get(..room.min(chunk.len())).unwrap_or_default());
-            if body.len() == BODY_BYTES_MAX {
-                break;
-            }
-        }
-    };
-    // What came in time is enough: the status decides, the words only explain.
-    let _ = tokio::time::timeout(BODY_PATIENCE, collect).await;
+    let body = words_of(&mut response).await;
     let parsed: Option<Value> = serde_json::from_slice(&body).ok();
     let said = parsed.as_ref().map(Said::of).unwrap_or_default();
     let kind = said.kind_at(status);
@@ -150,6 +139,22 @@ pub(super) async fn read(endpoint: &Endpoint, mut response: Response) -> BrainEr
     };
     error.retry = kind.retry(after);
     error
+}
+
+/// What a refusal says, bounded. What came in time is enough: the status decides, the words only explain.
+pub(crate) async fn words_of(response: &mut Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    let collect = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            let room = BODY_BYTES_MAX - body.len();
+            body.extend_from_slice(chunk.get(..room.min(chunk.len())).unwrap_or_default());
+            if body.len() == BODY_BYTES_MAX {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(BODY_PATIENCE, collect).await;
+    body
 }
 
 /// The error with its words. `status` is shown behind them, or nothing.
@@ -195,7 +200,7 @@ pub(super) fn presentable(said: &str, key: &Option<Secret>) -> String {
     text::escaped(text::cut(said.trim(), WORDS_BYTES_MAX))
 }
 
-fn repeats(said: &str, key: &Secret) -> bool {
+pub(super) fn repeats(said: &str, key: &Secret) -> bool {
     let key = key.expose().as_bytes();
     let part = key.len().min(KEY_PART_BYTES);
     part > 0

@@ -14,6 +14,7 @@ use void_domain::taint::Taint;
 use void_domain::text;
 
 use super::live::{ChatEvent, Live};
+use super::passes::Models;
 use crate::agents::Agent;
 use crate::brains::{
     Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, ToolSpec,
@@ -113,6 +114,7 @@ pub(super) struct Running {
     pub agent: Arc<Agent>,
     pub ctx: Ctx,
     pub tools: Vec<&'static Tool>,
+    pub models: Models,
     live: Arc<Live>,
     draft: Mutex<Draft>,
 }
@@ -131,6 +133,7 @@ impl Running {
             agent,
             ctx,
             tools,
+            models: Models::default(),
             live,
             draft: Mutex::new(draft),
         }

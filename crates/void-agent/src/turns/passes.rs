@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
+use tokio::sync::{OwnedMutexGuard, watch};
 use void_control::{Ctx, StoreError, tokens};
 use void_domain::digests::Digest;
 use void_domain::limits;
@@ -14,6 +15,11 @@ use super::loops::Running;
 use crate::agents::Agent;
 use crate::brains::Usage;
 use crate::tools::{Outcome, Tool, ToolError};
+
+/// A turn asks models so often at most: once per round of tools and for its last word, and what a
+/// program asks beside that or asks again.
+pub const TURN_MODEL_CALLS_MAX: u32 = limits::TURN_TOOL_ROUNDS_MAX + 1 + SIDE_CALLS_MAX;
+const SIDE_CALLS_MAX: u32 = 12;
 
 /// The passes of the turns that run here, by the hash of their text.
 #[derive(Clone, Default)]
@@ -53,7 +59,9 @@ pub(super) struct Issued {
 impl Drop for Issued {
     fn drop(&mut self) {
         let mut all = self.passes.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(&self.hash);
+        if let Some(Pass(turn)) = all.remove(&self.hash) {
+            turn.models.end();
+        }
     }
 }
 
@@ -93,8 +101,88 @@ impl Pass {
         self.0.count(usage);
     }
 
+    /// Leave to ask a model once, when nobody else of the turn is asking.
+    pub(crate) async fn model_call(&self) -> Result<ModelCall, NoModelCall> {
+        let leave = self.0.models.take().await?;
+        Ok(ModelCall {
+            pass: self.clone(),
+            leave,
+        })
+    }
+
+    /// Comes when the turn is over.
+    pub(crate) async fn over(&self) {
+        self.0.models.ended().await;
+    }
+
     /// Output tokens that the turn has left.
     pub fn output_tokens_left(&self) -> u32 {
         self.0.output_tokens_left()
+    }
+}
+
+/// The calls to a model that a turn's program makes: one at a time, and so many.
+pub(super) struct Models {
+    made: Arc<tokio::sync::Mutex<u32>>,
+    is_over: watch::Sender<bool>,
+}
+
+/// One call to a model. It is counted when it is over, and before the turn is.
+pub(crate) struct ModelCall {
+    pass: Pass,
+    leave: OwnedMutexGuard<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoModelCall {
+    Over,
+    NoneLeft,
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        Self {
+            made: Arc::default(),
+            is_over: watch::Sender::new(false),
+        }
+    }
+}
+
+impl Models {
+    async fn take(&self) -> Result<OwnedMutexGuard<u32>, NoModelCall> {
+        let mut made = Arc::clone(&self.made).lock_owned().await;
+        if *self.is_over.borrow() {
+            return Err(NoModelCall::Over);
+        }
+        if *made >= TURN_MODEL_CALLS_MAX {
+            return Err(NoModelCall::NoneLeft);
+        }
+        *made += 1;
+        Ok(made)
+    }
+
+    fn end(&self) {
+        self.is_over.send_replace(true);
+    }
+
+    async fn ended(&self) {
+        // The sender lives as long as we do, so the wait cannot fail.
+        let _ = self.is_over.subscribe().wait_for(|over| *over).await;
+    }
+
+    /// Waits for the call that is under way; after [`Models::end`] there is no other.
+    pub(super) async fn counted(&self) {
+        drop(self.made.lock().await);
+    }
+}
+
+impl ModelCall {
+    pub(crate) async fn over(&self) {
+        self.pass.over().await;
+    }
+
+    pub(crate) fn finish(self, usage: Usage) {
+        self.pass.count(usage);
+        drop(self.leave);
     }
 }

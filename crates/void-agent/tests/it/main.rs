@@ -10,6 +10,7 @@
 )]
 
 mod cancellations;
+mod claude;
 mod faults;
 mod ollama;
 mod quirks;

@@ -89,6 +89,7 @@ pub fn random() -> u64 {
 
 pub struct App {
     pub control: Control,
+    pub talk: Talk,
     pub store: Store,
     pub address: SocketAddr,
     pub lab: Arc<Lab>,
@@ -422,9 +423,10 @@ impl Setup {
         let control = Control::start(config).await.unwrap();
         let bound = Bound::to(self.listen).await.unwrap();
         let address = bound.address;
+        let talk = Talk::new(control.clone(), self.agents);
         let router = void_server::router(ServerConfig {
             control: control.clone(),
-            talk: Talk::new(control.clone(), self.agents),
+            talk: talk.clone(),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
         });
@@ -434,6 +436,7 @@ impl Setup {
         secrets.add(&self.owner_token);
         let app = App {
             control,
+            talk,
             store,
             address,
             lab: self.lab,

@@ -51,6 +51,14 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "streamTurn" => (format!("/api/conversations/{NOBODY}/stream"), None, 404),
         "stopTurn" => (format!("/api/conversations/{NOBODY}/stop"), None, 404),
         "retryTurn" => (format!("/api/conversations/{NOBODY}/retry"), None, 404),
+        "forwardMessage" => {
+            let path = "/gateway/anthropic/v1/messages".to_owned();
+            (path, Some(json!({"messages": []})), 404)
+        }
+        "forwardTokenCount" => {
+            let path = "/gateway/anthropic/v1/messages/count_tokens".to_owned();
+            (path, Some(json!({"messages": []})), 404)
+        }
         "listActions" | "listPending" | "listRecent" | "listProposals" | "getInbox"
         | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens"
         | "getSession" | "closeSession" | "listHosts" | "listServices" | "getLab"

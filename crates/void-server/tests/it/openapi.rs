@@ -272,11 +272,14 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         asked.insert(route_of(&method, &path).unwrap().operation);
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
-    // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model.
+    // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
+    // a program in a turn.
     asked.extend([
         "stopTurn",
         "retryTurn",
         "closeSession",
+        "forwardMessage",
+        "forwardTokenCount",
         "streamEvents",
         "settleProposal",
         "trustHost",

@@ -6,6 +6,7 @@ mod audit;
 mod backups;
 mod conversations;
 mod freeze;
+mod gateway;
 pub mod health;
 mod hosts;
 mod inbox;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::scripts::{Output, Refusal, Script, Writing};
-use super::{Shared, lock, rules};
+use super::{Format, Shared, lock, rules};
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -82,7 +82,11 @@ impl Connection {
             requests.push(request.clone());
             requests.len()
         };
-        let script = if request["method"] != "POST" || request["path"] != shared.format.path() {
+        let is_count = shared.format == Format::Anthropic
+            && request["path"] == format!("{}/count_tokens", shared.format.path());
+        let script = if is_count {
+            Script::status(200).body("{\"input_tokens\":7}")
+        } else if request["method"] != "POST" || request["path"] != shared.format.path() {
             Script::status(404).refusing("not_found_error", "Not found")
         } else if let Some(complaint) = rules::broken(shared.format, &request["body"]) {
             Script::status(400).refusing("invalid_request_error", &complaint)

@@ -254,7 +254,7 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
     }
     let catalogue = catalogue::load(settings)?;
     let services = services::load(settings)?;
-    crate::agents::load(settings, session.environment)?;
+    crate::agents::load(settings, session.environment, settings.listen.value)?;
     crate::compose::channels(settings, session.environment, &catalogue)?;
     let unknown = services::unknown_checks(&catalogue, &services);
     if session.output.json {

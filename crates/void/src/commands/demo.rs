@@ -44,7 +44,7 @@ pub(super) async fn run(
     };
     let settings = Settings::load(&cli, Flags::default(), &nothing)?;
     let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
-    let agents = agents::load(&settings, &nothing)?;
+    let agents = agents::load(&settings, &nothing, bound.address)?;
     let serving = Serving::start(bound, control, agents, &settings);
     let waiting = ask_for_something(&settings, &nothing).await?;
     greet(output, &lab, address, &waiting);

@@ -27,7 +27,7 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
         let message = format!("{} cannot be listened on: {error}", settings.listen.value);
         Problem::failed("listen", message).next("choose another address with --listen")
     })?;
-    let agents = agents::load(settings, session.environment)?;
+    let agents = agents::load(settings, session.environment, bound.address)?;
     let control = compose::control(settings, session.environment, Label::Real).await?;
     agents::introduce(&control, settings, session.environment).await?;
     let address = bound.address;

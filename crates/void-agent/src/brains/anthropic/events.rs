@@ -71,15 +71,19 @@ impl Reader for MessageReader {
     fn finish(self) -> (Vec<Block>, Stop) {
         let parts = self.parts.into_iter();
         let blocks = parts.filter_map(|(_, part)| part.into_block()).collect();
-        let stop = match self.stop.as_deref() {
-            Some("end_turn" | "stop_sequence") => Stop::End,
-            Some("tool_use") => Stop::ToolUse,
-            Some("max_tokens" | "model_context_window_exceeded") => Stop::OutputLimit,
-            Some("refusal") => Stop::Refused,
-            Some(other) => Stop::other(other),
-            None => Stop::other("unspecified"),
-        };
-        (blocks, stop)
+        (blocks, stop_of(self.stop.as_deref()))
+    }
+}
+
+/// What a `stop_reason` means.
+pub(in crate::brains) fn stop_of(reason: Option<&str>) -> Stop {
+    match reason {
+        Some("end_turn" | "stop_sequence") => Stop::End,
+        Some("tool_use") => Stop::ToolUse,
+        Some("max_tokens" | "model_context_window_exceeded") => Stop::OutputLimit,
+        Some("refusal") => Stop::Refused,
+        Some(other) => Stop::other(other),
+        None => Stop::other("unspecified"),
     }
 }
 

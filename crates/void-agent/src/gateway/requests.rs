@@ -1,0 +1,213 @@
+//! What may be asked. Fields that are not listed do not go on, above all those that would let the
+//! provider reach out by itself: servers, containers, tools of its own.
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+
+use super::{GatewayError, Question};
+use crate::brains::TOOL_PREFIX;
+
+/// A request as it came in.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// `anthropic-beta`, as it was sent.
+    pub beta: Option<String>,
+    pub body: Map<String, Value>,
+}
+
+const MESSAGE_FIELDS: [&str; 14] = [
+    "context_management",
+    "max_tokens",
+    "messages",
+    "model",
+    "output_config",
+    "stop_sequences",
+    "stream",
+    "system",
+    "temperature",
+    "thinking",
+    "tool_choice",
+    "tools",
+    "top_k",
+    "top_p",
+];
+const COUNT_FIELDS: [&str; 6] = [
+    "messages",
+    "model",
+    "system",
+    "thinking",
+    "tool_choice",
+    "tools",
+];
+/// Features that change how an answer is written, not what it can reach. Each name goes on with a date.
+const BETAS: [&str; 8] = [
+    "claude-code-",
+    "context-management-",
+    "effort-",
+    "fine-grained-tool-streaming-",
+    "interleaved-thinking-",
+    "prompt-caching-",
+    "thinking-token-count-",
+    "token-efficient-tools-",
+];
+const BETAS_MAX: usize = 16;
+
+impl Asked {
+    pub(super) fn headers(&self) -> HeaderMap {
+        let betas = self
+            .beta
+            .as_deref()
+            .unwrap_or_default()
+            .split(',')
+            .map(str::trim);
+        let known = betas.filter(|beta| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+            beta.bytes().all(plain) && BETAS.iter().any(|known| beta.starts_with(known))
+        });
+        let known: Vec<&str> = known.take(BETAS_MAX).collect();
+        let mut headers = HeaderMap::new();
+        if let Ok(value) = HeaderValue::from_str(&known.join(","))
+            && !known.is_empty()
+        {
+            headers.insert(HeaderName::from_static("anthropic-beta"), value);
+        }
+        headers
+    }
+}
+
+pub(super) fn body(
+    question: Question,
+    mut asked: Map<String, Value>,
+    model: &str,
+    left: u32,
+) -> Result<Value, GatewayError> {
+    let fields: &[&str] = match question {
+        Question::Message => &MESSAGE_FIELDS,
+        Question::CountTokens => &COUNT_FIELDS,
+    };
+    asked.retain(|name, _| fields.contains(&name.as_str()));
+    let messages = asked.get("messages").and_then(Value::as_array);
+    if messages.is_none_or(Vec::is_empty) {
+        return Err(GatewayError::Invalid("has no messages"));
+    }
+    check_tools(asked.get("tools"))?;
+    asked.insert("model".to_owned(), json!(model));
+    if question == Question::Message {
+        clamp(&mut asked, left);
+    }
+    Ok(Value::Object(asked))
+}
+
+/// Tools that the provider runs itself have a type; those of the program are named otherwise.
+fn check_tools(tools: Option<&Value>) -> Result<(), GatewayError> {
+    let Some(tools) = tools else { return Ok(()) };
+    let Some(tools) = tools.as_array() else {
+        return Err(GatewayError::Invalid("has tools that are no list"));
+    };
+    let is_ours = |tool: &Value| {
+        let name = tool.get("name").and_then(Value::as_str);
+        let kind = tool.get("type").map_or(Some("custom"), Value::as_str);
+        name.is_some_and(|name| name.starts_with(TOOL_PREFIX)) && kind == Some("custom")
+    };
+    if tools.iter().all(is_ours) {
+        Ok(())
+    } else {
+        Err(GatewayError::Invalid("has tools that are not Void's"))
+    }
+}
+
+fn clamp(asked: &mut Map<String, Value>, left: u32) {
+    let wanted = asked.get("max_tokens").and_then(Value::as_u64);
+    let granted = wanted.unwrap_or(u64::from(left)).min(u64::from(left));
+    asked.insert("max_tokens".to_owned(), json!(granted));
+    let thinking = asked
+        .get("thinking")
+        .and_then(|thinking| thinking.get("budget_tokens"));
+    if thinking
+        .and_then(Value::as_u64)
+        .is_some_and(|budget| budget >= granted)
+    {
+        // A budget for thinking that does not fit is refused there, and so is what is about thinking.
+        asked.remove("thinking");
+        asked.remove("context_management");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(body: Value, left: u32) -> Result<Value, GatewayError> {
+        let Value::Object(body) = body else {
+            panic!("an object")
+        };
+        super::body(Question::Message, body, "own-model", left)
+    }
+
+    #[test]
+    fn the_model_is_the_agents_and_the_output_what_is_left() {
+        let asked = json!({
+            "model": "dearest", "max_tokens": 32_000, "messages": [{}], "stream": true,
+            "thinking": {"type": "enabled", "budget_tokens": 31_999},
+            "context_management": {}, "metadata": {"user_id": "me"},
+            "mcp_servers": [{"url": "https://evil.example"}], "container": "x", "service_tier": "auto",
+        });
+        let expected =
+            json!({"model": "own-model", "max_tokens": 100, "messages": [{}], "stream": true});
+        assert_eq!(judged(asked, 100).unwrap(), expected);
+        let asked = json!({"max_tokens": 7, "messages": [{}], "thinking": {"type": "disabled"}});
+        let expected = json!({
+            "model": "own-model", "max_tokens": 7, "messages": [{}], "thinking": {"type": "disabled"},
+        });
+        assert_eq!(judged(asked, 100).unwrap(), expected);
+        let without = judged(json!({"messages": [{}]}), 100).unwrap();
+        assert_eq!(without["max_tokens"], 100);
+    }
+
+    #[test]
+    fn only_voids_tools_go_through() {
+        for (tools, good) in [
+            (
+                json!([{"name": "mcp__void__search", "input_schema": {}}]),
+                true,
+            ),
+            (
+                json!([{"name": "mcp__void__search", "type": "custom"}]),
+                true,
+            ),
+            (json!([]), true),
+            (json!([{"name": "Bash"}]), false),
+            (json!([{"name": "mcp__other__x"}]), false),
+            (
+                json!([{"name": "mcp__void__x", "type": "web_search_20250305"}]),
+                false,
+            ),
+            (json!([{"name": "mcp__void__x", "type": 7}]), false),
+            (json!([{}]), false),
+            (json!({"name": "mcp__void__x"}), false),
+        ] {
+            let judged = judged(json!({"messages": [{}], "tools": tools}), 100);
+            assert_eq!(judged.is_ok(), good, "{tools}");
+        }
+        assert!(judged(json!({"messages": "x"}), 100).is_err());
+        assert!(judged(json!({}), 100).is_err());
+    }
+
+    #[test]
+    fn only_listed_features_are_asked_for() {
+        let asked = |beta: &str| Asked {
+            beta: Some(beta.to_owned()),
+            ..Asked::default()
+        };
+        let sent = asked(
+            "claude-code-20250219, mcp-client-2025-04-04,effort-1\u{7f},oauth-2025-04-20,effort-2025-11-24",
+        );
+        let headers = sent.headers();
+        assert_eq!(
+            headers["anthropic-beta"],
+            "claude-code-20250219,effort-2025-11-24"
+        );
+        assert!(asked("files-api-2025-04-14").headers().is_empty());
+        assert!(Asked::default().headers().is_empty());
+    }
+}
