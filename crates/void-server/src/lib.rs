@@ -9,6 +9,7 @@ mod errors;
 mod fence;
 mod json;
 mod logins;
+mod mcp;
 mod metrics;
 mod openapi;
 mod requests;

@@ -10,6 +10,7 @@ mod health;
 mod hosts;
 mod inbox;
 mod lab;
+mod mcp;
 mod proposals;
 mod services;
 mod session;
@@ -481,6 +482,21 @@ pub static ROUTES: &[Route] = &[
         request: None,
         response: json::<serde_json::Map<String, serde_json::Value>>(),
         handler: || get(health::openapi),
+    },
+    Route {
+        method: "POST",
+        path: "/mcp",
+        access: Access::Tools,
+        operation: "callTools",
+        summary: "MCP over streamable HTTP, without sessions: one JSON-RPC message, one answer",
+        query: &[Parameter {
+            name: "registry",
+            kind: "string",
+            meaning: "the set of tools: blue (if left out) or security",
+        }],
+        request: Some(schema::<mcp::McpRequest>),
+        response: json::<mcp::McpResponse>(),
+        handler: || post(mcp::answer),
     },
     Route {
         method: "GET",

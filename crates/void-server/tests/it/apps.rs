@@ -90,6 +90,7 @@ pub fn random() -> u64 {
 pub struct App {
     pub control: Control,
     pub store: Store,
+    pub talk: Talk,
     pub address: SocketAddr,
     pub lab: Arc<Lab>,
     pub secrets: Arc<Secrets>,
@@ -422,9 +423,10 @@ impl Setup {
         let control = Control::start(config).await.unwrap();
         let bound = Bound::to(self.listen).await.unwrap();
         let address = bound.address;
+        let talk = Talk::new(control.clone(), self.agents);
         let router = void_server::router(ServerConfig {
             control: control.clone(),
-            talk: Talk::new(control.clone(), self.agents),
+            talk: talk.clone(),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
         });
@@ -435,6 +437,7 @@ impl Setup {
         let app = App {
             control,
             store,
+            talk,
             address,
             lab: self.lab,
             secrets,

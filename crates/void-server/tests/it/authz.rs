@@ -39,6 +39,10 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "openSession" => ("/api/session".to_owned(), Some(json!({"token": 5})), 422),
         "checkHost" => ("/api/hosts/no-such/check".to_owned(), None, 404),
         "trustHost" => ("/api/hosts/no-such/trust".to_owned(), None, 404),
+        "callTools" => {
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+            ("/mcp".to_owned(), Some(body), 200)
+        }
         "getService" => ("/api/services/no-such".to_owned(), None, 404),
         "listActions" | "listPending" | "listRecent" | "listProposals" | "getInbox"
         | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens"

@@ -8,6 +8,7 @@ pub mod health;
 mod hosts;
 mod inbox;
 mod lab;
+mod mcp;
 mod proposals;
 mod services;
 mod session;
