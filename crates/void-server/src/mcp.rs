@@ -5,19 +5,27 @@
 //! could have written is not handed out there. Nothing here approves anything.
 
 mod listings;
+pub(crate) mod messages;
+pub(crate) mod streams;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Implementation, InitializeRequestParams, InitializeResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use void_agent::tools::{Notes, Outcome, Registry, Tool, ToolError};
 use void_agent::turns::Pass;
+use void_control::access::new_request_id;
 use void_control::{Control, Ctx};
+use void_domain::secrets::Secret;
 use void_domain::taint::Taint;
 use void_domain::text;
+
+use crate::access::{self, Admitted};
+use crate::app::App;
 
 const INSTRUCTIONS: &str = "Void looks after a homelab. Only actions from its list can be named: safe \
     ones run at once, risky ones wait for the owner, and nothing here can answer for the owner. \
@@ -29,6 +37,27 @@ pub(crate) const REGISTRY_DEFAULT: &str = "blue";
 
 /// What a complaint quotes of a request at most.
 const QUOTED_BYTES_MAX: usize = 100;
+
+/// Who keeps a stream open, to be looked at again.
+pub(crate) struct Client {
+    pub app: App,
+    pub token: Secret,
+    pub registry: &'static Registry,
+}
+
+impl Client {
+    /// What it may use now. `None`: it is nobody any more.
+    async fn toolbox(&self) -> Option<Toolbox> {
+        let admitted = access::admit_tools(&self.app, self.token.expose()).await;
+        match admitted {
+            Ok(admitted) => Some(Toolbox::of(&self.app, admitted?, self.registry)),
+            Err(error) => {
+                tracing::error!(%error, "cannot look at a client of MCP again");
+                None
+            }
+        }
+    }
+}
 
 /// The tools of one caller.
 #[derive(Clone)]
@@ -47,16 +76,27 @@ enum Holder {
 }
 
 impl Toolbox {
-    pub(crate) const fn of_agent(control: Control, ctx: Ctx, registry: &'static Registry) -> Self {
-        Self(Holder::Agent {
-            control,
-            ctx,
-            registry,
+    /// A turn has its own tools, whatever registry is named.
+    pub(crate) fn of(app: &App, admitted: Admitted, registry: &'static Registry) -> Self {
+        Self(match admitted.pass {
+            Some(pass) => Holder::Turn(pass),
+            None => Holder::Agent {
+                control: app.control().clone(),
+                ctx: admitted.ctx,
+                registry,
+            },
         })
     }
 
-    pub(crate) const fn of_turn(pass: Pass) -> Self {
-        Self(Holder::Turn(pass))
+    /// The same for another call, which has a name of its own on the record.
+    fn again(&self) -> Self {
+        let mut again = self.clone();
+        if let Holder::Agent { control, ctx, .. } = &mut again.0
+            && let Ok(request_id) = new_request_id(control)
+        {
+            ctx.request_id = request_id;
+        }
+        again
     }
 
     fn tools(&self) -> Vec<&'static Tool> {
@@ -109,6 +149,15 @@ impl ServerHandler for Toolbox {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(server)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    /// What the client says of itself changes nothing, so nothing of it is kept.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(

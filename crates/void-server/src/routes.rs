@@ -73,6 +73,12 @@ const WAIT: Parameter = Parameter {
     meaning: "seconds to wait for an end, 0 to 300; 30 if left out",
 };
 
+const REGISTRY: Parameter = Parameter {
+    name: "registry",
+    kind: "string",
+    meaning: "the set of tools: blue (if left out) or security",
+};
+
 pub static ROUTES: &[Route] = &[
     Route {
         method: "GET",
@@ -489,14 +495,21 @@ pub static ROUTES: &[Route] = &[
         access: Access::Tools,
         operation: "callTools",
         summary: "MCP over streamable HTTP, without sessions: one JSON-RPC message, one answer",
-        query: &[Parameter {
-            name: "registry",
-            kind: "string",
-            meaning: "the set of tools: blue (if left out) or security",
-        }],
+        query: &[REGISTRY],
         request: Some(schema::<mcp::McpRequest>),
         response: json::<mcp::McpResponse>(),
         handler: || post(mcp::answer),
+    },
+    Route {
+        method: "GET",
+        path: "/mcp",
+        access: Access::Tools,
+        operation: "openTools",
+        summary: "The connection itself, for `void mcp`: one JSON-RPC message a line, both ways",
+        query: &[REGISTRY],
+        request: None,
+        response: Content::Text("application/x-ndjson"),
+        handler: || get(mcp::open),
     },
     Route {
         method: "GET",

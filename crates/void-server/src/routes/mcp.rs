@@ -1,34 +1,42 @@
-//! `POST /mcp`: streamable HTTP without sessions. Every request stands alone and is answered with one
-//! JSON document, so any client may come and go and a withdrawn token ends with its next call.
+//! `/mcp`: streamable HTTP without sessions. Every request stands alone and is answered with one JSON
+//! document, so any client may come and go and a withdrawn token ends with its next call.
+//!
+//! `void mcp` speaks for clients that have no HTTP: it asks for the connection itself, or marks what it
+//! passes on, and then only the message counts.
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::Extension;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, Collected};
+use rmcp::model::ErrorData;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 use void_agent::tools::{REGISTRIES, Registry};
 use void_domain::limits::REQUEST_BODY_BYTES_MAX;
+use void_domain::secrets::Secret;
 use void_domain::text;
 
-use crate::access::Admitted;
+use crate::access::{self, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::fence::is_json;
-use crate::mcp::{REGISTRY_DEFAULT, Toolbox};
+use crate::mcp::{Client, REGISTRY_DEFAULT, Toolbox, messages, streams};
 use crate::requests::{Query, collect};
+use crate::takeovers::Upgrade;
 
-pub(crate) const REGISTRY_HEADER: &str = "x-void-registry";
+const REGISTRY_HEADER: &str = "x-void-registry";
 
-const PARSE_ERROR: i32 = -32700;
-const INVALID_REQUEST: i32 = -32600;
+/// What `void mcp` passes on for its client, message by message.
+const BRIDGED_HEADER: &str = "x-void-bridge";
+/// What it asks the connection to speak.
+const PROTOCOL: &str = "void-mcp";
 
 /// A JSON-RPC message of a client.
 #[derive(JsonSchema)]
@@ -62,22 +70,19 @@ pub(crate) async fn answer(
     Query(query): Query<RegistryQuery>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let toolbox = toolbox(&app, admitted, &request, query)?;
+    let registry = registry(request.headers(), query)?;
+    let toolbox = Toolbox::of(&app, admitted, registry);
     if !is_json(request.headers()) {
         return Err(ApiError::not_json());
     }
     let (mut parts, body) = request.into_parts();
     let body = collect(body, REQUEST_BODY_BYTES_MAX).await?;
-    let id = match check(&body) {
-        Ok(id) => id,
-        Err((code, message)) => {
-            return Ok(refusal(
-                StatusCode::BAD_REQUEST,
-                Value::Null,
-                code,
-                &message,
-            ));
-        }
+    if parts.headers.contains_key(BRIDGED_HEADER) {
+        return Ok(bridged(messages::answer(&toolbox, &body).await));
+    }
+    let id = match messages::strict(&body) {
+        Ok(mut message) => message.remove("id").unwrap_or_default(),
+        Err(error) => return Ok(refusal(StatusCode::BAD_REQUEST, Value::Null, &error)),
     };
     // Answers are JSON and never a stream, so whoever asks need not be ready for one.
     let accepted = HeaderValue::from_static("application/json, text/event-stream");
@@ -105,44 +110,43 @@ fn config() -> StreamableHttpServerConfig {
         .disable_allowed_origins()
 }
 
-/// A turn has its own tools, whatever registry is named.
-fn toolbox(
-    app: &App,
-    admitted: Admitted,
-    request: &Request,
-    query: RegistryQuery,
-) -> Result<Toolbox, ApiError> {
-    if let Some(pass) = admitted.pass {
-        return Ok(Toolbox::of_turn(pass));
-    }
-    let header = request.headers().get(REGISTRY_HEADER);
+/// Gives the connection to a client that sends one message a line and is answered the same way.
+pub(crate) async fn open(
+    State(app): State<App>,
+    Query(query): Query<RegistryQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let wanted = headers.get(header::UPGRADE);
+    let token = access::bearer_of(&headers);
+    let (Some(token), true) = (token, wanted.is_some_and(|wanted| wanted == PROTOCOL)) else {
+        return Err(ApiError::method_not_allowed());
+    };
+    let client = Client {
+        registry: registry(&headers, query)?,
+        token: Secret::new(token),
+        app,
+    };
+    let upgrade = Upgrade::to(|stream, early, stop| streams::serve(client, stream, early, stop));
+    let head = [(header::UPGRADE, PROTOCOL)];
+    Ok((StatusCode::SWITCHING_PROTOCOLS, Extension(upgrade), head).into_response())
+}
+
+fn registry(headers: &HeaderMap, query: RegistryQuery) -> Result<&'static Registry, ApiError> {
+    let header = headers.get(REGISTRY_HEADER);
     let header = header.map(|value| value.to_str().unwrap_or_default());
     let named = query.registry.as_deref().or(header);
-    let registry = Registry::named(named.unwrap_or(REGISTRY_DEFAULT)).ok_or_else(|| {
+    Registry::named(named.unwrap_or(REGISTRY_DEFAULT)).ok_or_else(|| {
         let names: Vec<&str> = REGISTRIES.iter().map(|registry| registry.name).collect();
         let problem = format!("is not one of {}", names.join(", "));
         ApiError::invalid_field("registry", problem)
-    })?;
-    let control = app.control().clone();
-    Ok(Toolbox::of_agent(control, admitted.ctx, registry))
+    })
 }
 
-/// The id of a message that every reader understands the same way.
-fn check(body: &Bytes) -> Result<Value, (i32, String)> {
-    if body.trim_ascii_start().starts_with(b"[") {
-        let message = "one message at a time: batches are not spoken here";
-        return Err((INVALID_REQUEST, message.to_owned()));
+fn bridged(answer: Option<Vec<u8>>) -> Response {
+    match answer {
+        Some(answer) => ([(header::CONTENT_TYPE, "application/json")], answer).into_response(),
+        None => StatusCode::ACCEPTED.into_response(),
     }
-    let message: Map<String, Value> = crate::json::object(body).map_err(|error| {
-        let is_json = serde_json::from_slice::<IgnoredAny>(body).is_ok();
-        let code = if is_json {
-            INVALID_REQUEST
-        } else {
-            PARSE_ERROR
-        };
-        (code, text::escaped(&error.to_string()))
-    })?;
-    Ok(message.get("id").cloned().unwrap_or_default())
 }
 
 /// What the SDK refuses in plain text, as a message that clients can show.
@@ -153,18 +157,17 @@ async fn in_json(response: Response, id: Value) -> Response {
         return response;
     }
     let body = response.into_body().collect().await;
-    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+    let body = body.map(Collected::to_bytes).unwrap_or_default();
     let message = text::escaped(&String::from_utf8_lossy(&body));
     let status = match status {
         // The SDK's answer to JSON that is no message.
         StatusCode::UNSUPPORTED_MEDIA_TYPE => StatusCode::BAD_REQUEST,
         status => status,
     };
-    refusal(status, id, INVALID_REQUEST, &message)
+    refusal(status, id, &ErrorData::invalid_request(message, None))
 }
 
-fn refusal(status: StatusCode, id: Value, code: i32, message: &str) -> Response {
-    let error = json!({"code": code, "message": message});
+fn refusal(status: StatusCode, id: Value, error: &ErrorData) -> Response {
     let body = json!({"jsonrpc": "2.0", "id": id, "error": error});
     (status, axum::Json(body)).into_response()
 }

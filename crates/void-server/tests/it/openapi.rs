@@ -264,6 +264,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     asked.extend([
         "callTools",
         "closeSession",
+        "openTools",
         "streamEvents",
         "settleProposal",
         "trustHost",

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
 use void_agent::agents::Agent;
 use void_agent::brains::{Answering, Brain, BrainEvent, OnEvent, Prompt, Reply, Stop, Usage};
 use void_agent::personas::PERSONAS;
@@ -660,4 +662,215 @@ async fn a_program_in_a_turn_works_within_the_turn() {
     rpc(&app.caller(Shows::Bearer(pass)), "ping", json!({}))
         .await
         .error(401, "unauthenticated");
+}
+
+/// A connection that `void mcp` would have.
+struct Line {
+    socket: BufReader<TcpStream>,
+}
+
+impl Line {
+    /// Asks for the connection; the head of the answer says whether it is given.
+    async fn ask(app: &App, shows: &Shows, path: &str) -> (Self, String) {
+        let stream = TcpStream::connect(app.address).await.unwrap();
+        let mut line = Self {
+            socket: BufReader::new(stream),
+        };
+        let head = line.ask_again(app, shows, path).await;
+        (line, head)
+    }
+
+    async fn ask_again(&mut self, app: &App, shows: &Shows, path: &str) -> String {
+        let mut head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", app.address);
+        for (name, value) in shows.headers() {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("connection: upgrade\r\nupgrade: void-mcp\r\n\r\n");
+        self.say(&head).await;
+        let mut answer = String::new();
+        while !answer.ends_with("\r\n\r\n") {
+            assert_ne!(self.socket.read_line(&mut answer).await.unwrap(), 0);
+        }
+        answer
+    }
+
+    async fn open(app: &App, caller: &Caller) -> Self {
+        let (line, head) = Self::ask(app, &caller.shows, "/mcp").await;
+        assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
+        assert!(head.contains("upgrade: void-mcp\r\n") && head.contains("connection: upgrade\r\n"));
+        line
+    }
+
+    async fn say(&mut self, text: &str) {
+        self.socket.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    /// The next answer; `None` if there is none any more.
+    async fn hear(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = self.socket.read_line(&mut line).await.unwrap_or_default();
+        (read > 0).then(|| serde_json::from_str(&line).unwrap())
+    }
+}
+
+fn line(id: u64, method: &str, params: Value) -> String {
+    let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    format!("{message}\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_answers_many_at_once_and_the_slow_ones_later() {
+    let app = App::start().await;
+    let both = agent(&app, &["read", "act"]).await;
+    let mut stream = Line::open(&app, &both).await;
+    let slow =
+        json!({"name": "propose_action", "arguments": {"action_id": "slow-a", "reason": "a test"}});
+    let mut said = line(1, "tools/call", slow);
+    let quick = json!({"name": "list_actions", "arguments": {}});
+    for id in 2..200 {
+        said.push_str(&line(id, "tools/call", quick.clone()));
+    }
+    said.push_str("\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n\n");
+    said.push_str("[]\n{\nnot json\n");
+    stream.say(&said).await;
+    let mut heard = Vec::new();
+    for _ in 2..200 {
+        let answer = stream.hear().await.unwrap();
+        assert!(answer["result"]["structuredContent"]["actions"].is_array());
+        heard.push(answer["id"].as_u64().unwrap());
+    }
+    heard.sort_unstable();
+    assert!(heard.iter().copied().eq(2..200));
+    for code in [-32600, -32700, -32700] {
+        let answer = stream.hear().await.unwrap();
+        assert_eq!(
+            (&answer["error"]["code"], &answer["id"]),
+            (&json!(code), &Value::Null)
+        );
+    }
+    // Who has said everything still hears what is under way.
+    stream.socket.get_mut().shutdown().await.unwrap();
+    app.lab.release();
+    let last = stream.hear().await.unwrap();
+    assert_eq!(
+        (
+            last["id"].as_u64(),
+            &last["result"]["structuredContent"]["outcome"]
+        ),
+        (Some(1), &json!("executed"))
+    );
+    assert_eq!(stream.hear().await, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_says_what_single_requests_say() {
+    let app = App::start().await;
+    let both = agent(&app, &["read", "act"]).await;
+    let mut stream = Line::open(&app, &both).await;
+    let meta = newest_meta();
+    for (method, params) in [
+        (
+            "initialize",
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}),
+        ),
+        ("ping", json!({})),
+        ("tools/list", json!({})),
+        ("tools/call", json!({"name": "list_actions"})),
+        ("tools/call", json!({"name": "no_such"})),
+        (
+            "tools/call",
+            json!({"name": "search", "arguments": {"query": ""}}),
+        ),
+        ("prompts/get", json!({"name": "x"})),
+    ] {
+        let single = rpc(&both, method, params.clone()).await.json();
+        stream.say(&line(7, method, params)).await;
+        assert_eq!(stream.hear().await.unwrap(), single, "{method}");
+    }
+    for (method, params) in [
+        ("server/discover", json!({"_meta": meta})),
+        ("tools/list", json!({"_meta": meta})),
+        (
+            "tools/call",
+            json!({"name": "list_actions", "arguments": {}, "_meta": meta}),
+        ),
+    ] {
+        let (_, single) = newest(&both, message(method, params.clone()), &[]).await;
+        stream.say(&line(7, method, params.clone())).await;
+        assert_eq!(stream.hear().await.unwrap(), single, "{method}");
+        let request = both
+            .request(Method::POST, "/mcp")
+            .header("x-void-bridge", "1");
+        let response = request.json(&message(method, params)).send().await.unwrap();
+        assert_eq!(response.json::<Value>().await.unwrap(), single, "{method}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_the_token_or_what_is_too_much() {
+    let app = App::start().await;
+    let holder = app.holder("agent", "gone", &["read", "act"]).await;
+    let mut stream = Line::open(&app, &holder.caller).await;
+    stream.say(&line(1, "ping", json!({}))).await;
+    assert_eq!(stream.hear().await.unwrap()["result"], json!({}));
+    app.owner()
+        .delete(&format!("/api/tokens/{}", holder.id))
+        .await
+        .ok();
+    let propose =
+        json!({"name": "propose_action", "arguments": {"action_id": "touch-a", "reason": "x"}});
+    stream.say(&line(2, "tools/call", propose)).await;
+    assert_eq!(stream.hear().await, None);
+    assert_eq!(app.lab.effect_count(), 0);
+    for (shows, status) in [
+        (holder.caller.shows.clone(), 401),
+        (Shows::Nothing, 401),
+        (app.owner().shows, 403),
+    ] {
+        let (_, head) = Line::ask(&app, &shows, "/mcp").await;
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+    }
+    let both = agent(&app, &["read", "act"]).await;
+    let (_, head) = Line::ask(&app, &both.shows, "/mcp?registry=root").await;
+    assert!(head.starts_with("HTTP/1.1 422 "), "{head}");
+    let mut stream = Line::open(&app, &both).await;
+    let long = line(
+        1,
+        "ping",
+        json!({"padding": "x".repeat(REQUEST_BODY_BYTES_MAX)}),
+    );
+    stream.say(&long).await;
+    assert_eq!(stream.hear().await.unwrap()["error"]["code"], -32600);
+    stream.say(&line(2, "ping", json!({}))).await;
+    assert_eq!(stream.hear().await.unwrap()["id"], 2);
+    stream
+        .say(&"x".repeat(2 * REQUEST_BODY_BYTES_MAX + 1))
+        .await;
+    assert_eq!(stream.hear().await.unwrap()["error"]["code"], -32600);
+    assert_eq!(stream.hear().await, None);
+    // A connection that has carried a request is not given away.
+    let (mut second, head) = Line::ask(&app, &both.shows, "/healthz").await;
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let mut health = vec![0; head_length(&head)];
+    second.socket.read_exact(&mut health).await.unwrap();
+    let head = second.ask_again(&app, &both.shows, "/mcp").await;
+    assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
+}
+
+fn head_length(head: &str) -> usize {
+    let line = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
+    line.unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_does_not_keep_the_server_from_stopping() {
+    let mut app = App::start().await;
+    let both = agent(&app, &["read"]).await;
+    let mut stream = Line::open(&app, &both).await;
+    stream.say(&line(1, "ping", json!({}))).await;
+    assert!(stream.hear().await.is_some());
+    assert!(app.shut_down(std::time::Duration::from_secs(10)).await);
+    assert_eq!(stream.hear().await, None);
 }
