@@ -135,6 +135,17 @@ async fn every_revision_that_clients_speak_is_spoken() {
             assert_eq!(result["resultType"], Value::Null, "{version} {answer}");
         }
     }
+    for absent in [
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+        "completion/complete",
+        "logging/setLevel",
+    ] {
+        let params = json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "x", "value": "x"}, "level": "info"});
+        let answer = rpc(&agent, absent, params).await.ok();
+        assert_eq!(answer["error"]["code"], -32601, "{absent} {answer}");
+    }
     let unknown = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let result = ask(&agent, "initialize", unknown).await;
     assert_eq!(result["protocolVersion"], WITH_HANDSHAKE[3]);
