@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Outcome;
 use crate::measure::throughput::{self, Databases};
-use crate::measure::{audit, deep, disk, process, streams};
+use crate::measure::{audit, deep, disk, mcp, process, streams};
 use crate::plan::{Name, Plan};
 use crate::postgres::Cluster;
 use crate::product;
@@ -45,6 +45,9 @@ impl Run {
         }
         if self.wants(Name::Audit, "the record") {
             keep("audit", audit::measure(plan, place).await?);
+        }
+        if self.wants(Name::Mcp, "tools over MCP") {
+            keep("mcp", mcp::measure(plan, place, &program).await?);
         }
         if self.wants(Name::Rows, "old rows") {
             keep("rows", deep::measure(plan, place, &program).await?);
@@ -85,7 +88,7 @@ impl Run {
     }
 
     fn needs_product(&self) -> bool {
-        [Name::Streams, Name::Process, Name::Rows]
+        [Name::Streams, Name::Process, Name::Mcp, Name::Rows]
             .into_iter()
             .any(|name| self.is_wanted(name))
     }
