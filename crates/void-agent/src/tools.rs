@@ -14,6 +14,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -289,9 +290,22 @@ impl Call {
     }
 }
 
-/// The schema of a type, without what models have no use for.
+/// The schema of a type as it is read, for arguments.
 fn schema<T: JsonSchema>() -> Value {
-    let mut schema = schemars::schema_for!(T).to_value();
+    made::<T>(SchemaSettings::default().for_deserialize())
+}
+
+/// The schema of a type as it is written, for results: what may be left out is not required.
+fn written_schema<T: JsonSchema>() -> Value {
+    made::<T>(SchemaSettings::default().for_serialize())
+}
+
+/// Without what models have no use for.
+fn made<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     if let Value::Object(members) = &mut schema {
         members.remove("$schema");
         members.remove("title");

@@ -58,16 +58,17 @@ impl Connection {
     pub(crate) async fn call(&mut self, request: &[u8]) -> io::Result<Answer<'_>> {
         self.send(request).await?;
         self.buffer.clear();
-        let (status, begin, end) = loop {
+        let head = loop {
             self.read_more().await?;
             if let Some(head) = Head::parse(&self.buffer)? {
-                break (head.status, head.length, head.length + head.body_bytes);
+                break head;
             }
         };
-        while self.buffer.len() < end {
+        while !head.ends(&self.buffer) {
             self.read_more().await?;
         }
-        let body = self.buffer.get(begin..end).unwrap_or_default();
+        let body = self.buffer.get(head.length..).unwrap_or_default();
+        let status = head.status;
         Ok(Answer { status, body })
     }
 
@@ -89,27 +90,41 @@ pub(crate) fn contains(bytes: &[u8], text: &[u8]) -> bool {
 struct Head {
     status: u16,
     length: usize,
-    body_bytes: usize,
+    /// `None` if it comes in pieces that say where it ends.
+    body_bytes: Option<usize>,
 }
 
 impl Head {
+    /// Whether this is the whole answer. Nothing else follows it on our connections.
+    fn ends(&self, bytes: &[u8]) -> bool {
+        match self.body_bytes {
+            Some(body_bytes) => bytes.len() >= self.length + body_bytes,
+            None => bytes.ends_with(b"\r\n0\r\n\r\n"),
+        }
+    }
+
     /// `None` until the head is there in full.
     fn parse(bytes: &[u8]) -> io::Result<Option<Self>> {
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
             return Ok(None);
         };
         let text = bytes.get(..end).and_then(|head| str::from_utf8(head).ok());
-        let strange = || io::Error::other("an answer that is not HTTP with a length");
+        let strange = || io::Error::other("an answer that is not HTTP with an end");
         let mut lines = text.ok_or_else(strange)?.split("\r\n");
         let status = lines
             .next()
             .and_then(|line| line.split(' ').nth(1)?.parse().ok())
             .ok_or_else(strange)?;
-        let body_bytes = lines
-            .filter_map(|line| line.split_once(':'))
-            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
-            .and_then(|(_, value)| value.trim().parse().ok())
-            .ok_or_else(strange)?;
+        let (mut body_bytes, mut in_pieces) = (None, false);
+        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+            if name.eq_ignore_ascii_case("content-length") {
+                body_bytes = value.trim().parse().ok();
+            }
+            in_pieces |= name.eq_ignore_ascii_case("transfer-encoding");
+        }
+        if body_bytes.is_none() && !in_pieces {
+            return Err(strange());
+        }
         Ok(Some(Self {
             status,
             length: end + 4,
@@ -123,13 +138,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_read_when_it_is_whole_and_only_with_a_length() {
+    fn a_head_is_read_when_it_is_whole_and_only_with_an_end() {
         assert!(Head::parse(b"HTTP/1.1 200 OK\r\n").unwrap().is_none());
         let head = Head::parse(b"HTTP/1.1 409 Conflict\r\nContent-Length: 7\r\n\r\n{}")
             .unwrap()
             .unwrap();
-        assert_eq!((head.status, head.length, head.body_bytes), (409, 44, 7));
-        assert!(Head::parse(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").is_err());
+        assert_eq!(
+            (head.status, head.length, head.body_bytes),
+            (409, 44, Some(7))
+        );
+        assert!(!head.ends(&[0; 50]) && head.ends(&[0; 51]));
+        let pieces = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n";
+        let head = Head::parse(pieces).unwrap().unwrap();
+        assert!(!head.ends(pieces) && head.ends(&[pieces, &b"0\r\n\r\n"[..]].concat()));
+        assert!(Head::parse(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
         assert!(Head::parse(b"\xff\xff\r\n\r\n").is_err());
     }
 }

@@ -2,6 +2,7 @@
 //! are met. Beside it, in the same run, a floor that does the same durable writes and nothing else,
 //! and the disk's flush rate, so that the numbers mean something on any machine.
 
+mod bare;
 mod floor;
 mod history;
 mod http;
@@ -77,7 +78,12 @@ enum Command {
         #[arg(long)]
         port: u16,
     },
-    /// Load on one of the two above, started by hand: to look at it with a profiler
+    #[command(hide = true)]
+    ServeRmcp {
+        #[arg(long)]
+        payload: PathBuf,
+    },
+    /// Load on one of the first two, started by hand: to look at it with a profiler
     #[command(hide = true)]
     Drive {
         #[arg(long)]
@@ -114,6 +120,7 @@ fn run(cli: Cli) -> Outcome<()> {
         Some(Command::ServeFloor { folder, port }) => {
             servers_runtime()?.block_on(floor::serve(&folder, port))
         }
+        Some(Command::ServeRmcp { payload }) => servers_runtime()?.block_on(bare::serve(&payload)),
         Some(Command::Drive {
             port,
             clients,

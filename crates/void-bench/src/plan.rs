@@ -19,6 +19,8 @@ pub(crate) enum Name {
     Audit,
     /// Start, idle memory and size of the binary
     Process,
+    /// Tools over MCP, beside minimal servers of the official SDKs
+    Mcp,
     /// With --deep: lists, approvals and a restart over old rows
     Rows,
 }

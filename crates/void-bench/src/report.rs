@@ -67,7 +67,31 @@ fn sections(out: &mut String, results: &Value) -> std::fmt::Result {
             "void serve: ready after {again:.1} ms ({first:.1} ms the first time), {idle:.1} MiB idle ({own:.1} without mapped files), {size:.1} MB binary"
         )?;
     }
+    mcp(out, &results["mcp"])?;
     rows(out, results)
+}
+
+/// Calls per second beside the SDKs' own servers.
+fn mcp(out: &mut String, found: &Value) -> std::fmt::Result {
+    for (list, what) in [("stdio", "depth"), ("http", "clients")] {
+        for cell in items(found, &format!("/{list}")) {
+            write!(out, "MCP over {list}, {what} {}:", cell[what])?;
+            for name in ["void", "rmcp", "typescript"] {
+                if let Some(rate) = cell[name].as_f64() {
+                    write!(out, " {name} {rate:.0}/s")?;
+                }
+            }
+            writeln!(out)?;
+        }
+    }
+    if found.is_object() {
+        writeln!(
+            out,
+            "MCP, ms to the first answer: {}",
+            found["first_answer_ms"]
+        )?;
+    }
+    Ok(())
 }
 
 fn throughput(out: &mut String, cells: &[Value]) -> std::fmt::Result {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Outcome;
 use crate::measure::throughput::{self, Databases};
-use crate::measure::{audit, deep, disk, process, streams, talk};
+use crate::measure::{audit, deep, disk, mcp, process, streams, talk};
 use crate::plan::{Name, Plan};
 use crate::postgres::Cluster;
 use crate::product;
@@ -49,6 +49,9 @@ impl Run {
         if self.wants(Name::Audit, "the record") {
             keep("audit", audit::measure(plan, place).await?);
         }
+        if self.wants(Name::Mcp, "tools over MCP") {
+            keep("mcp", mcp::measure(plan, place, &program).await?);
+        }
         if self.wants(Name::Rows, "old rows") {
             keep("rows", deep::measure(plan, place, &program).await?);
         }
@@ -88,8 +91,14 @@ impl Run {
     }
 
     fn needs_product(&self) -> bool {
-        [Name::Streams, Name::Talk, Name::Process, Name::Rows]
-            .into_iter()
-            .any(|name| self.is_wanted(name))
+        [
+            Name::Streams,
+            Name::Talk,
+            Name::Process,
+            Name::Mcp,
+            Name::Rows,
+        ]
+        .into_iter()
+        .any(|name| self.is_wanted(name))
     }
 }

@@ -36,7 +36,12 @@ pub(crate) struct Server {
 
 impl Server {
     /// `command` is a shell line; `ready_path` answers 200 when the server is ready.
-    async fn start(command: &str, folder: &Path, port: u16, ready_path: &str) -> Outcome<Self> {
+    pub(crate) async fn start(
+        command: &str,
+        folder: &Path,
+        port: u16,
+        ready_path: &str,
+    ) -> Outcome<Self> {
         let log = folder.join("log");
         let begun = Instant::now();
         let mut process = Tethered::start(
@@ -154,7 +159,7 @@ async fn answers(address: SocketAddr, path: &str) -> bool {
     answer.is_ok_and(|answer| answer.status == 200)
 }
 
-fn own_program() -> Outcome<PathBuf> {
+pub(crate) fn own_program() -> Outcome<PathBuf> {
     Ok(std::env::current_exe()?)
 }
 

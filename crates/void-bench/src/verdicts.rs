@@ -157,6 +157,7 @@ pub(crate) fn judge(results: &Value) -> Vec<Verdict> {
         }
     }
     verdicts.extend(over_old_rows(results));
+    verdicts.extend(beside_the_sdks(results));
     verdicts
 }
 
@@ -183,6 +184,42 @@ fn beside_the_floor(results: &Value) -> Vec<Verdict> {
         };
         verdicts.push(verdict("per second", Goal::AtLeast(least), ratio));
         verdicts.push(verdict("p99", Goal::Below(3.0), tail));
+    }
+    verdicts
+}
+
+/// MCP beside minimal servers of the official SDKs.
+fn beside_the_sdks(results: &Value) -> Vec<Verdict> {
+    let ratio = |list: &str, what: &str, number: u64, other: &str| -> Option<f64> {
+        let cells = items(results, &format!("/mcp/{list}")).iter();
+        let mut cells = cells.filter(|cell| cell[what].as_u64() == Some(number));
+        let cell = cells.next()?;
+        Some(cell["void"].as_f64()? / cell[other].as_f64()?)
+    };
+    let first = results.pointer("/mcp/first_answer_ms/void");
+    let mut verdicts: Vec<Verdict> = first
+        .and_then(Value::as_f64)
+        .map(|measured| Verdict {
+            name: "void mcp: first answer".to_owned(),
+            unit: "ms",
+            goal: Goal::AtMost(20.0),
+            measured,
+        })
+        .into_iter()
+        .collect();
+    for (list, what, number, other, unit, least) in [
+        ("stdio", "depth", 1, "typescript", "× TypeScript", 1.0),
+        ("stdio", "depth", 16, "rmcp", "× rmcp", 1.0),
+        ("http", "clients", 1, "typescript", "× TypeScript", 3.0),
+        ("http", "clients", 16, "typescript", "× TypeScript", 3.0),
+        ("http", "clients", 64, "typescript", "× TypeScript", 3.0),
+    ] {
+        verdicts.extend(ratio(list, what, number, other).map(|measured| Verdict {
+            name: format!("MCP over {list}, {what} {number}: calls per second"),
+            unit,
+            goal: Goal::AtLeast(least),
+            measured,
+        }));
     }
     verdicts
 }

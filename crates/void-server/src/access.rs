@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use void_agent::turns::Pass;
+use void_control::StoreError;
 use void_control::access::{self, Caller, Credential};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
@@ -99,11 +100,30 @@ pub(crate) async fn admit(
     Ok(request)
 }
 
+/// Looks again at somebody who has opened a stream of tool calls. `None`: they may no more.
+pub(crate) async fn admit_tools(app: &App, token: &str) -> Result<Option<Admitted>, StoreError> {
+    if let Some(pass) = app.talk().pass(token) {
+        return Ok(of_pass(pass).ok());
+    }
+    let caller = access::by_bearer(app.control(), token, false).await?;
+    let Some(caller) = caller.filter(|caller| allows(Access::Tools, caller)) else {
+        return Ok(None);
+    };
+    let ctx = caller.ctx(access::new_request_id(app.control())?);
+    let pass = None;
+    Ok(Some(Admitted { caller, ctx, pass }))
+}
+
 /// A turn's pass opens what a turn needs and nothing else, whatever its agent may.
 fn admit_pass(route: &Route, mut request: Request, pass: Pass) -> Result<Request, ApiError> {
     if !matches!(route.access, Access::Public | Access::Tools | Access::Turn) {
         return Err(ApiError::forbidden("a turn's pass does not open this"));
     }
+    request.extensions_mut().insert(of_pass(pass)?);
+    Ok(request)
+}
+
+fn of_pass(pass: Pass) -> Result<Admitted, ApiError> {
     let ctx = pass.ctx().clone();
     let Actor::Agent { id, .. } = ctx.actor else {
         return Err(ApiError::forbidden("a turn is an agent's"));
@@ -114,12 +134,19 @@ fn admit_pass(route: &Route, mut request: Request, pass: Pass) -> Result<Request
         authenticated_ago: None,
         credential: Credential::Token(id),
     };
-    request.extensions_mut().insert(Admitted {
+    Ok(Admitted {
         caller,
         ctx,
         pass: Some(pass),
-    });
-    Ok(request)
+    })
+}
+
+/// The one bearer token that a request shows.
+pub(crate) fn bearer_of(headers: &HeaderMap) -> Option<&str> {
+    let mut authorizations = headers.get_all(header::AUTHORIZATION).iter();
+    let value = authorizations.next()?;
+    let token = value.to_str().ok().and_then(bearer);
+    token.filter(|_| authorizations.next().is_none())
 }
 
 pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
@@ -154,13 +181,8 @@ enum Shown {
 
 impl Shown {
     fn of(headers: &HeaderMap, cookie_name: &str) -> Self {
-        let mut authorizations = headers.get_all(header::AUTHORIZATION).iter();
-        if let Some(value) = authorizations.next() {
-            let token = value
-                .to_str()
-                .ok()
-                .and_then(bearer)
-                .filter(|_| authorizations.next().is_none());
+        if headers.contains_key(header::AUTHORIZATION) {
+            let token = bearer_of(headers);
             let from_cli = headers
                 .get("x-void-surface")
                 .is_some_and(|surface| surface == "cli");

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tower::ServiceExt as _;
 
-use crate::takeovers::EndlessAnswer;
+use crate::takeovers::Upgrade;
 use crate::{bodies, takeovers};
 
 /// Also bounds open event streams.
@@ -96,14 +96,14 @@ async fn connection(
         let endless = endless.clone();
         async move {
             let answer = answering.await?;
-            if is_first && answer.extensions().get::<EndlessAnswer>().is_some() {
+            if is_first && takeovers::takes(&answer) {
                 return match endless.send(answer).await {
                     // Whoever has received it ends this one.
                     Ok(()) => std::future::pending().await,
                     Err(back) => Ok(back.0),
                 };
             }
-            Ok::<_, Infallible>(answer)
+            Ok::<_, Infallible>(takeovers::kept(answer))
         }
     });
     let mut serving = hyper::server::conn::http1::Builder::new()
@@ -123,11 +123,15 @@ async fn connection(
         answer = taken.try_recv().ok();
     }
     if let Some(answer) = answer {
-        let stream = serving.into_parts().io.into_inner();
+        let parts = serving.into_parts();
+        let (stream, early) = (parts.io.into_inner(), parts.read_buf);
         // A task of its own is as small as it can be.
         tokio::spawn(async move {
             let _place = place;
-            takeovers::write(stream, answer).await;
+            match answer.extensions().get::<Upgrade>().cloned() {
+                Some(upgrade) => upgrade.speak(stream, answer, early, stop).await,
+                None => takeovers::write(stream, answer).await,
+            }
         });
         return;
     }

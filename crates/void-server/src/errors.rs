@@ -111,6 +111,14 @@ impl ApiError {
         )
     }
 
+    pub(crate) fn upgrade_late() -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "upgrade_late",
+            "only the first request of a connection can ask for another protocol",
+        )
+    }
+
     pub(crate) fn unknown_host() -> Self {
         Self::new(
             StatusCode::MISDIRECTED_REQUEST,

@@ -10,6 +10,7 @@ mod fence;
 mod json;
 mod logins;
 mod markdown;
+mod mcp;
 mod metrics;
 mod openapi;
 mod requests;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
@@ -35,27 +36,7 @@ where
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let json = is_json(request.headers());
-        let too_large = || {
-            let message = format!("a body is at most {MAX} bytes");
-            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
-        };
-        // Announced to be too long: none of it is read.
-        if request.body().size_hint().lower() > MAX as u64 {
-            return Err(too_large());
-        }
-        let body = Limited::new(request.into_body(), MAX);
-        let collected = match tokio::time::timeout(BODY_TIMEOUT, body.collect()).await {
-            Err(_) => {
-                return Err(ApiError::new(
-                    StatusCode::REQUEST_TIMEOUT,
-                    "too_slow",
-                    "the body did not arrive in time",
-                ));
-            }
-            Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
-            Ok(Err(_)) => return Err(ApiError::invalid_field("body", "did not arrive whole")),
-            Ok(Ok(collected)) => collected.to_bytes(),
-        };
+        let collected = collect(request.into_body(), MAX).await?;
         if collected.is_empty() {
             return Ok(Self(T::default()));
         }
@@ -67,6 +48,29 @@ where
             let quoted = text::escaped(text::cut(&reason, QUOTED_BYTES_MAX));
             ApiError::invalid_field("body", format!("is not as expected: {quoted}"))
         })
+    }
+}
+
+/// All bytes of a body that may have `max` of them and has to arrive in time.
+pub(crate) async fn collect(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
+    let too_large = || {
+        let message = format!("a body is at most {max} bytes");
+        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    };
+    // Announced to be too long: none of it is read.
+    if body.size_hint().lower() > max as u64 {
+        return Err(too_large());
+    }
+    let body = Limited::new(body, max);
+    match tokio::time::timeout(BODY_TIMEOUT, body.collect()).await {
+        Err(_) => Err(ApiError::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "too_slow",
+            "the body did not arrive in time",
+        )),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(ApiError::invalid_field("body", "did not arrive whole")),
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
     }
 }
 

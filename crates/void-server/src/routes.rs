@@ -13,6 +13,7 @@ mod health;
 mod hosts;
 mod inbox;
 mod lab;
+mod mcp;
 mod proposals;
 mod services;
 mod session;
@@ -79,6 +80,12 @@ const BETA: Parameter = Parameter {
     name: "beta",
     kind: "string",
     meaning: "programs of the provider say true here; nothing depends on it",
+};
+
+const REGISTRY: Parameter = Parameter {
+    name: "registry",
+    kind: "string",
+    meaning: "the set of tools: blue (if left out) or security",
 };
 
 pub static ROUTES: &[Route] = &[
@@ -626,6 +633,28 @@ pub static ROUTES: &[Route] = &[
         request: Some(schema::<gateway::ForwardRequest>),
         response: json::<serde_json::Map<String, serde_json::Value>>(),
         handler: || post(gateway::count_tokens),
+    },
+    Route {
+        method: "POST",
+        path: "/mcp",
+        access: Access::Tools,
+        operation: "callTools",
+        summary: "MCP over streamable HTTP, without sessions: one JSON-RPC message, one answer",
+        query: &[REGISTRY],
+        request: Some(schema::<mcp::McpRequest>),
+        response: json::<mcp::McpResponse>(),
+        handler: || post(mcp::answer),
+    },
+    Route {
+        method: "GET",
+        path: "/mcp",
+        access: Access::Tools,
+        operation: "openTools",
+        summary: "The connection itself, for `void mcp`: one JSON-RPC message a line, both ways",
+        query: &[REGISTRY],
+        request: None,
+        response: Content::Text("application/x-ndjson"),
+        handler: || get(mcp::open),
     },
     Route {
         method: "GET",

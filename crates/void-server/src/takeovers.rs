@@ -1,23 +1,84 @@
-//! Event streams are taken out of hyper once they are open: it keeps two buffers of 8 KiB for a
-//! connection that will only ever carry a line now and then, and there may be thousands of these.
+//! Streams are taken out of hyper once they are open. For event streams it keeps two buffers of 8 KiB for
+//! a connection that will only ever carry a line now and then, and there may be thousands of these; an
+//! upgraded connection no longer speaks HTTP.
 //!
 //! The answer has gone through every layer by then. Only the first answer of a connection is taken over,
 //! so that nothing of an earlier one can still be under way, and it ends with the connection.
 
-use axum::body::Body;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::{Body, Bytes};
 use axum::http::Response;
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use axum::response::IntoResponse as _;
 use http_body_util::BodyExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+use crate::errors::ApiError;
 
 /// Marks an answer whose body goes on until somebody leaves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndlessAnswer;
 
+/// Marks an answer after which the connection speaks something else. Whoever takes it over gets what was
+/// read too early, and hears when the server stops.
+#[derive(Clone)]
+pub(crate) struct Upgrade(Arc<Mutex<Option<Speaking>>>);
+
+type Speaking = Box<dyn FnOnce(TcpStream, Bytes, watch::Receiver<bool>) -> Spoken + Send>;
+type Spoken = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Upgrade {
+    pub(crate) fn to<F>(
+        speaking: impl FnOnce(TcpStream, Bytes, watch::Receiver<bool>) -> F + Send + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let speaking: Speaking =
+            Box::new(move |stream, early, stop| Box::pin(speaking(stream, early, stop)));
+        Self(Arc::new(Mutex::new(Some(speaking))))
+    }
+
+    pub(crate) async fn speak(
+        &self,
+        mut stream: TcpStream,
+        answer: Response<Body>,
+        early: Bytes,
+        stop: watch::Receiver<bool>,
+    ) {
+        let speaking = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (head, _) = split(answer, "upgrade");
+        if let Some(speaking) = speaking
+            && stream.write_all(&head).await.is_ok()
+        {
+            drop(head);
+            speaking(stream, early, stop).await;
+        }
+    }
+}
+
+/// Whether the connection is handed over with this answer.
+pub(crate) fn takes(answer: &Response<Body>) -> bool {
+    let marks = answer.extensions();
+    marks.get::<EndlessAnswer>().is_some() || marks.get::<Upgrade>().is_some()
+}
+
+/// An answer on a connection that is not handed over: one that has carried another before.
+pub(crate) fn kept(answer: Response<Body>) -> Response<Body> {
+    if answer.extensions().get::<Upgrade>().is_some() {
+        return ApiError::upgrade_late().into_response();
+    }
+    answer
+}
+
 /// Writes an answer and then its body, piece by piece, until either side has had enough.
 pub(crate) async fn write(mut stream: TcpStream, answer: Response<Body>) {
-    let (head, body) = split(answer);
+    let (head, body) = split(answer, "close");
     if stream.write_all(&head).await.is_ok() {
         drop(head);
         pass_on(stream, body).await;
@@ -25,7 +86,7 @@ pub(crate) async fn write(mut stream: TcpStream, answer: Response<Body>) {
 }
 
 /// The head as bytes, so that nothing of it stays while the body goes on.
-fn split(answer: Response<Body>) -> (Vec<u8>, Body) {
+fn split(answer: Response<Body>, connection: &str) -> (Vec<u8>, Body) {
     let (parts, body) = answer.into_parts();
     let mut head = format!(
         "HTTP/1.1 {} {}\r\n",
@@ -41,7 +102,7 @@ fn split(answer: Response<Body>) -> (Vec<u8>, Body) {
             head.extend_from_slice(b"\r\n");
         }
     }
-    head.extend_from_slice(b"connection: close\r\n\r\n");
+    head.extend_from_slice(format!("connection: {connection}\r\n\r\n").as_bytes());
     (head, body)
 }
 

@@ -69,6 +69,10 @@ pub(crate) enum Command {
     /// Tokens of agents, viewers and nodes
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Tools for a program that speaks MCP on standard input and output
+    ///
+    /// Reads VOID_API_URL, VOID_AGENT_TOKEN and VOID_TOOL_REGISTRY (blue or security), and nothing else.
+    Mcp(McpArgs),
     /// Copies of the database
     #[command(subcommand)]
     Backup(BackupCommand),
@@ -287,6 +291,37 @@ pub(crate) enum TokenKind {
     Agent,
     Viewer,
     Node,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum McpCommand {
+    /// What to write into a client's settings, and where
+    Config(McpConfigArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct McpConfigArgs {
+    #[arg(value_enum)]
+    pub client: McpClient,
+    /// Write the token of VOID_AGENT_TOKEN into it
+    #[arg(long)]
+    pub with_token: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum McpClient {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    Vscode,
+    Codex,
+    Zed,
 }
 
 #[derive(Debug, Clone, Subcommand)]

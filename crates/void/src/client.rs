@@ -38,12 +38,7 @@ impl Client {
                     .map(str::to_owned)
             })
             .unwrap_or_else(|| local_url(settings));
-        let base = base.trim_end_matches('/').to_owned();
-        if !base.starts_with("http://") && !base.starts_with("https://") {
-            return Err(Problem::usage(format!(
-                "\"{base}\" is not an address of a server; it begins with http:// or https://"
-            )));
-        }
+        let base = server_url(&base)?;
         let token = match settings.stored_owner_token(environment)? {
             Some(token) => Some(token),
             None => environment
@@ -170,6 +165,18 @@ impl Client {
         )
         .next("void serve, or point --url at the server that runs")
     }
+}
+
+/// An address of a server, as far as that can be seen.
+pub(crate) fn server_url(base: &str) -> Result<String, Problem> {
+    let base = base.trim_end_matches('/');
+    let http = base.starts_with("http://") || base.starts_with("https://");
+    if http && base.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(base.to_owned());
+    }
+    Err(Problem::usage(format!(
+        "\"{base}\" is not an address of a server; it begins with http:// or https://"
+    )))
 }
 
 /// The server of these settings, on this machine.

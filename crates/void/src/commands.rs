@@ -11,6 +11,7 @@ mod doctor;
 mod freeze;
 mod hosts;
 mod inbox;
+pub(crate) mod mcp;
 mod provision;
 mod rows;
 mod run;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use serde_json::json;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, McpArgs, McpCommand};
 use crate::client::Client;
 use crate::exit::{self, Exit, Problem};
 use crate::output::Output;
@@ -74,6 +75,11 @@ pub(crate) async fn run(
             version(output);
             return Ok(Exit::Done.into());
         }
+        Command::Mcp(McpArgs {
+            command: Some(McpCommand::Config(args)),
+        }) => {
+            return Ok(mcp::config(args, cli.url.as_deref(), environment, output)?.into());
+        }
         Command::Demo(args) => {
             return Ok(demo::run(&cli, args, environment, output).await?.into());
         }
@@ -106,6 +112,7 @@ pub(crate) async fn run(
         Command::Provision(command) => provision::run(&session, command)?,
         Command::Doctor(args) => doctor::run(&session, args).await?,
         Command::Demo(_)
+        | Command::Mcp(_)
         | Command::Completions { .. }
         | Command::Version
         | Command::HelpExitCodes => Exit::Done,

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, McpArgs};
 use crate::exit::Exit;
 use crate::settings::Environment;
 
@@ -54,6 +54,10 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli, environment: Environment) -> ExitCode {
     let output = output::Output::new(cli.json, cli.color, &environment);
+    // It passes messages on in threads of its own, and has to be there at once.
+    if let Command::Mcp(McpArgs { command: None }) = &cli.command {
+        return commands::mcp::bridge(cli.url.as_deref(), &environment, &output);
+    }
     let threads = if matches!(cli.command, Command::Serve(_)) {
         None
     } else {

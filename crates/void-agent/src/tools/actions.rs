@@ -11,7 +11,7 @@ use void_domain::catalogue::Action;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::text;
 
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema};
+use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
 /// A safe action is waited for, with its check; nobody waits for a person.
 const RUN_WAIT: Duration = Duration::from_secs(75);
@@ -24,7 +24,7 @@ pub(super) static LIST_ACTIONS: Tool = Tool {
     needs: Capability::Read,
     effect: Effect::Reads,
     arguments: schema::<NoArguments>,
-    result: schema::<ActionsResult>,
+    result: written_schema::<ActionsResult>,
     run: list,
 };
 
@@ -37,7 +37,7 @@ pub(super) static PROPOSE_ACTION: Tool = Tool {
     needs: Capability::Act,
     effect: Effect::Proposes,
     arguments: schema::<ProposeArguments>,
-    result: schema::<ProposeResult>,
+    result: written_schema::<ProposeResult>,
     run: propose,
 };
 

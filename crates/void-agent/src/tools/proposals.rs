@@ -9,7 +9,7 @@ use void_domain::proposals::State;
 use void_domain::text;
 
 use super::actions::{ProposeResult, result};
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema};
+use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
 const OUTPUT_BYTES_MAX: usize = 8 * 1024;
 
@@ -22,7 +22,7 @@ pub(super) static PROPOSAL_STATUS: Tool = Tool {
     needs: Capability::Read,
     effect: Effect::Reads,
     arguments: schema::<Arguments>,
-    result: schema::<StatusResult>,
+    result: written_schema::<StatusResult>,
     run,
 };
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use void_control::{audit, health, proposals};
 use void_domain::capabilities::Capability;
 
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema};
+use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
 const HITS_MAX: usize = 20;
 const QUERY_BYTES_MAX: usize = 200;
@@ -21,7 +21,7 @@ pub(super) static SEARCH: Tool = Tool {
     needs: Capability::Read,
     effect: Effect::Reads,
     arguments: schema::<Arguments>,
-    result: schema::<SearchResult>,
+    result: written_schema::<SearchResult>,
     run,
 };
 

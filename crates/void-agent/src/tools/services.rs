@@ -7,7 +7,7 @@ use void_control::health::{self, ServiceView};
 use void_domain::capabilities::Capability;
 use void_domain::services::{Answer, Place};
 
-use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema};
+use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
 pub(super) static SERVICE_STATUS: Tool = Tool {
     name: "service_status",
@@ -17,7 +17,7 @@ pub(super) static SERVICE_STATUS: Tool = Tool {
     needs: Capability::Read,
     effect: Effect::Reads,
     arguments: schema::<Arguments>,
-    result: schema::<StatusResult>,
+    result: written_schema::<StatusResult>,
     run,
 };
 

@@ -39,6 +39,12 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "openSession" => ("/api/session".to_owned(), Some(json!({"token": 5})), 422),
         "checkHost" => ("/api/hosts/no-such/check".to_owned(), None, 404),
         "trustHost" => ("/api/hosts/no-such/trust".to_owned(), None, 404),
+        "callTools" => {
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+            ("/mcp".to_owned(), Some(body), 200)
+        }
+        // Without asking for the connection there is nothing to get.
+        "openTools" => ("/mcp".to_owned(), None, 405),
         "getService" => ("/api/services/no-such".to_owned(), None, 404),
         "getAgentConversation" | "beginAgentConversation" => {
             ("/api/agents/no-such/conversation".to_owned(), None, 404)
@@ -542,7 +548,6 @@ async fn what_is_not_in_the_table_does_not_exist() {
         "/api/actions/%2e%2e/run",
         "/api/proposals/x/approve",
         "/api/services/",
-        "/mcp",
         "/index.html",
         "/.git/config",
         "/api/actions/pending/a/b/approve",

@@ -11,6 +11,7 @@ pub mod health;
 mod hosts;
 mod inbox;
 mod lab;
+mod mcp;
 mod proposals;
 mod services;
 mod session;

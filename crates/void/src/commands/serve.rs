@@ -21,7 +21,8 @@ use crate::settings::{Environment, Settings};
 const PATIENCE: Duration = Duration::from_secs(150);
 
 pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Exit, Problem> {
-    start_log(session.environment, format, "info");
+    // The SDK of MCP tells of every request, and warns of what its callers get wrong.
+    start_log(session.environment, format, "info,rmcp=error");
     let settings = &session.settings;
     let bound = Bound::to(settings.listen.value).await.map_err(|error| {
         let message = format!("{} cannot be listened on: {error}", settings.listen.value);

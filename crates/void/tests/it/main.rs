@@ -20,6 +20,7 @@ mod demo;
 mod doctor;
 mod freezes;
 mod lab;
+mod mcp;
 mod mutations;
 mod power;
 mod provision;
