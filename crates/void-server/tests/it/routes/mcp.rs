@@ -221,7 +221,17 @@ async fn tools_are_listed_in_one_order_with_what_a_client_has_to_know() {
                 "search",
             ],
         ),
-        (&["act"], vec!["propose_action"]),
+        // Whoever may act may also look.
+        (
+            &["act"],
+            vec![
+                "service_status",
+                "list_actions",
+                "propose_action",
+                "proposal_status",
+                "search",
+            ],
+        ),
     ] {
         let caller = agent(&app, capabilities).await;
         assert_eq!(names(&caller, "/mcp").await, expected, "{capabilities:?}");
