@@ -182,6 +182,12 @@ impl Control {
         self.rehearsal
     }
 
+    /// The number of the newest event. Whoever is withdrawn is so with an event, so as long as it stays
+    /// the same everybody is who they were.
+    pub fn newest_event(&self) -> u64 {
+        *self.store.committed().borrow()
+    }
+
     pub fn clock(&self) -> &Clock {
         &self.clock
     }

@@ -4,9 +4,12 @@
 //! Outside a turn nobody knows what a client does with what it has read, so content that a stranger
 //! could have written is not handed out there. Nothing here approves anything.
 
+mod calls;
 mod listings;
 pub(crate) mod messages;
 pub(crate) mod streams;
+
+use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
@@ -37,27 +40,60 @@ const INSTRUCTIONS: &str = "Void looks after a homelab. Only actions from its li
 /// The registry of a caller that names none.
 pub(crate) const REGISTRY_DEFAULT: &str = "blue";
 
+const LOOK_LASTS: Duration = Duration::from_millis(500);
+
 /// What a complaint quotes of a request at most.
 const QUOTED_BYTES_MAX: usize = 100;
 
 /// Who keeps a stream open, to be looked at again.
 pub(crate) struct Client {
-    pub app: App,
-    pub token: Secret,
-    pub registry: &'static Registry,
+    app: App,
+    token: Secret,
+    registry: &'static Registry,
+    seen: Option<Seen>,
+}
+
+/// What a look showed, and how far the events were before it.
+struct Seen {
+    toolbox: Toolbox,
+    newest_event: u64,
+    at: Instant,
 }
 
 impl Client {
-    /// What it may use now. `None`: it is nobody any more.
-    async fn toolbox(&self) -> Option<Toolbox> {
-        let admitted = access::admit_tools(&self.app, self.token.expose()).await;
-        match admitted {
-            Ok(admitted) => Some(Toolbox::of(&self.app, admitted?, self.registry)),
-            Err(error) => {
-                tracing::error!(%error, "cannot look at a client of MCP again");
-                None
-            }
+    pub(crate) const fn new(app: App, token: Secret, registry: &'static Registry) -> Self {
+        Self {
+            app,
+            token,
+            registry,
+            seen: None,
         }
+    }
+
+    /// What it may use now. `None`: it is nobody any more. Without a single event since the last look
+    /// nobody was withdrawn here; a neighbour's event may take its time, so no look lasts long.
+    async fn toolbox(&mut self) -> Option<Toolbox> {
+        let newest_event = self.app.control().newest_event();
+        if let Some(seen) = &self.seen
+            && seen.newest_event == newest_event
+            && seen.at.elapsed() < LOOK_LASTS
+        {
+            return Some(seen.toolbox.clone());
+        }
+        let admitted = access::admit_tools(&self.app, self.token.expose()).await;
+        let admitted = admitted.unwrap_or_else(|error| {
+            tracing::error!(%error, "cannot look at a client of MCP again");
+            None
+        });
+        let is_turn = admitted.as_ref()?.pass.is_some();
+        let toolbox = Toolbox::of(&self.app, admitted?, self.registry);
+        // A turn ends without an event.
+        self.seen = (!is_turn).then(|| Seen {
+            toolbox: toolbox.clone(),
+            newest_event,
+            at: Instant::now(),
+        });
+        Some(toolbox)
     }
 }
 
@@ -131,6 +167,16 @@ impl Toolbox {
     }
 }
 
+fn unknown_tool(name: &str) -> ErrorData {
+    let name = text::escaped(text::cut(name, QUOTED_BYTES_MAX));
+    ErrorData::invalid_params(format!("Unknown tool: {name}"), None)
+}
+
+/// What a client reads of a tool that failed.
+fn told(error: &ToolError) -> String {
+    format!("{}: {}", error.code, error.message)
+}
+
 fn without_foreign(outcome: Outcome) -> Result<Outcome, ToolError> {
     match &outcome.foreign {
         None => Ok(outcome),
@@ -178,17 +224,9 @@ impl ServerHandler for Toolbox {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let result = match self.call(&request.name, arguments).await {
-            None => {
-                let name = text::escaped(text::cut(&request.name, QUOTED_BYTES_MAX));
-                return Err(ErrorData::invalid_params(
-                    format!("Unknown tool: {name}"),
-                    None,
-                ));
-            }
+            None => return Err(unknown_tool(&request.name)),
             Some(Ok(outcome)) => CallToolResult::structured(outcome.value),
-            Some(Err(ToolError { code, message })) => {
-                CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))])
-            }
+            Some(Err(error)) => CallToolResult::error(vec![ContentBlock::text(told(&error))]),
         };
         Ok(result.into())
     }

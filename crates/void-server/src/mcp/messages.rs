@@ -18,11 +18,19 @@ use serde_json::{Map, Value};
 use void_domain::text;
 
 use super::Toolbox;
+use super::calls::Call;
 use crate::json;
 
 /// The answer to one message, if it has one.
 pub(crate) async fn answer(toolbox: &Toolbox, message: &[u8]) -> Option<Vec<u8>> {
-    let request = match read(message) {
+    let mut members = match strict(message) {
+        Ok(members) => members,
+        Err(error) => return Some(written(&ServerJsonRpcMessage::error(error, None))),
+    };
+    if let Some(call) = Call::of(&mut members) {
+        return Some(call.answer(toolbox).await);
+    }
+    let request = match read(members) {
         Ok(ClientJsonRpcMessage::Request(request)) => request,
         // Nothing is asked of clients, so nothing that they answer or tell changes anything.
         Ok(_) => return None,
@@ -55,8 +63,9 @@ pub(crate) fn strict(message: &[u8]) -> Result<Map<String, Value>, ErrorData> {
     })
 }
 
-fn read(message: &[u8]) -> Result<ClientJsonRpcMessage, (Option<RequestId>, ErrorData)> {
-    let members = strict(message).map_err(|error| (None, error))?;
+fn read(
+    members: Map<String, Value>,
+) -> Result<ClientJsonRpcMessage, (Option<RequestId>, ErrorData)> {
     let id = members.get("id").cloned();
     serde_json::from_value(Value::Object(members)).map_err(|error| {
         let id = id.and_then(|id| serde_json::from_value(id).ok());

@@ -121,11 +121,8 @@ pub(crate) async fn open(
     let (Some(token), true) = (token, wanted.is_some_and(|wanted| wanted == PROTOCOL)) else {
         return Err(ApiError::method_not_allowed());
     };
-    let client = Client {
-        registry: registry(&headers, query)?,
-        token: Secret::new(token),
-        app,
-    };
+    let registry = registry(&headers, query)?;
+    let client = Client::new(app, Secret::new(token), registry);
     let upgrade = Upgrade::to(|stream, early, stop| streams::serve(client, stream, early, stop));
     let head = [(header::UPGRADE, PROTOCOL)];
     Ok((StatusCode::SWITCHING_PROTOCOLS, Extension(upgrade), head).into_response())

@@ -221,17 +221,7 @@ async fn tools_are_listed_in_one_order_with_what_a_client_has_to_know() {
                 "search",
             ],
         ),
-        // Whoever may act may also look.
-        (
-            &["act"],
-            vec![
-                "service_status",
-                "list_actions",
-                "propose_action",
-                "proposal_status",
-                "search",
-            ],
-        ),
+        (&["act"], BLUE.to_vec()),
     ] {
         let caller = agent(&app, capabilities).await;
         assert_eq!(names(&caller, "/mcp").await, expected, "{capabilities:?}");
@@ -798,6 +788,16 @@ async fn a_stream_says_what_single_requests_say() {
             "tools/call",
             json!({"name": "search", "arguments": {"query": ""}}),
         ),
+        (
+            "tools/call",
+            json!({"name": "search", "arguments": {"query": "touch \"a\""}, "_meta": {"progressToken": 1}}),
+        ),
+        (
+            "tools/call",
+            json!({"name": "list_actions", "arguments": []}),
+        ),
+        ("tools/call", json!({"name": 5})),
+        ("tools/call", json!({})),
         ("prompts/get", json!({"name": "x"})),
     ] {
         let single = rpc(&both, method, params.clone()).await.json();

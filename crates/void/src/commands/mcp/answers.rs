@@ -113,9 +113,15 @@ fn forget(open: &mut Vec<Value>, id: &Value) -> bool {
     found.is_some()
 }
 
-/// The id of an answer.
+/// The id of an answer. Where it stands at the beginning, the rest need not be read.
 fn id_of(line: &[u8]) -> Option<Value> {
-    serde_json::from_slice::<Head<'_>>(line).ok()?.id
+    match line.strip_prefix(b"{\"jsonrpc\":\"2.0\",\"id\":") {
+        Some(rest) => serde_json::Deserializer::from_slice(rest)
+            .into_iter::<Value>()
+            .next()?
+            .ok(),
+        None => serde_json::from_slice::<Head<'_>>(line).ok()?.id,
+    }
 }
 
 /// The ids of the requests among these lines.
