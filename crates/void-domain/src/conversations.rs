@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{ConversationId, MessageId};
+use crate::ids::{ActionId, ConversationId, MessageId, ProposalId};
 use crate::proposals::{Failure, Proposal, Status, VerificationOutcome};
 use crate::taint::Taint;
 use crate::time::Timestamp;
@@ -153,9 +153,9 @@ pub struct Truth {
     /// Ran and was checked.
     pub ran: Vec<TruthItem>,
     pub waits: Vec<TruthItem>,
-    /// Refused, failed, rejected or withdrawn: nothing came of it.
+    /// Refused, rejected or withdrawn, and what ran and failed.
     pub refused: Vec<TruthItem>,
-    /// Ran or may have run, and nobody knows whether it worked.
+    /// Runs, ran or may have run, and nobody knows whether it worked.
     pub unverified: Vec<TruthItem>,
 }
 
@@ -202,13 +202,20 @@ impl Truth {
         }
     }
 
-    /// A wish that did not even become a proposal.
-    pub fn add_refusal(&mut self, action_id: &str, reason: &str) {
+    /// A wish that did not even become a proposal. What the model named is shown only if it has the
+    /// form of an id: this line is the server's, and nobody else's words may stand in it.
+    pub fn add_refusal(&mut self, named: &str, reason: &str) {
+        let named = ActionId::parse(named).map_or_else(|_| String::new(), |id| id.to_string());
+        let label = if named.is_empty() {
+            "something that is no action".to_owned()
+        } else {
+            named.clone()
+        };
         self.refused.push(TruthItem {
             id: String::new(),
             code: String::new(),
-            action_id: action_id.to_owned(),
-            label: action_id.to_owned(),
+            action_id: named,
+            label,
             status: Status::Refused.as_str().to_owned(),
             reason: Some(reason.to_owned()),
         });
@@ -221,33 +228,65 @@ impl Truth {
             && self.unverified.is_empty()
     }
 
+    /// The proposals in it.
+    pub fn ids(&self) -> Vec<ProposalId> {
+        let lists = [&self.ran, &self.unverified, &self.waits, &self.refused];
+        let items = lists.into_iter().flatten();
+        items.filter_map(|item| item.id.parse().ok()).collect()
+    }
+
     /// The line that the server appends to every turn, in words.
     pub fn line(&self) -> String {
         if self.is_empty() {
             return "Nothing was run or queued in this turn.".to_owned();
         }
-        let list = |items: &[TruthItem], with_code: bool| {
-            let names: Vec<String> = items
-                .iter()
-                .map(|item| match (with_code, &item.reason) {
-                    (true, _) => format!("{} ({})", item.label, item.code),
-                    (false, Some(reason)) => format!("{} ({reason})", item.label),
-                    (false, None) => item.label.clone(),
-                })
-                .collect();
-            names.join(", ")
+        let having = |items: &[TruthItem], statuses: &[Status]| -> Vec<String> {
+            let known = |item: &&TruthItem| statuses.iter().any(|s| s.as_str() == item.status);
+            items.iter().filter(known).map(TruthItem::words).collect()
         };
+        let all =
+            |items: &[TruthItem]| -> Vec<String> { items.iter().map(TruthItem::words).collect() };
         let parts = [
-            ("Done, checked", &self.ran, false),
-            ("Ran, not confirmed", &self.unverified, false),
-            ("Waits for your yes", &self.waits, true),
-            ("Did not run", &self.refused, false),
+            ("Done, checked", all(&self.ran)),
+            (
+                "Ran, not confirmed",
+                having(&self.unverified, &[Status::Executed]),
+            ),
+            (
+                "Still running",
+                having(&self.unverified, &[Status::Running]),
+            ),
+            ("May have run", having(&self.unverified, &[Status::Unknown])),
+            ("Waits for your yes", all(&self.waits)),
+            ("Failed", having(&self.refused, &[Status::Failed])),
+            ("Did not run", having(&self.refused, &Self::NEVER_RAN)),
         ];
         let parts: Vec<String> = parts
             .into_iter()
-            .filter(|(_, items, _)| !items.is_empty())
-            .map(|(words, items, with_code)| format!("{words}: {}", list(items, with_code)))
+            .filter(|(_, items)| !items.is_empty())
+            .map(|(words, items)| format!("{words}: {}", items.join(", ")))
             .collect();
         format!("{}.", parts.join(". "))
+    }
+
+    const NEVER_RAN: [Status; 4] = [
+        Status::Rejected,
+        Status::Expired,
+        Status::Cancelled,
+        Status::Refused,
+    ];
+}
+
+impl TruthItem {
+    /// With its code where the owner is asked for something, and with the reason where there is one.
+    fn words(&self) -> String {
+        let waits = [Status::Pending, Status::Approved];
+        if waits.iter().any(|status| status.as_str() == self.status) {
+            return format!("{} ({})", self.label, self.code);
+        }
+        match &self.reason {
+            Some(reason) => format!("{} ({reason})", self.label),
+            None => self.label.clone(),
+        }
     }
 }
