@@ -104,7 +104,7 @@ pub struct Call {
     arguments: Map<String, Value>,
 }
 
-/// The proposals that a caller has touched. One that is being made is noted even if nobody waits for
+/// The proposals that a caller has made. One that is being made is noted even if nobody waits for
 /// the call any more.
 #[derive(Debug, Clone)]
 pub struct Notes(Arc<Noted>);
@@ -239,10 +239,7 @@ impl ToolError {
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "a tool could not use the store");
-        Self::new(
-            "unavailable",
-            "Void's database cannot be used right now; nothing was changed",
-        )
+        Self::new("unavailable", "Void's database cannot be used right now")
     }
 }
 
