@@ -13,7 +13,7 @@ use void_domain::hosts::HostName;
 use void_testkit::programs::void_act;
 
 /// `slow-` waits for [`Lab::release`], `fail-` leaves its effect and then fails, `say-` prints what
-/// [`Lab::prints`] was told.
+/// [`Lab::prints_as`] was told.
 const CATALOGUE: &str = r#"{ "actions": [
     { "id": "touch-a", "label": "Touch a", "kind": "service_restart", "host": "local", "service": "a", "tier": "safe" },
     { "id": "touch-b", "label": "Touch b", "kind": "service_restart", "host": "local", "service": "b", "tier": "safe" },
@@ -125,9 +125,13 @@ impl Lab {
         fs::write(self.path().join("go"), "").unwrap();
     }
 
-    /// What `say-` prints from now on.
+    /// What `say-a` prints from now on.
     pub(crate) fn prints(&self, text: &str) {
-        fs::write(self.path().join("says"), text).unwrap();
+        self.prints_as("say-a", text);
+    }
+
+    pub(crate) fn prints_as(&self, action: &str, text: &str) {
+        fs::write(self.path().join(format!("says-{action}")), text).unwrap();
     }
 }
 
@@ -137,7 +141,7 @@ echo "$2" >> "$1/effects"
 case "$3" in
   slow) while [ ! -e "$1/go" ]; do sleep 0.02; done ;;
   fail) echo "no such unit" >&2; exit 3 ;;
-  say) cat "$1/says" ;;
+  say) cat "$1/says-$2" ;;
 esac
 echo "done: $2"
 "#;

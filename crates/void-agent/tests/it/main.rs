@@ -12,6 +12,7 @@
 
 mod cancellations;
 mod claude;
+mod containment;
 mod faults;
 mod labs;
 mod ollama;

@@ -39,10 +39,6 @@ impl Engine {
         let made = tokio::task::spawn_blocking(postgres_database).await;
         Self::Postgres(made.unwrap())
     }
-
-    pub(crate) async fn both() -> [Self; 2] {
-        [Self::Sqlite, Self::postgres().await]
-    }
 }
 
 /// What differs from the ordinary.
@@ -226,11 +222,6 @@ impl Room {
         assert!(report.problems.is_empty(), "{report:?}");
         assert_eq!(report.entries, entries.len() as u64);
         entries
-    }
-
-    /// As if the process had been killed: nothing more is written, nothing more begins.
-    pub(crate) async fn stop(&self) {
-        self.control.stop(std::time::Duration::from_secs(5)).await;
     }
 }
 

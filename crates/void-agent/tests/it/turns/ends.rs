@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use void_agent::brains::{Message, Stop};
+use void_agent::turns::ChatEvent;
 use void_domain::conversations::TurnState;
 use void_testkit::eventually;
 
@@ -159,7 +160,7 @@ async fn words_are_heard_as_they_come_and_stored_as_they_were_heard() {
     let (room, _) = room([first, says("Three.")]).await;
     let started = room.say("count").await;
     let heard = all(&started.live).await;
-    let names: Vec<_> = heard.iter().map(|event| event.name()).collect();
+    let names: Vec<_> = heard.iter().map(ChatEvent::name).collect();
     assert_eq!(
         names,
         ["delta", "delta", "tool", "tool", "delta", "delta", "done"]

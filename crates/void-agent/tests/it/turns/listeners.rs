@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
+use void_agent::turns::ChatEvent;
 use void_control::conversations::{self, TurnError};
 use void_domain::conversations::TurnState;
 use void_testkit::eventually;
@@ -41,7 +42,7 @@ async fn who_comes_back_gets_everything_so_far_and_then_the_rest() {
     let rest = rest.await.unwrap();
     assert_eq!(rest[..heard.len()], heard);
     heard = rest;
-    let names: Vec<_> = heard.iter().map(|event| event.name()).collect();
+    let names: Vec<_> = heard.iter().map(ChatEvent::name).collect();
     assert_eq!(names, ["delta", "delta", "done"]);
     // Also for a while after its end; who has heard all of it is told that it is over.
     let live = room.talk.live(started.message_id).expect("it just ended");
