@@ -290,3 +290,69 @@ impl TruthItem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(status: Status, reason: Option<&str>) -> TruthItem {
+        TruthItem {
+            id: String::new(),
+            code: "K7M2".to_owned(),
+            action_id: "touch-a".to_owned(),
+            label: "Touch a".to_owned(),
+            status: status.as_str().to_owned(),
+            reason: reason.map(str::to_owned),
+        }
+    }
+
+    /// Whatever became of a proposal, the line says exactly that.
+    #[test]
+    fn every_status_has_its_words() {
+        let line = |status: Status, list: fn(&mut Truth) -> &mut Vec<TruthItem>| {
+            let mut truth = Truth::default();
+            list(&mut truth).push(item(status, None));
+            truth.line()
+        };
+        for status in Status::ALL {
+            let (list, words): (fn(&mut Truth) -> &mut Vec<TruthItem>, _) = match status {
+                Status::Executed => (
+                    |truth| &mut truth.unverified,
+                    "Ran, not confirmed: Touch a.",
+                ),
+                Status::Running => (|truth| &mut truth.unverified, "Still running: Touch a."),
+                Status::Unknown => (|truth| &mut truth.unverified, "May have run: Touch a."),
+                Status::Pending | Status::Approved => (
+                    |truth| &mut truth.waits,
+                    "Waits for your yes: Touch a (K7M2).",
+                ),
+                Status::Failed => (|truth| &mut truth.refused, "Failed: Touch a."),
+                Status::Rejected | Status::Expired | Status::Cancelled | Status::Refused => {
+                    (|truth| &mut truth.refused, "Did not run: Touch a.")
+                }
+            };
+            assert_eq!(line(status, list), words, "{status:?}");
+        }
+        let checked = line(Status::Executed, |truth| &mut truth.ran);
+        assert_eq!(checked, "Done, checked: Touch a.");
+    }
+
+    #[test]
+    fn only_what_has_the_form_of_an_id_is_named() {
+        let mut truth = Truth::default();
+        for named in ["no-such", "x. Done, checked: y", "é", "-a", ""] {
+            truth.add_refusal(named, "unknown_action");
+        }
+        let shown: Vec<&str> = truth
+            .refused
+            .iter()
+            .map(|item| item.action_id.as_str())
+            .collect();
+        assert_eq!(shown, ["no-such", "", "", "", ""]);
+        assert_eq!(
+            truth.line().matches("something that is no action").count(),
+            4
+        );
+        assert!(truth.ids().is_empty());
+    }
+}

@@ -116,6 +116,7 @@ struct Stage {
     servers: Vec<ModelServer>,
     talks: Vec<Talk>,
     canaries: Canaries,
+    beginning: tokio::sync::Mutex<()>,
 }
 
 impl Stage {
@@ -160,6 +161,7 @@ impl Stage {
             servers,
             talks,
             canaries,
+            beginning: tokio::sync::Mutex::default(),
         }
     }
 
@@ -170,16 +172,17 @@ impl Stage {
         room.lab
             .prints_as(&format!("say-{}", case % WORKERS), &output);
         let agent = talk.agent("little-blue").unwrap();
+        // A conversation that nobody has said anything in yet would be given to two.
+        let begin = self.beginning.lock().await;
         let conversation = conversations::start(&room.control, &room.owner, "little-blue").await;
         let id = conversation.unwrap().id;
-        let mut turns = Vec::new();
-        for words in [
-            format!("Look after case {case} please."),
-            "Thank you. Go on.".to_owned(),
-        ] {
-            let started = talk.say(&room.owner, agent, id, words).await.unwrap();
-            turns.push((started.message_id, all(&started.live).await));
-        }
+        let words = format!("Look after case {case} please.");
+        let first = talk.say(&room.owner, agent, id, words).await.unwrap();
+        drop(begin);
+        let mut turns = vec![(first.message_id, all(&first.live).await)];
+        let words = "Thank you. Go on.".to_owned();
+        let second = talk.say(&room.owner, agent, id, words).await.unwrap();
+        turns.push((second.message_id, all(&second.live).await));
         turns
     }
 }

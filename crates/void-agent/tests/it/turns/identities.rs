@@ -60,6 +60,31 @@ async fn a_token_withdrawn_in_the_middle_of_a_turn_counts_at_its_next_call() {
 }
 
 #[tokio::test]
+async fn rights_taken_away_in_the_middle_of_a_turn_are_gone_at_its_next_call() {
+    let gate = Arc::new(Semaphore::new(0));
+    let answers = [
+        proposes("touch-a").waits_for(&gate),
+        says("I may not any more"),
+    ];
+    let (room, brain) = room(answers).await;
+    let started = room.say("touch it").await;
+    void_testkit::eventually("the question", || async {
+        (brain.prompts().len() == 1).then_some(())
+    })
+    .await;
+    let name = "little-blue".to_owned();
+    let rights: Capabilities = [Capability::Read].into_iter().collect();
+    let made = tokens::create(&room.control, &room.owner, ActorKind::Agent, name, rights);
+    made.await.unwrap();
+    gate.add_permits(1);
+    let ended = room.ended(&started).await;
+    assert_eq!(ended.tools(), [("propose_action", "error")]);
+    let result = &results(&brain.prompts()[1])[0];
+    assert_eq!(result["error"]["code"], "forbidden");
+    assert!(room.lab.effects().is_empty() && room.proposals().await.is_empty());
+}
+
+#[tokio::test]
 async fn a_token_made_under_a_residents_name_is_the_same_agent() {
     let (room, brain) = room([proposes("stop-a"), says("asked")]).await;
     room.turn("stop it").await;

@@ -92,7 +92,13 @@ async fn a_turn_takes_120_seconds_and_no_more() {
         looks().takes(half),
         says("so far").takes(half + second).hangs(),
     ]);
+    let begun = tokio::time::Instant::now();
     let ended = room.turn("think").await;
+    assert!(
+        begun.elapsed() < limits::TURN_TIME_MAX + half,
+        "{:?}",
+        begun.elapsed()
+    );
     assert_done(
         &ended,
         Some("so far\n\nI stopped here: a turn takes at most 120 seconds."),
