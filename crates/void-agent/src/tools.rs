@@ -186,7 +186,7 @@ impl Making {
             makings.open += usize::from(!makings.closed);
             !makings.closed
         });
-        began.then_some(Self(notes))
+        began.then(|| Self(notes))
     }
 }
 

@@ -155,11 +155,16 @@ impl Running {
             let max = limits::TURN_OUTPUT_TOKENS_MAX;
             return Some(format!("a turn has at most {max} tokens of output"));
         }
-        let used = self.open().usage.total_tokens();
-        if self.tokens_left.is_some_and(|left| used >= left) {
+        if self.is_day_used_up() {
             return Some("my tokens of today are used up".to_owned());
         }
         None
+    }
+
+    /// Whether the agent has used what it may use today.
+    pub(super) fn is_day_used_up(&self) -> bool {
+        let used = self.open().usage.total_tokens();
+        self.tokens_left.is_some_and(|left| used >= left)
     }
 
     async fn answer(&self, prompt: &Prompt) -> Result<Reply, Failure> {

@@ -7,6 +7,7 @@ mod identities;
 mod instances;
 mod limits;
 mod listeners;
+mod passes;
 mod retries;
 mod taints;
 mod truths;

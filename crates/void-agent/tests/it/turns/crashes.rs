@@ -81,9 +81,12 @@ async fn assert_interrupted(room: &Room, brain: &Scripted, id: MessageId) {
     );
     // What it did and read is known all the same.
     let rows = room.proposals().await;
+    let stop = rows
+        .iter()
+        .find(|row| row.wish.action_id.as_str() == "stop-a");
     let line = format!(
         "Ran, not confirmed: Say a. Waits for your yes: Stop a ({}).",
-        rows[1].code
+        stop.unwrap().code
     );
     assert_eq!(turn.truth.line(), line);
     assert_eq!(turn.tainted_by.sources().len(), 1);
