@@ -300,7 +300,7 @@ async fn proposing_waits_less_than_a_minute_for_a_run() {
         })
         .await;
         // The loops that poll and sweep have timers too; each step lets them come to their end.
-        for _ in 0..600 {
+        for _ in 0..500 {
             tokio::time::pause();
             tokio::time::advance(std::time::Duration::from_millis(100)).await;
             tokio::time::resume();
