@@ -157,6 +157,9 @@ pub struct Truth {
     pub refused: Vec<TruthItem>,
     /// Runs, ran or may have run, and nobody knows whether it worked.
     pub unverified: Vec<TruthItem>,
+    /// What became of earlier proposals that the turn only looked at: nobody may take them for its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Box<Self>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,9 +229,10 @@ impl Truth {
             && self.waits.is_empty()
             && self.refused.is_empty()
             && self.unverified.is_empty()
+            && self.before.is_none()
     }
 
-    /// The proposals in it.
+    /// The proposals that the turn made.
     pub fn ids(&self) -> Vec<ProposalId> {
         let lists = [&self.ran, &self.unverified, &self.waits, &self.refused];
         let items = lists.into_iter().flatten();
@@ -237,9 +241,18 @@ impl Truth {
 
     /// The line that the server appends to every turn, in words.
     pub fn line(&self) -> String {
-        if self.is_empty() {
-            return "Nothing was run or queued in this turn.".to_owned();
+        let mut parts = self.parts();
+        if parts.is_empty() {
+            parts.push("Nothing was run or queued in this turn".to_owned());
         }
+        let before = self.before.as_ref().map(|before| before.parts());
+        for part in before.into_iter().flatten() {
+            parts.push(format!("From before: {part}"));
+        }
+        format!("{}.", parts.join(". "))
+    }
+
+    fn parts(&self) -> Vec<String> {
         let having = |items: &[TruthItem], statuses: &[Status]| -> Vec<String> {
             let known = |item: &&TruthItem| statuses.iter().any(|s| s.as_str() == item.status);
             items.iter().filter(known).map(TruthItem::words).collect()
@@ -261,12 +274,11 @@ impl Truth {
             ("Failed", having(&self.refused, &[Status::Failed])),
             ("Did not run", having(&self.refused, &Self::NEVER_RAN)),
         ];
-        let parts: Vec<String> = parts
+        parts
             .into_iter()
             .filter(|(_, items)| !items.is_empty())
             .map(|(words, items)| format!("{words}: {}", items.join(", ")))
-            .collect();
-        format!("{}.", parts.join(". "))
+            .collect()
     }
 
     const NEVER_RAN: [Status; 4] = [

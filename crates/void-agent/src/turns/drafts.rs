@@ -46,6 +46,8 @@ impl Draft {
         for (action_id, reason) in &self.refused {
             truth.add_refusal(action_id, reason);
         }
+        let before = truth_of(control, self.proposals.seen()).await?;
+        truth.before = (!before.is_empty()).then(|| Box::new(before));
         Ok(truth)
     }
 }

@@ -112,8 +112,9 @@ async fn an_old_run_cannot_be_passed_off_as_a_new_one() {
     assert_eq!(ended.tools(), [("proposal_status", "ok")]);
     assert_eq!(
         ended.turn.truth.line(),
-        "Nothing was run or queued in this turn."
+        "Nothing was run or queued in this turn. From before: Ran, not confirmed: Touch a."
     );
+    assert!(ended.turn.truth.ids().is_empty());
 }
 
 #[tokio::test]
