@@ -96,4 +96,32 @@ mod tests {
             }
         }
     }
+
+    /// Whatever an agent may, every line of its prompt stands in a file of ours or in this one.
+    #[test]
+    fn nothing_but_constants_and_capabilities_enters_a_prompt() {
+        let rights = [
+            "- You may look at services, actions, proposals and the record.",
+            "- You may propose actions by their id. Safe ones run at once; risky ones wait for the owner.",
+            "- You may not propose actions. If something should be done, say so to the owner.",
+        ];
+        for persona in &PERSONAS {
+            let ours: Vec<&str> = TEMPLATE
+                .lines()
+                .chain(persona.text.lines())
+                .chain(rights)
+                .collect();
+            for set in 0..1_u32 << Capability::ALL.len() {
+                let all = Capability::ALL.into_iter().enumerate();
+                let held = all.filter(|(n, _)| set & (1 << n) != 0);
+                let capabilities = held.map(|(_, capability)| capability).collect();
+                let prompt = persona.prompt(&capabilities);
+                for line in prompt.lines() {
+                    assert!(ours.contains(&line), "{line}");
+                }
+                let may_act = prompt.contains("You may propose actions");
+                assert_eq!(may_act, capabilities.has(Capability::Act));
+            }
+        }
+    }
 }

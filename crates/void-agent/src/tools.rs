@@ -104,7 +104,7 @@ pub struct Call {
     arguments: Map<String, Value>,
 }
 
-/// The proposals that a caller has touched. One that is being made is noted even if nobody waits for
+/// The proposals that a caller has made. One that is being made is noted even if nobody waits for
 /// the call any more.
 #[derive(Debug, Clone)]
 pub struct Notes(Arc<Noted>);
@@ -112,6 +112,8 @@ pub struct Notes(Arc<Noted>);
 #[derive(Debug)]
 struct Noted {
     ids: Mutex<Vec<ProposalId>>,
+    /// Those that it only looked at.
+    seen: Mutex<Vec<ProposalId>>,
     making: watch::Sender<Makings>,
 }
 
@@ -127,6 +129,7 @@ impl Default for Notes {
     fn default() -> Self {
         Self(Arc::new(Noted {
             ids: Mutex::default(),
+            seen: Mutex::default(),
             making: watch::Sender::new(Makings::default()),
         }))
     }
@@ -138,6 +141,21 @@ impl Notes {
         if !ids.contains(&id) {
             ids.push(id);
         }
+    }
+
+    fn add_seen(&self, id: ProposalId) {
+        let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !seen.contains(&id) {
+            seen.push(id);
+        }
+    }
+
+    /// Those that it looked at and did not make.
+    pub(crate) fn seen(&self) -> Vec<ProposalId> {
+        let made = self.all();
+        let seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = seen.iter().filter(|id| !made.contains(id));
+        others.copied().collect()
     }
 
     pub fn all(&self) -> Vec<ProposalId> {
@@ -186,7 +204,7 @@ impl Making {
             makings.open += usize::from(!makings.closed);
             !makings.closed
         });
-        began.then_some(Self(notes))
+        began.then(|| Self(notes))
     }
 }
 
@@ -239,10 +257,7 @@ impl ToolError {
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "a tool could not use the store");
-        Self::new(
-            "unavailable",
-            "Void's database cannot be used right now; nothing was changed",
-        )
+        Self::new("unavailable", "Void's database cannot be used right now")
     }
 }
 

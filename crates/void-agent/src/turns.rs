@@ -4,9 +4,11 @@
 //! A turn belongs to the server: it runs to its end whoever listens, and is written down when it begins
 //! and when it ends. What it says about itself at the end (what ran, what waits) comes from the record.
 
+mod drafts;
 mod live;
 mod loops;
 mod passes;
+mod prompts;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +24,8 @@ pub use live::{ChatEvent, Live};
 pub(crate) use passes::{ModelCall, NoModelCall};
 pub use passes::{Pass, TURN_MODEL_CALLS_MAX};
 
-use self::loops::{Draft, Ended, Running};
+use self::drafts::Draft;
+use self::loops::{Ended, Running};
 use self::passes::Passes;
 use crate::agents::Agent;
 
@@ -123,6 +126,7 @@ impl Talk {
         self.remember(started.message_id, &live);
         let (talk, agent) = (self.clone(), Arc::clone(agent));
         tokio::spawn(async move {
+            let begun = Arc::new(begun);
             let (ended, draft) = talk.work(&agent, &begun, &live).await;
             let event = talk.finish(&agent, &begun, ended, draft).await;
             live.push(event);
@@ -138,27 +142,40 @@ impl Talk {
     }
 
     /// Runs the turn; a proposal that it was making when it ended is waited for and noted.
-    async fn work(&self, agent: &Arc<Agent>, begun: &Begun, live: &Arc<Live>) -> (Ended, Draft) {
+    async fn work(
+        &self,
+        agent: &Arc<Agent>,
+        begun: &Arc<Begun>,
+        live: &Arc<Live>,
+    ) -> (Ended, Draft) {
         let control = &self.0.control;
-        let draft = Draft::of(begun);
-        let failed = |failure, draft| (Ended::Failed(failure), draft);
+        let failed = |failure| (Ended::Failed(failure), Draft::of(begun));
         let ctx = match agent.ctx(control).await {
             Ok(Some(ctx)) => ctx,
             Ok(None) => {
                 let message = "this agent's token was withdrawn; it no longer answers";
-                return failed(Failure::new("withdrawn", message), draft);
+                return failed(Failure::new("withdrawn", message));
             }
-            Err(error) => return failed(unavailable(&error), draft),
+            Err(error) => return failed(unavailable(&error)),
         };
         let (live, agent) = (Arc::clone(live), Arc::clone(agent));
         let needs_pass = agent.brain.needs_pass();
-        let turn = Arc::new(Running::new(control.clone(), agent, ctx, live, draft));
+        let turn = Arc::new(Running::new(control.clone(), agent, ctx, live, begun));
         let issued = needs_pass.then(|| self.0.passes.issue(&turn)).transpose();
         let (pass, issued) = match issued {
             Ok(issued) => issued.unzip(),
-            Err(error) => return failed(unavailable(&error), turn.draft()),
+            Err(error) => return failed(unavailable(&error)),
         };
-        let ended = turn.run(begun, pass).await;
+        // A task of its own: a defect in it ends this turn, and whoever listens hears so.
+        let (running, begun) = (Arc::clone(&turn), Arc::clone(begun));
+        let work = tokio::spawn(async move { running.run(&begun, pass).await });
+        let ended = work.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a turn broke");
+            Ended::Failed(Failure::new(
+                "internal",
+                "something in Void broke; the log says what",
+            ))
+        });
         drop(issued);
         turn.models.counted().await;
         turn.draft().proposals.close().await;
@@ -183,7 +200,7 @@ impl Talk {
         let (control, id) = (&self.0.control, begun.message_id);
         let conversation = &begun.conversation;
         let truth = until_done("what became of a turn could not be read", || {
-            loops::truth(control, &draft)
+            draft.truth(control)
         })
         .await;
         let at = control.clock().now();
@@ -202,10 +219,17 @@ impl Talk {
             tainted_by: draft.taint,
             session: draft.session,
         };
-        until_done("a turn could not be written down", || {
+        let written = until_done("a turn could not be written down", || {
             conversations::end_turn(control, conversation, id, draft.body.clone(), turn.clone())
         })
         .await;
+        if !written {
+            // Somebody took it for abandoned, and the record says so; nobody is told otherwise.
+            return ChatEvent::Error {
+                code: "interrupted".to_owned(),
+                message: "this turn took so long that it was ended for it".to_owned(),
+            };
+        }
         ChatEvent::end_of(id, &turn)
     }
 }

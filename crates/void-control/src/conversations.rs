@@ -1,6 +1,8 @@
 //! What is said: conversations, and the turns of agents in them. A turn is written when it begins and
 //! when it ends; what runs in between is in memory, and a crash in between is a turn that failed.
 
+mod abandoned;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -8,7 +10,7 @@ use void_domain::conversations::{Conversation, Message, Said, Truth, Turn, TurnS
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::ids::{ConversationId, MessageId, ProposalId};
 use void_domain::limits;
-use void_domain::proposals::Failure;
+use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, conversations, events, proposals};
 
@@ -17,10 +19,9 @@ use crate::control::Control;
 use crate::random;
 use crate::records::{self, Scribe};
 
+pub(crate) use abandoned::{fail_abandoned, fail_overdue};
+
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-const RUNNING_MAX: u32 = 10_000;
-/// A turn that has not ended this long after its limit has nobody working on it.
-const ABANDONED_AFTER: Duration = Duration::from_secs(60);
 
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
@@ -49,6 +50,8 @@ pub struct Begun {
     pub history: Vec<Message>,
     /// The turn as it begins: a second attempt knows what the first one did.
     pub turn: Turn,
+    /// What the agent may still use today; none means no bound.
+    pub tokens_left: Option<u64>,
 }
 
 /// Who answers, and within which budget.
@@ -171,7 +174,7 @@ pub async fn begin_turn(
         .store
         .write(move |tx| {
             Box::pin(async move {
-                let conversation = may_begin(tx, id, &answering, at).await?;
+                let (conversation, tokens_left) = may_begin(tx, id, &answering, at).await?;
                 let seq = conversations::next_seq(tx, id).await?;
                 let said = Message {
                     id: said_id,
@@ -199,6 +202,7 @@ pub async fn begin_turn(
                     message_id: answer_id,
                     history,
                     turn,
+                    tokens_left,
                 })
             })
         })
@@ -224,7 +228,7 @@ pub async fn begin_again(
                     return Err(TurnError::NotFound);
                 };
                 let id = message.conversation_id;
-                let conversation = may_begin(tx, id, &answering, at).await?;
+                let (conversation, tokens_left) = may_begin(tx, id, &answering, at).await?;
                 let is_last = conversations::next_seq(tx, id).await? == message.seq + 1;
                 let Said::ByAgent(earlier) = &message.said else {
                     return Err(TurnError::NotRetryable);
@@ -240,18 +244,20 @@ pub async fn begin_again(
                     message_id,
                     history,
                     turn,
+                    tokens_left,
                 })
             })
         })
         .await
 }
 
+/// The conversation, and what the agent may still use today.
 async fn may_begin(
     tx: &mut Tx,
     id: ConversationId,
     answering: &Answering,
     at: Timestamp,
-) -> Result<Conversation, TurnError> {
+) -> Result<(Conversation, Option<u64>), TurnError> {
     let found = conversations::find(tx, id).await?;
     let conversation = found
         .filter(|conversation| conversation.agent == answering.agent)
@@ -259,20 +265,36 @@ async fn may_begin(
     if let Some(running) = conversations::running_in(tx, id).await? {
         return Err(TurnError::Busy(running.id));
     }
-    if let Some(budget) = answering.daily_tokens {
-        let (used, _) = conversations::usage_on(tx, &answering.agent, day(at)).await?;
-        if used >= budget {
-            let agent = answering.agent.clone();
-            return Err(TurnError::OverBudget { agent, budget });
-        }
+    let Some(budget) = answering.daily_tokens else {
+        return Ok((conversation, None));
+    };
+    let (used, _) = conversations::usage_on(tx, &answering.agent, day(at)).await?;
+    if used >= budget {
+        let agent = answering.agent.clone();
+        return Err(TurnError::OverBudget { agent, budget });
     }
-    Ok(conversation)
+    Ok((conversation, Some(budget - used)))
 }
 
-/// What was said before this place, oldest first, as far back as a prompt goes.
+/// What was said before this place, oldest first, as far back as a prompt goes. It begins with the
+/// owner's words: models take nothing else for a beginning.
 async fn history(tx: &mut Tx, id: ConversationId, before: u64) -> Result<Vec<Message>, StoreError> {
-    let mut messages =
+    let newest =
         conversations::list_before(tx, id, Some(before), limits::HISTORY_MESSAGES_MAX).await?;
+    let mut bytes = 0;
+    let mut messages: Vec<Message> = newest
+        .into_iter()
+        .take_while(|message| {
+            bytes += message.body.len();
+            bytes <= limits::HISTORY_BYTES_MAX
+        })
+        .collect();
+    while messages
+        .last()
+        .is_some_and(|message| message.said != Said::ByOwner)
+    {
+        messages.pop();
+    }
     messages.reverse();
     Ok(messages)
 }
@@ -374,34 +396,18 @@ async fn tell(
     Ok(())
 }
 
-/// Turns that a crash cut off: they failed, and can be tried again. On PostgreSQL another instance may
-/// be at one, so only those count whose time is over.
-pub(crate) async fn fail_abandoned(control: &Control) -> Result<(), StoreError> {
-    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
-    let all = control.store.is_sqlite();
+/// Notes what a turn has read, before its model reads it: a crash must not make it forgotten.
+/// `false`: the turn is over.
+pub async fn mark_tainted(
+    control: &Control,
+    message_id: MessageId,
+    taint: &Taint,
+) -> Result<bool, StoreError> {
+    let taint = taint.clone();
     control
         .store
         .write_closing(move |tx| {
-            Box::pin(async move {
-                let at = this.clock.now();
-                for message in conversations::list_running(tx, RUNNING_MAX).await? {
-                    let over = at.since(message.at) > limits::TURN_TIME_MAX + ABANDONED_AFTER;
-                    let Said::ByAgent(turn) = message.said else {
-                        continue;
-                    };
-                    let found = conversations::find(tx, message.conversation_id).await?;
-                    let Some(conversation) = found.filter(|_| all || over) else {
-                        continue;
-                    };
-                    let failure =
-                        Failure::new("interrupted", "Void stopped while this answer was written");
-                    let state = TurnState::Failed { at, failure };
-                    let turn = Turn { state, ..*turn };
-                    let body = message.body.as_str();
-                    end(tx, &scribe, at, &conversation, message.id, body, &turn).await?;
-                }
-                Ok::<_, StoreError>(())
-            })
+            Box::pin(async move { conversations::mark_tainted(tx, message_id, &taint).await })
         })
         .await
 }
@@ -413,18 +419,18 @@ pub async fn truth_of(control: &Control, ids: Vec<ProposalId>) -> Result<Truth, 
     }
     control
         .store
-        .read(move |tx| {
-            Box::pin(async move {
-                let mut truth = Truth::default();
-                for id in ids {
-                    if let Some(stored) = proposals::find(tx, id).await? {
-                        truth.add(&stored.proposal);
-                    }
-                }
-                Ok(truth)
-            })
-        })
+        .read(move |tx| Box::pin(by_the_record(tx, ids)))
         .await
+}
+
+async fn by_the_record(tx: &mut Tx, ids: Vec<ProposalId>) -> Result<Truth, StoreError> {
+    let mut truth = Truth::default();
+    for id in ids {
+        if let Some(stored) = proposals::find(tx, id).await? {
+            truth.add(&stored.proposal);
+        }
+    }
+    Ok(truth)
 }
 
 /// What an agent used today, in tokens and millionths of a dollar.

@@ -1,10 +1,10 @@
-//! What happens by itself: expiry, lapses, waiting starts, settling, the note beside the database,
-//! the daily backup. One loop each, ended by the stop signal.
+//! What happens by itself: expiry, lapses, waiting starts, settling, abandoned turns, the note beside
+//! the database, the daily backup. One loop each, ended by the stop signal.
 
 use std::time::Duration;
 
 use crate::control::Control;
-use crate::{backups, freezes, health, proposals, witness};
+use crate::{backups, conversations, freezes, health, proposals, witness};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const NOTE_EVERY: Duration = Duration::from_secs(2);
@@ -24,6 +24,9 @@ pub(crate) fn start(control: &Control) {
     });
     every(control, SETTLE_EVERY, |control| async move {
         proposals::settle_unknown(&control).await;
+        if let Err(error) = conversations::fail_overdue(&control).await {
+            tracing::error!(%error, "abandoned turns could not be ended; it is tried again");
+        }
     });
     every(control, BACKUP_LOOK_EVERY, |control| async move {
         backups::daily(&control).await;

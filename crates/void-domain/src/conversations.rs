@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{ConversationId, MessageId};
+use crate::ids::{ActionId, ConversationId, MessageId, ProposalId};
 use crate::proposals::{Failure, Proposal, Status, VerificationOutcome};
 use crate::taint::Taint;
 use crate::time::Timestamp;
@@ -153,10 +153,13 @@ pub struct Truth {
     /// Ran and was checked.
     pub ran: Vec<TruthItem>,
     pub waits: Vec<TruthItem>,
-    /// Refused, failed, rejected or withdrawn: nothing came of it.
+    /// Refused, rejected or withdrawn, and what ran and failed.
     pub refused: Vec<TruthItem>,
-    /// Ran or may have run, and nobody knows whether it worked.
+    /// Runs, ran or may have run, and nobody knows whether it worked.
     pub unverified: Vec<TruthItem>,
+    /// What became of earlier proposals that the turn only looked at: nobody may take them for its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Box<Self>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,13 +205,20 @@ impl Truth {
         }
     }
 
-    /// A wish that did not even become a proposal.
-    pub fn add_refusal(&mut self, action_id: &str, reason: &str) {
+    /// A wish that did not even become a proposal. What the model named is shown only if it has the
+    /// form of an id: this line is the server's, and nobody else's words may stand in it.
+    pub fn add_refusal(&mut self, named: &str, reason: &str) {
+        let named = ActionId::parse(named).map_or_else(|_| String::new(), |id| id.to_string());
+        let label = if named.is_empty() {
+            "something that is no action".to_owned()
+        } else {
+            named.clone()
+        };
         self.refused.push(TruthItem {
             id: String::new(),
             code: String::new(),
-            action_id: action_id.to_owned(),
-            label: action_id.to_owned(),
+            action_id: named,
+            label,
             status: Status::Refused.as_str().to_owned(),
             reason: Some(reason.to_owned()),
         });
@@ -219,35 +229,142 @@ impl Truth {
             && self.waits.is_empty()
             && self.refused.is_empty()
             && self.unverified.is_empty()
+            && self.before.is_none()
+    }
+
+    /// The proposals that the turn made.
+    pub fn ids(&self) -> Vec<ProposalId> {
+        let lists = [&self.ran, &self.unverified, &self.waits, &self.refused];
+        let items = lists.into_iter().flatten();
+        items.filter_map(|item| item.id.parse().ok()).collect()
     }
 
     /// The line that the server appends to every turn, in words.
     pub fn line(&self) -> String {
-        if self.is_empty() {
-            return "Nothing was run or queued in this turn.".to_owned();
+        let mut parts = self.parts();
+        if parts.is_empty() {
+            parts.push("Nothing was run or queued in this turn".to_owned());
         }
-        let list = |items: &[TruthItem], with_code: bool| {
-            let names: Vec<String> = items
-                .iter()
-                .map(|item| match (with_code, &item.reason) {
-                    (true, _) => format!("{} ({})", item.label, item.code),
-                    (false, Some(reason)) => format!("{} ({reason})", item.label),
-                    (false, None) => item.label.clone(),
-                })
-                .collect();
-            names.join(", ")
-        };
-        let parts = [
-            ("Done, checked", &self.ran, false),
-            ("Ran, not confirmed", &self.unverified, false),
-            ("Waits for your yes", &self.waits, true),
-            ("Did not run", &self.refused, false),
-        ];
-        let parts: Vec<String> = parts
-            .into_iter()
-            .filter(|(_, items, _)| !items.is_empty())
-            .map(|(words, items, with_code)| format!("{words}: {}", list(items, with_code)))
-            .collect();
+        let before = self.before.as_ref().map(|before| before.parts());
+        for part in before.into_iter().flatten() {
+            parts.push(format!("From before: {part}"));
+        }
         format!("{}.", parts.join(". "))
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let having = |items: &[TruthItem], statuses: &[Status]| -> Vec<String> {
+            let known = |item: &&TruthItem| statuses.iter().any(|s| s.as_str() == item.status);
+            items.iter().filter(known).map(TruthItem::words).collect()
+        };
+        let all =
+            |items: &[TruthItem]| -> Vec<String> { items.iter().map(TruthItem::words).collect() };
+        let parts = [
+            ("Done, checked", all(&self.ran)),
+            (
+                "Ran, not confirmed",
+                having(&self.unverified, &[Status::Executed]),
+            ),
+            (
+                "Still running",
+                having(&self.unverified, &[Status::Running]),
+            ),
+            ("May have run", having(&self.unverified, &[Status::Unknown])),
+            ("Waits for your yes", all(&self.waits)),
+            ("Failed", having(&self.refused, &[Status::Failed])),
+            ("Did not run", having(&self.refused, &Self::NEVER_RAN)),
+        ];
+        parts
+            .into_iter()
+            .filter(|(_, items)| !items.is_empty())
+            .map(|(words, items)| format!("{words}: {}", items.join(", ")))
+            .collect()
+    }
+
+    const NEVER_RAN: [Status; 4] = [
+        Status::Rejected,
+        Status::Expired,
+        Status::Cancelled,
+        Status::Refused,
+    ];
+}
+
+impl TruthItem {
+    /// With its code where the owner is asked for something, and with the reason where there is one.
+    fn words(&self) -> String {
+        let waits = [Status::Pending, Status::Approved];
+        if waits.iter().any(|status| status.as_str() == self.status) {
+            return format!("{} ({})", self.label, self.code);
+        }
+        match &self.reason {
+            Some(reason) => format!("{} ({reason})", self.label),
+            None => self.label.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(status: Status, reason: Option<&str>) -> TruthItem {
+        TruthItem {
+            id: String::new(),
+            code: "K7M2".to_owned(),
+            action_id: "touch-a".to_owned(),
+            label: "Touch a".to_owned(),
+            status: status.as_str().to_owned(),
+            reason: reason.map(str::to_owned),
+        }
+    }
+
+    /// Whatever became of a proposal, the line says exactly that.
+    #[test]
+    fn every_status_has_its_words() {
+        let line = |status: Status, list: fn(&mut Truth) -> &mut Vec<TruthItem>| {
+            let mut truth = Truth::default();
+            list(&mut truth).push(item(status, None));
+            truth.line()
+        };
+        for status in Status::ALL {
+            let (list, words): (fn(&mut Truth) -> &mut Vec<TruthItem>, _) = match status {
+                Status::Executed => (
+                    |truth| &mut truth.unverified,
+                    "Ran, not confirmed: Touch a.",
+                ),
+                Status::Running => (|truth| &mut truth.unverified, "Still running: Touch a."),
+                Status::Unknown => (|truth| &mut truth.unverified, "May have run: Touch a."),
+                Status::Pending | Status::Approved => (
+                    |truth| &mut truth.waits,
+                    "Waits for your yes: Touch a (K7M2).",
+                ),
+                Status::Failed => (|truth| &mut truth.refused, "Failed: Touch a."),
+                Status::Rejected | Status::Expired | Status::Cancelled | Status::Refused => {
+                    (|truth| &mut truth.refused, "Did not run: Touch a.")
+                }
+            };
+            assert_eq!(line(status, list), words, "{status:?}");
+        }
+        let checked = line(Status::Executed, |truth| &mut truth.ran);
+        assert_eq!(checked, "Done, checked: Touch a.");
+    }
+
+    #[test]
+    fn only_what_has_the_form_of_an_id_is_named() {
+        let mut truth = Truth::default();
+        for named in ["no-such", "x. Done, checked: y", "é", "-a", ""] {
+            truth.add_refusal(named, "unknown_action");
+        }
+        let shown: Vec<&str> = truth
+            .refused
+            .iter()
+            .map(|item| item.action_id.as_str())
+            .collect();
+        assert_eq!(shown, ["no-such", "", "", "", ""]);
+        assert_eq!(
+            truth.line().matches("something that is no action").count(),
+            4
+        );
+        assert!(truth.ids().is_empty());
     }
 }

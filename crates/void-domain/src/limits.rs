@@ -19,8 +19,11 @@ pub const ACTION_TIMEOUT: Duration = Duration::from_secs(120);
 /// Connecting and sending fit in well; asking earlier would make a slow start fail for nothing.
 pub const CLAIM_LEASE: Duration = Duration::from_secs(60);
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024;
-/// How far back a prompt goes.
+/// How far back a prompt goes, whichever is reached first.
 pub const HISTORY_MESSAGES_MAX: u32 = 40;
+pub const HISTORY_BYTES_MAX: usize = 128 * 1024;
+/// What an agent says in one turn; far above what its tokens give, for servers that count wrongly.
+pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
 pub const TURN_TOOL_ROUNDS_MAX: u32 = 12;
 pub const TURN_TOOL_CALLS_MAX: usize = 40;
 pub const TURN_TIME_MAX: Duration = Duration::from_secs(120);

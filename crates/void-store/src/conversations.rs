@@ -5,6 +5,7 @@ use serde::Serialize;
 use void_domain::conversations::{Conversation, Message, Said, Turn, TurnState, Usage};
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
+use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
@@ -122,6 +123,15 @@ pub async fn end_turn(
         cells.session,
     ];
     Ok(tx.execute(sql, row).await? == 1)
+}
+
+/// Writes what a turn has read so far, if it still runs. `false`: it is over.
+pub async fn mark_tainted(tx: &mut Tx, id: MessageId, taint: &Taint) -> Result<bool, StoreError> {
+    let sql = "UPDATE messages SET tainted_by = $2 WHERE id = $1 AND status = 'running'";
+    Ok(tx
+        .execute(sql, values![id.to_string(), json(taint)])
+        .await?
+        == 1)
 }
 
 /// Takes a turn that failed or was stopped up again. `false`: it is neither.

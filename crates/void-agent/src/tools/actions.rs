@@ -9,12 +9,12 @@ use void_control::proposals::{self, ProposeError, Proposed, Wanted};
 use void_domain::capabilities::Capability;
 use void_domain::catalogue::Action;
 use void_domain::proposals::{Proposal, Status};
-use void_domain::text;
 
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
-/// A safe action is waited for, with its check; nobody waits for a person.
-const RUN_WAIT: Duration = Duration::from_secs(75);
+/// A safe action is waited for, with its check; nobody waits for a person. MCP clients commonly give up
+/// after 60 seconds, and a turn of 120 needs room for more than one.
+const RUN_WAIT: Duration = Duration::from_secs(45);
 
 pub(super) static LIST_ACTIONS: Tool = Tool {
     name: "list_actions",
@@ -145,7 +145,12 @@ fn propose(mut call: Call) -> Running {
         });
         let proposal = match proposed.await? {
             Ok(Proposed::Started(proposal)) => {
-                proposals::wait_for_end(&call.control, proposal.id, RUN_WAIT).await?
+                let ended = proposals::wait_for_end(&call.control, proposal.id, RUN_WAIT).await;
+                // It runs, whether or not anybody can look how it went.
+                ended.unwrap_or_else(|error| {
+                    tracing::error!(%error, "how a run went could not be read");
+                    proposal
+                })
             }
             Ok(Proposed::Queued(proposal) | Proposed::Refused(_, proposal)) => proposal,
             Err(error) => return refused(&action_id, error),
@@ -177,9 +182,13 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             ("invalid_params", problems.join("; "))
         }
         error @ ProposeError::ReasonTooLong => ("reason_too_long", error.to_string()),
-        ProposeError::Store(error) => return Err(error.into()),
+        ProposeError::Store(error) => {
+            tracing::error!(%error, "a proposal could not be written");
+            let message = "Void's database cannot be used right now; proposal_status and search show \
+                later whether this was taken";
+            return Err(ToolError::new("unavailable", message));
+        }
     };
-    let action_id = text::escaped(text::cut(action_id, 100));
     Ok(Outcome {
         value: json!(ProposeResult {
             outcome: "refused",
@@ -189,7 +198,7 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             reason: Some(reason.to_owned()),
             meaning,
         }),
-        refused: Some((action_id, reason.to_owned())),
+        refused: Some((action_id.to_owned(), reason.to_owned())),
         ..Outcome::default()
     })
 }
@@ -203,6 +212,10 @@ pub(super) fn result(proposal: &Proposal) -> ProposeResult {
         (Status::Executed, Some("failed")) => (
             "executed",
             "It ran, and the check says that it did not help.",
+        ),
+        (Status::Executed, _) if proposal.is_unchecked() => (
+            "executed",
+            "It ran; its check is still under way, ask proposal_status later.",
         ),
         (Status::Executed, _) => ("executed", "It ran; nobody has confirmed that it helped."),
         (Status::Pending, _) => ("queued", "It waits for the owner's yes. Nothing has run."),

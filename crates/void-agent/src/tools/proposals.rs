@@ -59,7 +59,7 @@ fn run(mut call: Call) -> Running {
         let key = ProposalKey::parse(&arguments.proposal).ok_or_else(unknown)?;
         let found = proposals::find(&call.control, &call.ctx, key).await?;
         let proposal = found.ok_or_else(unknown)?.proposal;
-        call.notes.add(proposal.id);
+        call.notes.add_seen(proposal.id);
         let output = arguments
             .include_output
             .then(|| output(&proposal.state))

@@ -66,7 +66,7 @@ fn run(mut call: Call) -> Running {
         let query = arguments.query.trim().to_lowercase();
         if query.is_empty() || query.len() > QUERY_BYTES_MAX {
             let message = format!("a query is 1 to {QUERY_BYTES_MAX} bytes");
-            return Err(ToolError::new("invalid_arguments", message));
+            return Err(ToolError::new("invalid_query", message));
         }
         let words = Words(query.split_whitespace().map(str::to_owned).collect());
         let mut hits = of_configuration(&call, &words);

@@ -3,109 +3,36 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 use tokio::time::Instant;
-use void_control::conversations::{Begun, truth_of};
-use void_control::{Control, Ctx, StoreError};
-use void_domain::conversations::{self, Said, Step, Truth};
+use void_control::conversations::{self as record, Begun};
+use void_control::{Control, Ctx};
+use void_domain::conversations::{self, Step};
+use void_domain::ids::MessageId;
 use void_domain::limits;
 use void_domain::proposals::Failure;
 use void_domain::secrets::Secret;
-use void_domain::taint::Taint;
 use void_domain::text;
 
+use super::drafts::Draft;
 use super::live::{ChatEvent, Live};
 use super::passes::Models;
+use super::prompts;
 use crate::agents::Agent;
 use crate::brains::{
-    Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, ToolSpec,
-    Usage,
+    Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, Usage,
 };
-use crate::tools::{Notes, Outcome, Tool, ToolError};
+use crate::tools::{Outcome, Tool, ToolError};
 
-const SUMMARY_BYTES_MAX: usize = 200;
 const TOOL_NAME_BYTES_MAX: usize = 64;
+/// A stand-in where nobody counts the tokens.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// How a turn ended.
 pub(super) enum Ended {
     Done,
     Stopped,
     Failed(Failure),
-}
-
-/// What a turn has come to so far; whoever ends it finds it whole.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Draft {
-    pub body: String,
-    pub trace: Vec<Step>,
-    pub usage: conversations::Usage,
-    pub taint: Taint,
-    /// Proposals it touched, in order.
-    pub proposals: Notes,
-    /// Wishes that did not become proposals: action id and reason.
-    pub refused: Vec<(String, String)>,
-    /// What the brain calls this conversation.
-    pub session: Option<String>,
-    calls: usize,
-}
-
-impl Draft {
-    /// What is known when a turn begins. A second attempt also knows what the first one touched.
-    pub(super) fn of(begun: &Begun) -> Self {
-        let proposals = Notes::default();
-        let truth = &begun.turn.truth;
-        let items = [&truth.ran, &truth.unverified, &truth.waits, &truth.refused];
-        for item in items.into_iter().flatten() {
-            if let Ok(id) = item.id.parse() {
-                proposals.add(id);
-            }
-        }
-        Self {
-            taint: taint_of(begun),
-            proposals,
-            session: session_of(begun),
-            ..Self::default()
-        }
-    }
-}
-
-/// Foreign content stays in the history as long as what was derived from it does.
-fn taint_of(begun: &Begun) -> Taint {
-    let mut taint = begun.turn.tainted_by.clone();
-    for message in &begun.history {
-        if let Said::ByAgent(turn) = &message.said {
-            for source in turn.tainted_by.sources() {
-                taint.add(source);
-            }
-        }
-    }
-    taint
-}
-
-/// The brain's own name for the conversation, if the same brain answered before.
-fn session_of(begun: &Begun) -> Option<String> {
-    let last = begun
-        .history
-        .iter()
-        .rev()
-        .find_map(|message| match &message.said {
-            Said::ByAgent(turn) => Some(turn),
-            Said::ByOwner => None,
-        });
-    let last = last.filter(|turn| turn.brain == begun.turn.brain);
-    begun
-        .turn
-        .session
-        .clone()
-        .or_else(|| last.and_then(|turn| turn.session.clone()))
-}
-
-/// What became of everything the turn touched, by the record.
-pub(super) async fn truth(control: &Control, draft: &Draft) -> Result<Truth, StoreError> {
-    let mut truth = truth_of(control, draft.proposals.all()).await?;
-    for (action_id, reason) in &draft.refused {
-        truth.add_refusal(action_id, reason);
-    }
-    Ok(truth)
 }
 
 /// A turn at work.
@@ -115,8 +42,12 @@ pub(super) struct Running {
     pub ctx: Ctx,
     pub tools: Vec<&'static Tool>,
     pub models: Models,
+    message_id: MessageId,
+    tokens_left: Option<u64>,
     live: Arc<Live>,
     draft: Mutex<Draft>,
+    /// The answer is as long as one may be.
+    full: Notify,
 }
 
 impl Running {
@@ -125,7 +56,7 @@ impl Running {
         agent: Arc<Agent>,
         ctx: Ctx,
         live: Arc<Live>,
-        draft: Draft,
+        begun: &Begun,
     ) -> Self {
         let tools = agent.registry().for_caller(&ctx).collect();
         Self {
@@ -134,8 +65,11 @@ impl Running {
             ctx,
             tools,
             models: Models::default(),
+            message_id: begun.message_id,
+            tokens_left: begun.tokens_left,
             live,
-            draft: Mutex::new(draft),
+            draft: Mutex::new(Draft::of(begun)),
+            full: Notify::new(),
         }
     }
 
@@ -148,30 +82,36 @@ impl Running {
         self.open().clone()
     }
 
-    /// From the first prompt to the last word, within the limits of time.
+    /// From the first prompt to the last word, within the limits of time and length.
     pub(super) async fn run(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
         let end = Instant::now() + limits::TURN_TIME_MAX;
         let mut stopping = self.control.stopping();
-        tokio::select! {
+        let ended = tokio::select! {
             ended = tokio::time::timeout_at(end, self.rounds(begun, pass)) => {
                 ended.unwrap_or_else(|_| self.at_limit(&format!(
                     "a turn takes at most {} seconds",
                     limits::TURN_TIME_MAX.as_secs()
                 )))
             }
+            () = self.full.notified() => self.at_limit(&format!(
+                "an answer has at most {} KiB",
+                limits::ANSWER_BYTES_MAX / 1024
+            )),
             () = self.live.stopped() => Ended::Stopped,
             _ = stopping.wait_for(|stop| *stop) => Ended::Failed(Failure::new(
                 "interrupted",
                 "Void stopped while this answer was written",
             )),
-        }
+        };
+        self.settle_unanswered();
+        ended
     }
 
     async fn rounds(&self, begun: &Begun, pass: Option<Secret>) -> Ended {
         let mut prompt = Prompt {
             system: self.agent.system_prompt(&self.ctx),
-            messages: history(begun),
-            tools: self.tools.iter().map(|tool| spec(tool)).collect(),
+            messages: prompts::history(begun),
+            tools: self.tools.iter().map(|tool| prompts::spec(tool)).collect(),
             output_tokens_max: limits::TURN_OUTPUT_TOKENS_MAX,
             session: self.open().session.clone(),
             pass,
@@ -182,77 +122,117 @@ impl Running {
                 Ok(reply) => reply,
                 Err(failure) => return Ended::Failed(failure),
             };
-            self.count(reply.usage);
-            if reply.session.is_some() {
-                self.open().session.clone_from(&reply.session);
-            }
-            let wanted: Vec<ToolCall> = reply
-                .blocks
-                .iter()
-                .filter_map(|block| match block {
-                    Block::ToolCall(call) => Some(call.clone()),
-                    Block::Text(_) | Block::Opaque(_) => None,
-                })
-                .collect();
+            let wanted = calls_in(&reply);
             if wanted.is_empty() || reply.stop != Stop::ToolUse {
                 return self.last_word(&reply.stop);
             }
             rounds += 1;
-            if rounds > limits::TURN_TOOL_ROUNDS_MAX {
-                return self.at_limit(&format!(
-                    "a turn has at most {} rounds of tools",
-                    limits::TURN_TOOL_ROUNDS_MAX
-                ));
-            }
-            if !self.take_calls(wanted.len()) {
-                return self.at_limit(&format!(
-                    "a turn has at most {} tool calls",
-                    limits::TURN_TOOL_CALLS_MAX
-                ));
-            }
-            let left = self.output_tokens_left();
-            if left == 0 {
-                return self.at_limit(&format!(
-                    "a turn has at most {} tokens of output",
-                    limits::TURN_OUTPUT_TOKENS_MAX
-                ));
+            if let Some(limit) = self.limit_reached(rounds, wanted.len()) {
+                return self.at_limit(&limit);
             }
             let mut results = Vec::with_capacity(wanted.len());
             for call in wanted {
                 results.push(self.answer_call(call).await);
             }
-            prompt.output_tokens_max = left;
+            prompt.output_tokens_max = self.output_tokens_left();
             prompt.messages.push(Message::Assistant(reply.blocks));
             prompt.messages.push(Message::ToolResults(results));
             self.paragraph();
         }
     }
 
-    async fn answer(&self, prompt: &Prompt) -> Result<Reply, Failure> {
-        let mut on_event = |event: BrainEvent| match event {
-            BrainEvent::Text(text) => self.hear(text),
-            BrainEvent::ToolStarted { .. } => {}
-        };
-        self.agent
-            .brain
-            .answer(prompt, &mut on_event)
-            .await
-            .map_err(|error| Failure::new(error.code(), error.to_string()))
+    /// Which limit a round of so many calls would break. The calls count from here on.
+    fn limit_reached(&self, rounds: u32, calls: usize) -> Option<String> {
+        if rounds > limits::TURN_TOOL_ROUNDS_MAX {
+            let max = limits::TURN_TOOL_ROUNDS_MAX;
+            return Some(format!("a turn has at most {max} rounds of tools"));
+        }
+        if !self.take_calls(calls) {
+            let max = limits::TURN_TOOL_CALLS_MAX;
+            return Some(format!("a turn has at most {max} tool calls"));
+        }
+        if self.output_tokens_left() == 0 {
+            let max = limits::TURN_OUTPUT_TOKENS_MAX;
+            return Some(format!("a turn has at most {max} tokens of output"));
+        }
+        if self.is_day_used_up() {
+            return Some("my tokens of today are used up".to_owned());
+        }
+        None
     }
 
-    /// Text that the brain says.
-    fn hear(&self, text: String) {
+    /// Whether the agent has used what it may use today.
+    pub(super) fn is_day_used_up(&self) -> bool {
+        let used = self.open().usage.total_tokens();
+        self.tokens_left.is_some_and(|left| used >= left)
+    }
+
+    async fn answer(&self, prompt: &Prompt) -> Result<Reply, Failure> {
+        self.open().unsettled_bytes = Some(prompts::bytes(prompt));
+        let mut on_event = |event: BrainEvent| match event {
+            BrainEvent::Text(text) => self.hear(&text),
+            BrainEvent::ToolStarted { .. } => {}
+        };
+        let answered = self.agent.brain.answer(prompt, &mut on_event).await;
+        self.open().unsettled_bytes = None;
+        let reply = match answered {
+            Ok(reply) => reply,
+            Err(error) => {
+                self.count(error.usage);
+                return Err(Failure::new(error.code(), error.to_string()));
+            }
+        };
+        self.count(reply.usage);
+        if reply.session.is_some() {
+            self.open().session.clone_from(&reply.session);
+        }
+        Ok(reply)
+    }
+
+    /// An answer that was cut off costs all the same. What goes through the server's own gateway is
+    /// counted there.
+    fn settle_unanswered(&self) {
+        let Some(bytes) = self.open().unsettled_bytes.take() else {
+            return;
+        };
+        if !self.agent.brain.needs_pass() {
+            let input = u64::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX);
+            self.count(Usage {
+                input,
+                is_estimate: true,
+                ..Usage::default()
+            });
+        }
+    }
+
+    /// Text that the brain says, as far as there is room for it.
+    fn hear(&self, text: &str) {
+        let room = {
+            let mut draft = self.open();
+            draft.unsettled_bytes = draft.unsettled_bytes.map(|bytes| bytes + text.len());
+            limits::ANSWER_BYTES_MAX.saturating_sub(draft.body.len())
+        };
+        let fits = text::cut(text, room);
+        self.put(fits);
+        if fits.len() < text.len() {
+            self.full.notify_one();
+        }
+    }
+
+    fn put(&self, text: &str) {
         if text.is_empty() {
             return;
         }
-        self.open().body.push_str(&text);
-        self.live.push(ChatEvent::Delta { text });
+        self.open().body.push_str(text);
+        self.live.push(ChatEvent::Delta {
+            text: text.to_owned(),
+        });
     }
 
     /// A sentence of the server's own, in a paragraph of its own.
     fn say(&self, sentence: &str) {
         self.paragraph();
-        self.hear(sentence.to_owned());
+        self.put(sentence);
     }
 
     fn paragraph(&self) {
@@ -261,7 +241,7 @@ impl Running {
             !draft.body.is_empty() && !draft.body.ends_with("\n\n")
         };
         if gap {
-            self.hear("\n\n".to_owned());
+            self.put("\n\n");
         }
     }
 
@@ -329,7 +309,7 @@ impl Running {
         };
         ToolResult {
             call_id: call.id,
-            content: bounded(content),
+            content: prompts::bounded(content),
             is_error,
         }
     }
@@ -340,7 +320,7 @@ impl Running {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
-        let summary = summarise(&arguments);
+        let summary = prompts::summarise(&arguments);
         let outcome = match self.tools.iter().find(|tool| tool.name == name) {
             Some(tool) => {
                 self.tell_tool(name, &summary, "running");
@@ -375,12 +355,25 @@ impl Running {
         let outcome = tool
             .call(&self.control, &ctx, &taint, &notes, arguments)
             .await?;
-        let mut draft = self.open();
-        draft.refused.extend(outcome.refused.clone());
+        self.open().refused.extend(outcome.refused.clone());
         if let Some(source) = &outcome.foreign {
-            draft.taint.add(source);
+            self.taint_with(source).await?;
         }
         Ok(outcome)
+    }
+
+    /// From here on the turn is tainted, on the record too; only then may the model read on.
+    async fn taint_with(&self, source: &str) -> Result<(), ToolError> {
+        let taint = {
+            let mut draft = self.open();
+            draft.taint.add(source);
+            draft.taint.clone()
+        };
+        if record::mark_tainted(&self.control, self.message_id, &taint).await? {
+            Ok(())
+        } else {
+            Err(ToolError::new("over", "the turn is over"))
+        }
     }
 
     /// The name is as the model wrote it.
@@ -403,58 +396,11 @@ impl Running {
     }
 }
 
-fn spec(tool: &Tool) -> ToolSpec {
-    ToolSpec {
-        name: tool.name.to_owned(),
-        description: tool.description.to_owned(),
-        schema: (tool.arguments)(),
-    }
-}
-
-/// What is shown of a call's arguments.
-fn summarise(arguments: &Map<String, Value>) -> String {
-    let parts: Vec<String> = arguments
-        .iter()
-        .map(|(name, value)| match value {
-            Value::String(value) => format!("{name}: {value}"),
-            other => format!("{name}: {other}"),
-        })
-        .collect();
-    text::escaped(text::cut(&parts.join(", "), SUMMARY_BYTES_MAX))
-}
-
-fn bounded(content: String) -> String {
-    if content.len() <= limits::TOOL_RESULT_BYTES_MAX {
-        return content;
-    }
-    let cut = text::cut(&content, limits::TOOL_RESULT_BYTES_MAX - 64);
-    format!("{cut}\n[cut here: the result was {} bytes]", content.len())
-}
-
-/// The conversation as a model reads it. What the record said of a turn stands before what the owner
-/// said next, so that nobody takes it for the model's own words.
-fn history(begun: &Begun) -> Vec<Message> {
-    let mut messages = Vec::with_capacity(begun.history.len());
-    let mut record: Option<String> = None;
-    for message in &begun.history {
-        match &message.said {
-            Said::ByOwner => {
-                let body = match record.take() {
-                    Some(line) => format!(
-                        "[Void's record of your last turn: {line}]\n\n{}",
-                        message.body
-                    ),
-                    None => message.body.clone(),
-                };
-                messages.push(Message::User(body));
-            }
-            Said::ByAgent(turn) => {
-                if !message.body.trim().is_empty() {
-                    messages.push(Message::Assistant(vec![Block::Text(message.body.clone())]));
-                }
-                record = (!turn.truth.is_empty()).then(|| turn.truth.line());
-            }
-        }
-    }
-    messages
+fn calls_in(reply: &Reply) -> Vec<ToolCall> {
+    let blocks = reply.blocks.iter();
+    let calls = blocks.filter_map(|block| match block {
+        Block::ToolCall(call) => Some(call.clone()),
+        Block::Text(_) | Block::Opaque(_) => None,
+    });
+    calls.collect()
 }

@@ -115,8 +115,11 @@ impl Pass {
         self.0.models.ended().await;
     }
 
-    /// Output tokens that the turn has left.
+    /// Output tokens that the turn has left; none if its agent has used up its day.
     pub fn output_tokens_left(&self) -> u32 {
+        if self.0.is_day_used_up() {
+            return 0;
+        }
         self.0.output_tokens_left()
     }
 }

@@ -1,4 +1,5 @@
-//! The brains against a scripted model server that speaks the real wire formats.
+//! The brains against a scripted model server that speaks the real wire formats; turns and tools in a
+//! real control plane.
 
 #![allow(
     clippy::allow_attributes,
@@ -11,15 +12,21 @@
 
 mod cancellations;
 mod claude;
+mod containment;
 mod faults;
+mod labs;
 mod ollama;
 mod quirks;
 mod refusals;
 mod replies;
 mod requests;
 mod retries;
+mod rooms;
+mod scripted;
 mod secrets;
 mod speed;
 mod splits;
 mod stops;
 mod talk;
+mod tools;
+mod turns;

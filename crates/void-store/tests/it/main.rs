@@ -13,6 +13,7 @@
 )]
 
 mod backups;
+mod conversations;
 mod engines;
 mod events;
 mod faults;

@@ -273,7 +273,7 @@ fn little_blue_mends_what_is_safe_and_asks_for_the_rest() {
         "{said}"
     );
     assert!(
-        said.contains("Void: Done, checked: Stop iVentoy (rehearsal)."),
+        said.contains("From before: Done, checked: Stop iVentoy (rehearsal)."),
         "{said}"
     );
     // She asked in her own name, and the record says who decided.

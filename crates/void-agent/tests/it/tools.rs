@@ -1,0 +1,414 @@
+//! The tools as chat and MCP call them: what they take, what they give, and as whom they act.
+
+use serde_json::{Map, Value, json};
+use void_agent::tools::{Effect, Notes, REGISTRIES, Registry, Tool, ToolError};
+use void_control::{Ctx, tokens};
+use void_domain::capabilities::Capability;
+use void_domain::limits;
+use void_domain::proposals::Status;
+use void_domain::services::Services;
+use void_domain::taint::Taint;
+use void_testkit::eventually;
+
+use crate::rooms::{Room, Setup, room};
+use crate::scripted::Scripted;
+
+struct Caller<'a> {
+    room: &'a Room,
+    ctx: Ctx,
+}
+
+impl Caller<'_> {
+    async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, ToolError> {
+        let tool = find(tool);
+        let arguments = arguments.as_object().cloned().unwrap_or_else(Map::new);
+        let (taint, notes) = (Taint::clean(), Notes::default());
+        let called = tool.call(&self.room.control, &self.ctx, &taint, &notes, arguments);
+        Ok(called.await?.value)
+    }
+}
+
+fn find(name: &str) -> &'static Tool {
+    Registry::named("blue").unwrap().get(name).unwrap()
+}
+
+async fn agent(room: &Room) -> Caller<'_> {
+    let ctx = room.agent.ctx(&room.control).await.unwrap().unwrap();
+    Caller { room, ctx }
+}
+
+/// Everybody's tools, and what each may change.
+#[test]
+fn no_tool_approves_and_only_one_proposes() {
+    let names: Vec<(&str, Vec<&str>)> = REGISTRIES
+        .iter()
+        .map(|registry| {
+            (
+                registry.name,
+                registry.tools.iter().map(|tool| tool.name).collect(),
+            )
+        })
+        .collect();
+    let reading = [
+        "service_status",
+        "list_actions",
+        "proposal_status",
+        "search",
+    ];
+    assert_eq!(
+        names,
+        [
+            (
+                "blue",
+                vec![
+                    "service_status",
+                    "list_actions",
+                    "propose_action",
+                    "proposal_status",
+                    "search"
+                ]
+            ),
+            ("security", reading.to_vec())
+        ]
+    );
+    for tool in REGISTRIES.iter().flat_map(|registry| registry.tools) {
+        let (needs, effect) = if reading.contains(&tool.name) {
+            (Capability::Read, Effect::Reads)
+        } else {
+            (Capability::Act, Effect::Proposes)
+        };
+        assert_eq!((tool.needs, tool.effect), (needs, effect), "{}", tool.name);
+    }
+}
+
+/// The schema is what models and MCP clients go by, the type is what decides: they must agree.
+#[tokio::test]
+async fn the_schema_and_the_type_accept_the_same_arguments() {
+    let (room, _) = room([]).await;
+    let caller = agent(&room).await;
+    let texts = [
+        json!("touch-a"),
+        json!(""),
+        json!("é\u{202e}"),
+        json!("../../etc"),
+    ];
+    let others = [
+        json!(null),
+        json!(1),
+        json!(true),
+        json!([]),
+        json!({}),
+        json!(1.5),
+    ];
+    let names = [
+        "id",
+        "action_id",
+        "params",
+        "reason",
+        "proposal",
+        "include_output",
+        "query",
+        "command",
+    ];
+    let good = json!({"id": "web", "action_id": "no-such", "reason": "r", "params": {}, "proposal": "NOPE99",
+        "include_output": false, "query": "web"});
+    let mut seen = [0, 0];
+    for tool in Registry::named("blue").unwrap().tools {
+        let schema = (tool.arguments)();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let properties = schema["properties"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
+        let mut whole = good.as_object().unwrap().clone();
+        whole.retain(|name, _| properties.contains_key(name));
+        let mut samples = vec![json!({}), Value::Object(whole.clone())];
+        for name in names {
+            let mut without = whole.clone();
+            without.remove(name);
+            samples.push(Value::Object(without));
+            for value in texts.iter().chain(&others) {
+                let mut changed = whole.clone();
+                changed.insert(name.to_owned(), value.clone());
+                samples.push(Value::Object(changed));
+            }
+        }
+        for sample in samples {
+            let by_schema = validator.is_valid(&sample);
+            let called = caller.call(tool.name, &sample).await;
+            let by_type = !matches!(&called, Err(error) if error.code == "invalid_arguments");
+            assert_eq!(by_schema, by_type, "{} {sample}: {called:?}", tool.name);
+            seen[usize::from(by_schema)] += 1;
+        }
+    }
+    assert!(seen[0] > 100 && seen[1] > 50, "{seen:?}");
+}
+
+#[tokio::test]
+async fn what_tools_give_fits_the_schema_they_promise() {
+    let down = json!({"id": "web", "label": "The web", "host": "ct1", "check": {"kind": "tcp", "address": "127.0.0.1:9"}, "interval_s": 1});
+    let idle = json!({"id": "idle", "label": "Idle", "node": "z", "vmid": 107, "check": {"kind": "guest"}});
+    let setup = Setup {
+        services: Services::parse(&json!({"services": [down, idle]}).to_string()).unwrap(),
+        ..Setup::default()
+    };
+    let room = setup.open(Scripted::new([])).await;
+    room.lab.prints("hello");
+    let caller = agent(&room).await;
+    eventually("a reading", || async {
+        let status = caller
+            .call("service_status", &json!({"id": "web"}))
+            .await
+            .unwrap();
+        (status["services"][0]["status"] == "down").then_some(())
+    })
+    .await;
+    let wish = |action: &str| json!({"action_id": action, "reason": "r"});
+    let mut codes = Vec::new();
+    for action in [
+        "touch-a",
+        "say-a",
+        "fail-a",
+        "stop-a",
+        "only-other",
+        "no-such",
+        "scale-a",
+    ] {
+        let given = fitting(&caller, "propose_action", &wish(action)).await;
+        codes.extend(given["code"].as_str().map(str::to_owned));
+    }
+    assert_eq!(codes.len(), 5);
+    for code in codes {
+        for include_output in [false, true] {
+            let arguments = json!({"proposal": code, "include_output": include_output});
+            fitting(&caller, "proposal_status", &arguments).await;
+        }
+    }
+    fitting(&caller, "service_status", &json!({})).await;
+    fitting(&caller, "list_actions", &json!({})).await;
+    for query in ["a", "proposal", "web", "nothing like it"] {
+        fitting(&caller, "search", &json!({"query": query})).await;
+    }
+}
+
+async fn fitting(caller: &Caller<'_>, tool: &str, arguments: &Value) -> Value {
+    let given = caller.call(tool, arguments).await.unwrap();
+    let schema = (find(tool).result)();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let problems: Vec<String> = validator
+        .iter_errors(&given)
+        .map(|e| e.to_string())
+        .collect();
+    assert!(problems.is_empty(), "{tool} gave {given}: {problems:?}");
+    given
+}
+
+#[tokio::test]
+async fn proposing_returns_what_came_of_it() {
+    let (room, _) = room([]).await;
+    let caller = agent(&room).await;
+    let propose = async |action: &str, params: Value| {
+        let arguments = json!({"action_id": action, "params": params, "reason": "r"});
+        let given = caller.call("propose_action", &arguments).await.unwrap();
+        (
+            given["outcome"].clone(),
+            given["reason"].clone(),
+            given["verification"].clone(),
+        )
+    };
+    let null = || Value::Null;
+    let cases = [
+        (
+            "touch-a",
+            json!({}),
+            ("executed", null(), json!("unverified")),
+        ),
+        (
+            "fail-a",
+            json!({}),
+            ("failed", json!("command_failed"), null()),
+        ),
+        ("stop-a", json!({}), ("queued", null(), null())),
+        (
+            "only-other",
+            json!({}),
+            ("refused", json!("forbidden"), null()),
+        ),
+        (
+            "toch-a",
+            json!({}),
+            ("refused", json!("unknown_action"), null()),
+        ),
+        (
+            "-rf /",
+            json!({}),
+            ("refused", json!("unknown_action"), null()),
+        ),
+        (
+            "touch-a; reboot",
+            json!({}),
+            ("refused", json!("unknown_action"), null()),
+        ),
+        (
+            "scale-a",
+            json!({"replicas": 6}),
+            ("refused", json!("invalid_params"), null()),
+        ),
+        (
+            "scale-a",
+            json!({"replicas": "1; reboot"}),
+            ("refused", json!("invalid_params"), null()),
+        ),
+        (
+            "scale-a",
+            json!({"replicas": 5}),
+            ("queued", null(), null()),
+        ),
+        (
+            "touch-a",
+            json!({"command": "reboot"}),
+            ("refused", json!("invalid_params"), null()),
+        ),
+    ];
+    for (action, params, (outcome, reason, verification)) in cases {
+        let given = propose(action, params.clone()).await;
+        assert_eq!(
+            given,
+            (json!(outcome), reason, verification),
+            "{action} {params}"
+        );
+    }
+    let too_long =
+        json!({"action_id": "stop-a", "reason": "r".repeat(limits::REASON_BYTES_MAX + 1)});
+    let given = caller.call("propose_action", &too_long).await.unwrap();
+    assert_eq!(given["reason"], "reason_too_long");
+    let effects = room.lab.effects();
+    assert_eq!(effects.keys().collect::<Vec<_>>(), ["fail-a", "touch-a"]);
+}
+
+/// A run that takes longer than anybody waits: within what MCP clients give a call, and a turn.
+#[tokio::test]
+async fn proposing_waits_less_than_a_minute_for_a_run() {
+    let (room, _) = room([]).await;
+    let caller = agent(&room).await;
+    let begun = tokio::time::Instant::now();
+    let arguments = json!({"action_id": "slow-a", "reason": "r"});
+    let proposing = caller.call("propose_action", &arguments);
+    let flying = async {
+        eventually("the run to begin", || async {
+            (room.lab.effects().len() == 1).then_some(())
+        })
+        .await;
+        // The loops that poll and sweep have timers too; each step lets them come to their end.
+        for _ in 0..500 {
+            tokio::time::pause();
+            tokio::time::advance(std::time::Duration::from_millis(100)).await;
+            tokio::time::resume();
+            tokio::task::yield_now().await;
+        }
+        std::future::pending::<()>().await;
+    };
+    let given = tokio::select! {
+        given = proposing => given.unwrap(),
+        () = flying => unreachable!(),
+    };
+    assert_eq!(given["outcome"], "running");
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    room.lab.release();
+}
+
+#[tokio::test]
+async fn tools_act_as_the_agent_and_not_as_the_server() {
+    let (room, _) = room([]).await;
+    let blue = agent(&room).await;
+    let made = blue
+        .call(
+            "propose_action",
+            &json!({"action_id": "stop-a", "reason": "r"}),
+        )
+        .await
+        .unwrap();
+    let reader = tokens::resident_ctx(&room.control, "reader", &[Capability::Read]).await;
+    let reader = Caller {
+        room: &room,
+        ctx: reader.unwrap().unwrap(),
+    };
+    // What it may not do never reaches the use case.
+    let wish = json!({"action_id": "touch-a", "reason": "r"});
+    let refused = reader.call("propose_action", &wish).await.unwrap_err();
+    assert_eq!(refused.code, "forbidden");
+    assert_eq!(refused.message, "propose_action needs the capability act");
+    // What is not its own it does not see.
+    for key in [&made["code"], &made["proposal_id"]] {
+        let asked = reader
+            .call("proposal_status", &json!({"proposal": key}))
+            .await;
+        assert_eq!(asked.unwrap_err().code, "not_found");
+    }
+    let found = reader
+        .call("search", &json!({"query": "stop-a"}))
+        .await
+        .unwrap();
+    let kinds: Vec<_> = found["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| hit["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["action"], "no proposal, and nothing of the record");
+    let found = blue
+        .call("search", &json!({"query": "stop-a"}))
+        .await
+        .unwrap();
+    assert!(found["hits"].to_string().contains("proposal"));
+    // Without any capability there is nothing at all.
+    let nobody = tokens::resident_ctx(&room.control, "nobody", &[]).await;
+    let nobody = Caller {
+        room: &room,
+        ctx: nobody.unwrap().unwrap(),
+    };
+    assert_eq!(
+        Registry::named("blue")
+            .unwrap()
+            .for_caller(&nobody.ctx)
+            .count(),
+        0
+    );
+    for tool in Registry::named("blue").unwrap().tools {
+        let refused = nobody
+            .call(tool.name, &json!({"proposal": "x"}))
+            .await
+            .unwrap_err();
+        assert_eq!(refused.code, "forbidden", "{}", tool.name);
+    }
+    let rows = room.proposals().await;
+    assert_eq!(rows.len(), 1);
+    assert_eq!(
+        (rows[0].status(), rows[0].requested_by.name.as_str()),
+        (Status::Pending, "little-blue")
+    );
+}
+
+/// A tool whose caller leaves in the middle: the proposal is made, and noted.
+#[tokio::test]
+async fn a_proposal_whose_caller_left_is_noted() {
+    let (room, _) = room([]).await;
+    let caller = agent(&room).await;
+    let notes = Notes::default();
+    let arguments = json!({"action_id": "stop-a", "reason": "r"});
+    let arguments = arguments.as_object().cloned().unwrap();
+    let taint = Taint::clean();
+    {
+        let call =
+            find("propose_action").call(&room.control, &caller.ctx, &taint, &notes, arguments);
+        let mut call = Box::pin(call);
+        // Polled once, so that it begins, and then dropped.
+        std::future::poll_fn(|ctx| {
+            assert!(call.as_mut().poll(ctx).is_pending());
+            std::task::Poll::Ready(())
+        })
+        .await;
+    }
+    let made = eventually("the proposal", || async { notes.all().first().copied() }).await;
+    assert_eq!(room.proposals().await[0].id, made);
+}
