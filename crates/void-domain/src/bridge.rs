@@ -5,6 +5,7 @@
 //! record, and what a dropped file asks for is looked up in the catalogue.
 
 mod dropped;
+mod moves;
 mod rendered;
 mod returned;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use dropped::{Details, Dropped, NoAction};
+pub use moves::Move;
 pub use rendered::{Note, render, render_joined};
 pub use returned::{Reported, Returned};
 

@@ -419,6 +419,7 @@ impl Setup {
             limits: self.limits,
             backups_folder: Some(self.lab.path().join("backups")),
             witness_file: None,
+            bridge: None,
         };
         let control = Control::start(config).await.unwrap();
         let bound = Bound::to(self.listen).await.unwrap();
