@@ -145,9 +145,10 @@ impl Subject {
         match (found.next(), found.next()) {
             (Some(action), None) => Ok(action),
             (None, _) => Err(NoAction::Unknown),
-            (Some(one), Some(other)) => {
-                Err(NoAction::Ambiguous(one.id.to_string(), other.id.to_string()))
-            }
+            (Some(one), Some(other)) => Err(NoAction::Ambiguous(
+                one.id.to_string(),
+                other.id.to_string(),
+            )),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Details, Dropped, InstanceId, Place, Subject};
+use super::{Details, Dropped, FILE_BYTES_MAX, InstanceId, Place, Subject};
 use crate::proposals::{Proposal, State, Status, Transition};
 use crate::text;
 use crate::time::Timestamp;
@@ -72,7 +72,7 @@ pub fn render(
     steps.extend(notes.iter().map(step_of_note));
     steps.sort_by_key(|(at, _)| *at);
     let updated_at = steps.last().map_or(proposal.created_at, |(at, _)| *at);
-    bytes(&File {
+    let mut file = File {
         action_id: instance.as_str(),
         service: &subject.service,
         node: &subject.node,
@@ -94,7 +94,31 @@ pub fn render(
             "expires_at": seconds(proposal.expires_at),
             "via": if proposal.wish.is_by_file() { "file" } else { "void" },
         })),
-    })
+    };
+    within_bounds(&mut file)
+}
+
+/// A file that we write is one that we can read: words go before facts. They stay in the record.
+fn within_bounds(file: &mut File<'_>) -> Vec<u8> {
+    const LEFT_OUT: &str = "left out here, it is too long; see void inbox show";
+    let whole = bytes(file);
+    if whole.len() <= FILE_BYTES_MAX {
+        return whole;
+    }
+    if let Some(Value::Object(outcome)) = &mut file.outcome {
+        outcome.remove("result");
+    }
+    let without_result = bytes(file);
+    if without_result.len() <= FILE_BYTES_MAX {
+        return without_result;
+    }
+    LEFT_OUT.clone_into(&mut file.details.diff);
+    let without_diff = bytes(file);
+    if without_diff.len() <= FILE_BYTES_MAX {
+        return without_diff;
+    }
+    LEFT_OUT.clone_into(&mut file.details.reason);
+    bytes(file)
 }
 
 /// A dropped file whose wish waits already: it is told where, and ends here.
@@ -227,8 +251,15 @@ fn outcome_of(proposal: &Proposal) -> Option<Value> {
     let mut outcome = json!({"status": proposal.status().as_str()});
     let more = match &proposal.state {
         State::Pending | State::Approved { .. } | State::Running { .. } => return None,
-        State::Executed { verification, .. } => {
-            json!({"verification": verification.as_ref().map(|seen| seen.outcome.as_str())})
+        State::Executed {
+            verification,
+            result,
+            ..
+        } => {
+            let seen = verification.as_ref().map(|seen| seen.outcome.as_str());
+            // A foreign executor's own words go back to where it can read them.
+            let said = proposal.wish.is_by_file().then_some(result);
+            json!({"verification": seen, "result": said})
         }
         State::Failed { failure, .. }
         | State::Unknown { failure, .. }
