@@ -105,7 +105,11 @@ impl Bridge {
 
     fn moves_after(&self, after: u64) -> Vec<MoveSeen> {
         let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
-        moves.iter().filter(|one| one.seq > after).cloned().collect()
+        moves
+            .iter()
+            .filter(|one| one.seq > after)
+            .cloned()
+            .collect()
     }
 }
 

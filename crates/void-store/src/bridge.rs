@@ -91,9 +91,8 @@ async fn ensure(tx: &mut Tx, id: ProposalId) -> Result<(), StoreError> {
 }
 
 fn file(row: &Row) -> Result<BridgeFile, StoreError> {
-    let json = |text: &str| {
-        serde_json::from_str(text).map_err(|_| row.corrupt("a column is not JSON"))
-    };
+    let json =
+        |text: &str| serde_json::from_str(text).map_err(|_| row.corrupt("a column is not JSON"));
     Ok(BridgeFile {
         instance: row.parsed(0, InstanceId::parse)?,
         proposal_id: row.parsed(1, |text| text.parse().ok())?,

@@ -10,9 +10,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat,
-};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use void_domain::bridge::{FILE_BYTES_MAX, InstanceId, Place};
 use void_domain::{fail_point, text};
@@ -52,7 +50,11 @@ pub(super) struct Seen {
 impl Seen {
     fn of(stat: &Stat) -> Self {
         // The widths of these fields differ between machines.
-        #[allow(clippy::unnecessary_cast, clippy::allow_attributes, reason = "widths differ")]
+        #[allow(
+            clippy::unnecessary_cast,
+            clippy::allow_attributes,
+            reason = "widths differ"
+        )]
         Self {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
@@ -399,7 +401,9 @@ impl Folder {
                 Err(error) => Err(error.into()),
             };
         }
-        Err(io::Error::other("invalid/ holds too many files of this name"))
+        Err(io::Error::other(
+            "invalid/ holds too many files of this name",
+        ))
     }
 
     /// Where the stream of events was when its last file was in place.
@@ -589,12 +593,7 @@ fn read(directory: BorrowedFd<'_>, name: &std::ffi::CStr) -> io::Result<Content>
         return Ok(Content::Unfit(why));
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let opened = match rustix::fs::openat(
-        directory,
-        name,
-        flags | OFlags::CLOEXEC,
-        Mode::empty(),
-    ) {
+    let opened = match rustix::fs::openat(directory, name, flags | OFlags::CLOEXEC, Mode::empty()) {
         Ok(opened) => opened,
         Err(Errno::NOENT) => return Ok(Content::Gone),
         Err(Errno::LOOP) => return Ok(Content::Unfit("it is a symbolic link".to_owned())),

@@ -112,7 +112,12 @@ impl Worker {
         self.disk(move |folder| folder.put(Some((Place::Pending, seen)), to, &file, &content))
             .await?;
         let note = format!("joined {}", proposal.code);
-        self.saw(dropped.instance.as_str(), Some(Place::Pending), "rejected", &note);
+        self.saw(
+            dropped.instance.as_str(),
+            Some(Place::Pending),
+            "rejected",
+            &note,
+        );
         Ok(())
     }
 }

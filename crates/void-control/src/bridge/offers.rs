@@ -45,7 +45,11 @@ impl Worker {
         seen: Seen,
     ) -> Result<Step, BridgeError> {
         if self.content(record, name, place, seen).await?.is_none() {
-            return Ok(if self.look_again { Step::Rest } else { Step::Again });
+            return Ok(if self.look_again {
+                Step::Rest
+            } else {
+                Step::Again
+            });
         }
         match self.standing(record, Busy::Counts).await? {
             Standing::Open => {}
@@ -92,9 +96,7 @@ impl Worker {
 
     async fn publish(&mut self, record: &Record, name: &Name) -> Result<Step, BridgeError> {
         let file = name.clone();
-        let published = self
-            .disk(move |folder| folder.publish_offer(&file))
-            .await?;
+        let published = self.disk(move |folder| folder.publish_offer(&file)).await?;
         if published == Moved::Done {
             let from = Some(Place::Pending);
             self.saw(record.instance.as_str(), from, "approved", "offered");
@@ -195,9 +197,10 @@ impl Worker {
 
     async fn standing(&self, record: &Record, busy: Busy) -> Result<Standing, BridgeError> {
         let (control, id) = (self.control.clone(), record.proposal.id);
-        let found = self.control.store.read(move |tx| {
-            Box::pin(async move { standing(tx, &control, id, busy).await })
-        });
+        let found = self
+            .control
+            .store
+            .read(move |tx| Box::pin(async move { standing(tx, &control, id, busy).await }));
         Ok(found.await?)
     }
 }
@@ -266,7 +269,11 @@ pub(crate) async fn lose_offer(control: &Control, id: ProposalId) -> Result<bool
                 files::set_offered(tx, id, None).await?;
                 let started = record.proposal.start(run).map_err(impossible)?;
                 let failure = Failure::new("bridge_off", message);
-                let lost = started.proposal.clone().lose(now, failure).map_err(impossible)?;
+                let lost = started
+                    .proposal
+                    .clone()
+                    .lose(now, failure)
+                    .map_err(impossible)?;
                 for moved in [started, lost] {
                     if !table::advance(tx, &moved).await? {
                         return Ok(false);

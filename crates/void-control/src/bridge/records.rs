@@ -35,10 +35,7 @@ impl Record {
 }
 
 pub(super) async fn load(control: &Control, id: ProposalId) -> Result<Option<Record>, StoreError> {
-    control
-        .store
-        .read(move |tx| Box::pin(find(tx, id)))
-        .await
+    control.store.read(move |tx| Box::pin(find(tx, id))).await
 }
 
 /// The proposal whose file has this name.

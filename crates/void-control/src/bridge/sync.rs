@@ -95,8 +95,14 @@ impl Worker {
                 self.offer(record, name, place, seen).await
             }
             Move::Follow => self.bring_home(record, name, place, seen).await,
-            Move::Approve => self.decide(record, name, (place, seen), Answer::Approve).await,
-            Move::Reject => self.decide(record, name, (place, seen), Answer::Reject).await,
+            Move::Approve => {
+                self.decide(record, name, (place, seen), Answer::Approve)
+                    .await
+            }
+            Move::Reject => {
+                self.decide(record, name, (place, seen), Answer::Reject)
+                    .await
+            }
             Move::Claim => self.claim(record).await,
             Move::Done | Move::Failed => self.report(record, name, place, seen).await,
             Move::PutBack(why) => self.put_back(record, name, (place, seen), why).await,
@@ -188,7 +194,11 @@ impl Worker {
     ) -> Result<Step, BridgeError> {
         if self.content(record, name, place, seen).await?.is_none() {
             // Half-written, gone or set aside: what is missing is made again, the rest can wait.
-            return Ok(if self.look_again { Step::Rest } else { Step::Again });
+            return Ok(if self.look_again {
+                Step::Rest
+            } else {
+                Step::Again
+            });
         }
         self.place(record, name, Some((place, seen))).await
     }
@@ -214,8 +224,8 @@ impl Worker {
             self.saw(record.instance.as_str(), from, to.as_str(), status);
         }
         // What has arrived is compared once more, so that the next look has nothing to do.
-        let settled = record.proposal.status().is_end()
-            && record.proposal.status() != Status::Unknown;
+        let settled =
+            record.proposal.status().is_end() && record.proposal.status() != Status::Unknown;
         Ok(if settled { Step::Rest } else { Step::Again })
     }
 
@@ -227,7 +237,11 @@ impl Worker {
         answer: Answer,
     ) -> Result<Step, BridgeError> {
         let Some(bytes) = self.content(record, name, at.0, at.1).await? else {
-            return Ok(if self.look_again { Step::Rest } else { Step::Again });
+            return Ok(if self.look_again {
+                Step::Rest
+            } else {
+                Step::Again
+            });
         };
         if !self.decisions_count() {
             return self.put_back(record, name, at, SWITCHED_OFF).await;
@@ -279,7 +293,10 @@ impl Worker {
             at_ms: now.as_ms(),
             note: why.to_owned(),
         };
-        let (id, scribe) = (record.proposal.id, self.control.scribe(&self.control.system_ctx()?));
+        let (id, scribe) = (
+            record.proposal.id,
+            self.control.scribe(&self.control.system_ctx()?),
+        );
         let detail = json!({"from": at.0, "to": note.to, "why": why});
         self.control
             .store
@@ -294,7 +311,12 @@ impl Worker {
                 })
             })
             .await?;
-        self.saw(record.instance.as_str(), Some(at.0), record.place().as_str(), why);
+        self.saw(
+            record.instance.as_str(),
+            Some(at.0),
+            record.place().as_str(),
+            why,
+        );
         let Some(noted) = records::load(&self.control, id).await? else {
             return Ok(Step::Rest);
         };

@@ -240,12 +240,7 @@ impl Worker {
         self.known.remove(&id);
     }
 
-    pub(super) fn remember(
-        &mut self,
-        record: &records::Record,
-        place: Place,
-        seen: Seen,
-    ) {
+    pub(super) fn remember(&mut self, record: &records::Record, place: Place, seen: Seen) {
         let known = Known {
             instance: record.instance.clone(),
             status: record.proposal.status(),
@@ -340,9 +335,8 @@ impl Worker {
                 }
             }
         }
-        self.observed.retain(|key, (_, since)| {
-            present.contains(key) || since.elapsed() < 2 * SETTLED
-        });
+        self.observed
+            .retain(|key, (_, since)| present.contains(key) || since.elapsed() < 2 * SETTLED);
         Ok(())
     }
 
@@ -422,7 +416,10 @@ impl Worker {
                 "old" | "offer" => self.clear_taken(&held, prefix, file).await?,
                 "lock" => {}
                 "cursor" if file.is_empty() => {}
-                _ => self.disk(move |folder| folder.drop_held_name(&held)).await?,
+                _ => {
+                    self.disk(move |folder| folder.drop_held_name(&held))
+                        .await?
+                }
             }
         }
         Ok(())

@@ -209,9 +209,7 @@ impl Job {
                     ApprovalVerdict::OwnerOnly => Ok(Err(DecideError::OwnerOnly)),
                     ApprovalVerdict::DigestNeeded => Ok(Err(DecideError::DigestNeeded)),
                     ApprovalVerdict::FreshLoginNeeded => Ok(Err(DecideError::FreshLoginNeeded)),
-                    ApprovalVerdict::OtherSurfaceNeeded => {
-                        Ok(Err(DecideError::OtherSurfaceNeeded))
-                    }
+                    ApprovalVerdict::OtherSurfaceNeeded => Ok(Err(DecideError::OtherSurfaceNeeded)),
                     ApprovalVerdict::HeldBack(refusal) => Ok(Err(held_back(refusal, proposal))),
                 }
             }

@@ -145,7 +145,8 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         let by_file = stored.proposal.wish.is_by_file();
         // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
         let elsewhere = by_file
-            && (control.bridge.is_some() || bridge::lose_offer(control, stored.proposal.id).await?);
+            && (control.bridge.is_some()
+                || bridge::lose_offer(control, stored.proposal.id).await?);
         if !elsewhere {
             start_one(control, stored.proposal).await?;
         }
