@@ -290,6 +290,7 @@ fn a_restart_reconciles_what_happened_meanwhile() {
     bridge.wait_for("pending", &deleted);
     bridge.assert_only_in("pending", "meanwhile");
     // Twice more: nothing changes any more.
+    bridge.settle(&server);
     let before = bridge.listing();
     drop(server);
     let server = bridge.serve();
@@ -343,12 +344,14 @@ fn the_command_line_shows_and_follows_it() {
 
     let watching = bridge.lab.start(&["bridge", "watch", "--json"]);
     let line = eventually_blocking("a line about the move", || {
-        bridge.queue(&server, "critical-one");
+        let id = bridge.queue(&server, "critical-one");
+        let path = format!("/api/actions/pending/{id}/reject");
+        assert_eq!(server.call("POST", &path, None).0, 200);
         watching
             .lines()
             .into_iter()
-            .find(|line| line.contains("\"to\":\"pending\""))
+            .find(|line| line.contains("\"to\":\"rejected\""))
     });
     let line: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(line["to"], "pending");
+    assert_eq!(line["note"], "rejected");
 }

@@ -76,6 +76,10 @@ impl Bridge {
         let look = || server.call("GET", "/api/bridge", None).1["last_scan_at"].clone();
         for _ in 0..2 {
             let before = look();
+            // A hint; without it the next look is seconds away.
+            let hint = self.dir().join("pending/.hint");
+            fs::write(&hint, "").unwrap();
+            fs::remove_file(&hint).unwrap();
             eventually_blocking("another look", || (look() != before).then_some(()));
         }
     }
@@ -150,12 +154,14 @@ impl Bridge {
         steps.iter().filter(|step| !step["note"].is_null()).count()
     }
 
+    /// A file that Void is rewriting is nowhere for a moment; it is never in two places.
     pub fn assert_only_in(&self, place: &str, id: &str) {
-        let found: Vec<&str> = PLACES
-            .into_iter()
-            .filter(|place| self.path(place, id).exists())
-            .collect();
-        assert_eq!(found, [place], "{id}");
+        eventually_blocking(&format!("{id} in {place} alone"), || {
+            let mut found = PLACES
+                .into_iter()
+                .filter(|place| self.path(place, id).exists());
+            (found.next() == Some(place) && found.next().is_none()).then_some(())
+        });
     }
 
     /// Every file of every place with its bytes, but for Void's own folder.
