@@ -418,7 +418,7 @@ impl Worker {
                 "cursor" if file.is_empty() => {}
                 _ => {
                     self.disk(move |folder| folder.drop_held_name(&held))
-                        .await?
+                        .await?;
                 }
             }
         }
