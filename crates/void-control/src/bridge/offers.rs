@@ -45,11 +45,7 @@ impl Worker {
         seen: Seen,
     ) -> Result<Step, BridgeError> {
         if self.content(record, name, place, seen).await?.is_none() {
-            return Ok(if self.look_again {
-                Step::Rest
-            } else {
-                Step::Again
-            });
+            return Ok(self.wait_or_look());
         }
         match self.standing(record, Busy::Counts).await? {
             Standing::Open => {}

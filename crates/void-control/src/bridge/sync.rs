@@ -192,15 +192,26 @@ impl Worker {
         place: Place,
         seen: Seen,
     ) -> Result<Step, BridgeError> {
-        if self.content(record, name, place, seen).await?.is_none() {
+        let Some(bytes) = self.content(record, name, place, seen).await? else {
             // Half-written, gone or set aside: what is missing is made again, the rest can wait.
-            return Ok(if self.look_again {
-                Step::Rest
-            } else {
-                Step::Again
-            });
+            return Ok(self.wait_or_look());
+        };
+        let over = record.proposal.status().is_end() && record.proposal.status() != Status::Unknown;
+        if over && place == Place::Pending && !is_marked(&bytes, record) {
+            let why = "this action_id was used before; a new wish needs a new one";
+            self.aside(place, name, why).await?;
+            return Ok(Step::Rest);
         }
         self.place(record, name, Some((place, seen))).await
+    }
+
+    /// After a file could not be read: if it may be half-written, the next look sees more.
+    pub(super) const fn wait_or_look(&self) -> Step {
+        if self.look_again {
+            Step::Rest
+        } else {
+            Step::Again
+        }
     }
 
     /// Writes the record's file where it belongs, in place of the one that was seen.
@@ -237,11 +248,7 @@ impl Worker {
         answer: Answer,
     ) -> Result<Step, BridgeError> {
         let Some(bytes) = self.content(record, name, at.0, at.1).await? else {
-            return Ok(if self.look_again {
-                Step::Rest
-            } else {
-                Step::Again
-            });
+            return Ok(self.wait_or_look());
         };
         if !self.decisions_count() {
             return self.put_back(record, name, at, SWITCHED_OFF).await;
@@ -482,6 +489,18 @@ impl Worker {
             .await?;
         Ok(())
     }
+}
+
+/// Whether Void itself wrote it: its own files carry the digest.
+fn is_marked(bytes: &[u8], record: &Record) -> bool {
+    let returned = Returned::read(bytes, &record.instance, &record.proposal);
+    matches!(
+        returned,
+        Returned::Same {
+            digest: Some(_),
+            ..
+        }
+    )
 }
 
 fn changed(why: &str) -> Outcome {

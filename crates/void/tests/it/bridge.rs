@@ -117,6 +117,28 @@ fn a_dropped_file_becomes_a_proposal_that_always_waits() {
 }
 
 #[test]
+fn an_action_id_is_used_once() {
+    let bridge = Bridge::new();
+    let server = bridge.serve();
+    let wish = Bridge::wish("once", "restart_service", "local", "risky-one");
+    bridge.drop_file(&wish);
+    let row = bridge.wait_for_row(&server, "risky-one");
+    let path = format!("/api/actions/pending/{}/approve", word(&row, "id"));
+    assert_eq!(server.call("POST", &path, None).0, 200);
+    bridge.wait_for("completed", "once");
+    bridge.drop_file(&wish);
+    let reason = bridge.wait_for_invalid("once.json");
+    assert!(reason.contains("several states"), "{reason}");
+    // The owner has tidied up meanwhile.
+    fs::remove_file(bridge.path("completed", "once")).unwrap();
+    bridge.drop_file(&wish);
+    let reason = bridge.wait_for_invalid("once.json.1");
+    assert!(reason.contains("used before"), "{reason}");
+    assert_eq!(server.proposals().len(), 1);
+    assert_eq!(bridge.lab.effects(), ["risky-one"]);
+}
+
+#[test]
 fn the_same_wish_joins_the_one_that_waits() {
     let bridge = Bridge::new();
     let server = bridge.serve();
