@@ -13,6 +13,7 @@
 )]
 
 mod backups;
+mod bridge;
 mod engines;
 mod events;
 mod faults;
