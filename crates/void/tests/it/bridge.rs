@@ -41,7 +41,7 @@ fn every_proposal_has_a_file_that_follows_it_within_a_second() {
     assert_eq!(server.call("POST", &path, None).0, 200);
     let file = bridge.wait_for("completed", &id);
     assert!(
-        asked.elapsed() < Duration::from_secs(3),
+        asked.elapsed() < Duration::from_secs(1),
         "{:?}",
         asked.elapsed()
     );
