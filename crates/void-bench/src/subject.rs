@@ -136,6 +136,7 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
         },
         backups_folder: None,
         witness_file: Some(folder.join("witness.json")),
+        bridge: None,
     };
     let control = Control::start(config).await?;
     let router = void_server::router(ServerConfig {

@@ -155,26 +155,28 @@ async fn say(stream: &mut TcpStream, text: &str) -> io::Result<()> {
 }
 
 async fn send(stream: &mut TcpStream, event: &Value) -> io::Result<()> {
-    let name = event["type"].as_str().unwrap_or_default();
+    let name = event.get("type").and_then(Value::as_str);
+    let name = name.unwrap_or_default();
     let frame = format!("event: {name}\ndata: {event}\n\n");
     stream.write_all(frame.as_bytes()).await
 }
 
 /// The owner's last words; what the server puts before them ends with an empty line.
 fn wish_of(request: &Value) -> Option<Wish> {
-    let messages = request["messages"].as_array()?;
+    let messages = request.get("messages")?.as_array()?;
     messages.iter().rev().find_map(|message| {
-        let content = &message["content"];
+        let content = message.get("content")?;
         let text = content.as_str().or_else(|| {
             let mut blocks = content.as_array()?.iter().rev();
-            blocks.find_map(|block| block["text"].as_str())
+            blocks.find_map(|block| block.get("text")?.as_str())
         })?;
         Wish::parse(text.rsplit("\n\n").next()?)
     })
 }
 
 fn rounds_so_far(request: &Value) -> u32 {
-    let text = request["messages"].to_string();
+    let text = request.get("messages").map(Value::to_string);
+    let text = text.unwrap_or_default();
     u32::try_from(text.matches("\"tool_result\"").count()).unwrap_or(u32::MAX)
 }
 

@@ -16,6 +16,7 @@ use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_store::{Store, StoreError};
 
+use crate::bridge::{self, Bridge, BridgeConfig};
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::events::Hub;
@@ -67,6 +68,8 @@ pub struct ControlConfig {
     pub backups_folder: Option<PathBuf>,
     /// Where the newest audit head is noted outside the database.
     pub witness_file: Option<PathBuf>,
+    /// The folder of the file bridge; `None` switches it off.
+    pub bridge: Option<BridgeConfig>,
 }
 
 /// Cheap to clone; all clones are the same control plane.
@@ -91,6 +94,7 @@ pub struct Parts {
     /// Copies are made one after the other.
     pub(crate) backups_turn: tokio::sync::Mutex<()>,
     pub(crate) witness_file: Option<PathBuf>,
+    pub(crate) bridge: Option<Bridge>,
     pub(crate) brake: Brake,
     pub(crate) hub: Hub,
     pub(crate) waiters: Waiters,
@@ -133,6 +137,7 @@ impl Control {
             backups_folder: config.backups_folder,
             backups_turn: tokio::sync::Mutex::default(),
             witness_file: config.witness_file,
+            bridge: config.bridge.map(Bridge::new),
             brake: Brake::default(),
             hub,
             waiters: Waiters::default(),
@@ -149,6 +154,7 @@ impl Control {
         conversations::fail_abandoned(&control).await?;
         maintenance::start(&control);
         health::start(&control);
+        bridge::start(&control);
         Ok(control)
     }
 

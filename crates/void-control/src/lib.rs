@@ -5,6 +5,7 @@
 pub mod access;
 pub mod audit;
 pub mod backups;
+pub mod bridge;
 mod clock;
 mod context;
 mod control;

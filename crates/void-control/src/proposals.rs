@@ -25,12 +25,15 @@ use crate::context::Ctx;
 pub use cancel::{CancelError, cancel};
 pub use decide::{Answer, DecideError, Decision, decide};
 pub(crate) use executing::Executing;
-pub(crate) use expire::sweep;
+pub(crate) use expire::{has_lapsed, sweep};
+pub(crate) use finish::finish_by;
 pub use list::{Listed, count_in, find, history, list, list_ended, list_waiting};
+pub(crate) use propose::propose_dropped;
 pub use propose::{ProposeError, Proposed, Wanted, propose};
 pub(crate) use recover::{recover, void_open};
 pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
+pub(crate) use start::brakes;
 pub(crate) use waiters::Waiters;
 pub use waiters::wait_for_end;
 

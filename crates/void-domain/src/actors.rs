@@ -15,6 +15,8 @@ pub enum Surface {
     Cli,
     /// The owner's browser session.
     Web,
+    /// A move in the file bridge's folder, where the owner allowed it to count.
+    File,
 }
 
 impl Surface {
@@ -23,6 +25,7 @@ impl Surface {
             Self::Api => "api",
             Self::Cli => "cli",
             Self::Web => "web",
+            Self::File => "file",
         }
     }
 }

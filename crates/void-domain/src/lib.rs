@@ -4,6 +4,7 @@
 
 pub mod actors;
 pub mod audit;
+pub mod bridge;
 pub mod canonical;
 pub mod capabilities;
 pub mod cards;

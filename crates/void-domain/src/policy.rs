@@ -217,6 +217,8 @@ pub enum ApprovalVerdict {
     DigestNeeded,
     /// Critical, and the person's last proof of identity is too old.
     FreshLoginNeeded,
+    /// Critical, and this surface cannot show who it was; it has to be decided on another.
+    OtherSurfaceNeeded,
     HeldBack(Refusal),
 }
 
@@ -232,7 +234,11 @@ pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
             return ApprovalVerdict::DigestNeeded;
         }
         Surface::Api | Surface::Cli => {}
-        Surface::Web if !approval.digest_sent => return ApprovalVerdict::DigestNeeded,
+        Surface::File if critical => return ApprovalVerdict::OtherSurfaceNeeded,
+        Surface::Web | Surface::File if !approval.digest_sent => {
+            return ApprovalVerdict::DigestNeeded;
+        }
+        Surface::File => {}
         Surface::Web => {
             let fresh = approval
                 .authenticated_ago

@@ -58,6 +58,13 @@ impl ProposedAction {
         Host::from_definition(self.definition.get("host")?)
     }
 
+    /// Whether a foreign executor takes it from the file bridge, from the stored definition. Void itself
+    /// never executes it.
+    pub fn is_by_file(&self) -> bool {
+        let via = self.definition.pointer("/action/via");
+        via.and_then(Value::as_str) == Some("file")
+    }
+
     /// How long the run may take, from the stored definition.
     pub fn timeout(&self) -> Duration {
         let written = self

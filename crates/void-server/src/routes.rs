@@ -5,6 +5,7 @@ mod actions;
 mod agents;
 mod audit;
 mod backups;
+mod bridge;
 mod conversations;
 mod events;
 mod freeze;
@@ -589,6 +590,35 @@ pub static ROUTES: &[Route] = &[
         request: None,
         response: json::<backups::BackupResponse>(),
         handler: || post(backups::create),
+    },
+    Route {
+        method: "GET",
+        path: "/api/bridge",
+        access: Access::Owner,
+        operation: "getBridge",
+        summary: "The file bridge: its folder, what is in it, and what was set aside",
+        query: &[],
+        request: None,
+        response: json::<bridge::BridgeResponse>(),
+        handler: || get(bridge::show),
+    },
+    Route {
+        method: "GET",
+        path: "/api/bridge/moves",
+        access: Access::Owner,
+        operation: "listBridgeMoves",
+        summary: "What moved in the bridge's folder; waits for the next move",
+        query: &[
+            Parameter {
+                name: "after",
+                kind: "integer",
+                meaning: "`last` of the answer before; from now on if left out",
+            },
+            WAIT,
+        ],
+        request: None,
+        response: json::<bridge::MovesResponse>(),
+        handler: || get(bridge::moves),
     },
     Route {
         method: "GET",

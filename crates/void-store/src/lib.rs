@@ -8,6 +8,7 @@
 
 pub mod audit;
 pub mod backups;
+pub mod bridge;
 pub mod conversations;
 mod errors;
 pub mod events;

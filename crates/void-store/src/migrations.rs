@@ -30,6 +30,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0002_services",
     "0003_conversations",
     "0004_agents",
+    "0005_bridge",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -170,10 +170,13 @@ pub async fn is_code_open(tx: &mut Tx, code: &ProposalCode) -> Result<bool, Stor
         .is_some())
 }
 
-/// Whether something runs on a target, or may: an outcome that nobody knows may still be under way.
+/// Whether something runs on a target, or may: an outcome that nobody knows may still be under way, and
+/// what was offered to a foreign executor may be taken at any moment.
 pub async fn is_target_busy(tx: &mut Tx, target: &str) -> Result<bool, StoreError> {
     let sql = "SELECT id FROM proposals WHERE target = $1 AND status = 'running' UNION ALL \
-        SELECT id FROM proposals WHERE target = $1 AND status = 'unknown'";
+        SELECT id FROM proposals WHERE target = $1 AND status = 'unknown' UNION ALL \
+        SELECT proposals.id FROM bridge_files JOIN proposals ON proposals.id = bridge_files.proposal_id \
+        WHERE bridge_files.offered_at IS NOT NULL AND proposals.target = $1 AND proposals.status = 'approved'";
     Ok(tx.one("proposals", sql, values![target]).await?.is_some())
 }
 

@@ -76,6 +76,9 @@ pub(crate) enum Command {
     /// Copies of the database
     #[command(subcommand)]
     Backup(BackupCommand),
+    /// The folder through which other tools propose, decide and execute
+    #[command(subcommand)]
+    Bridge(BridgeCommand),
     /// The settings in force
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -339,6 +342,14 @@ pub(crate) enum BackupCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum BridgeCommand {
+    /// Whether it is on, what is in the folder, and what was set aside and why
+    Status,
+    /// Follow what moves
+    Watch,
 }
 
 #[derive(Debug, Clone, Subcommand)]

@@ -4,6 +4,7 @@ mod actions;
 mod agents;
 mod audit;
 mod backup;
+mod bridge;
 mod chat;
 mod config;
 mod demo;
@@ -108,6 +109,7 @@ pub(crate) async fn run(
         Command::Audit(command) => audit::run(&session, command).await?,
         Command::Token(command) => token::run(&session, command).await?,
         Command::Backup(command) => backup::run(&session, command).await?,
+        Command::Bridge(command) => bridge::run(&session, command).await?,
         Command::Config(command) => config::run(&session, command)?,
         Command::Provision(command) => provision::run(&session, command)?,
         Command::Doctor(args) => doctor::run(&session, args).await?,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use void_channels::{Channels, LocalConfig, SshConfig};
+use void_control::bridge::BridgeConfig;
 use void_control::{Clock, Control, ControlConfig};
 use void_domain::catalogue::Catalogue;
 use void_domain::secrets::Secret;
@@ -62,8 +63,17 @@ pub(crate) async fn control(
             .value
             .then(|| settings.backups_folder.value.clone()),
         witness_file: Some(settings.data.value.join("witness.json")),
+        bridge: bridge(settings),
     };
     Control::start(config).await.map_err(store_problem)
+}
+
+fn bridge(settings: &Settings) -> Option<BridgeConfig> {
+    let folder = settings.bridge_folder.value.clone()?;
+    Some(BridgeConfig {
+        folder,
+        decisions: settings.bridge_decisions.value,
+    })
 }
 
 pub(crate) fn channels(

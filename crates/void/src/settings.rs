@@ -127,6 +127,8 @@ pub(crate) struct Settings {
     pub local_trust_own_list: Sourced<bool>,
     pub backups: Sourced<bool>,
     pub backups_folder: Sourced<PathBuf>,
+    pub bridge_folder: Sourced<Option<PathBuf>>,
+    pub bridge_decisions: Sourced<bool>,
     pub limits: Sourced<Limits>,
     pub agents: BTreeMap<&'static str, AgentSettings>,
     pub claude: ClaudeSettings,
@@ -303,6 +305,15 @@ impl Settings {
                 value: file.backups.enabled.unwrap_or(true),
             },
             backups_folder: path(None, file.backups.folder, folder.join("backups")),
+            bridge_folder: given(path(
+                Some("VOID_BRIDGE_DIR"),
+                file.bridge.dir,
+                PathBuf::new(),
+            )),
+            bridge_decisions: Sourced {
+                source: file_or_default(file.bridge.decisions.is_some()),
+                value: file.bridge.decisions.unwrap_or(false),
+            },
             limits: Sourced {
                 source: file_or_default(
                     file.limits.open_proposals.is_some()

@@ -85,6 +85,7 @@ impl Setup {
         let store = self.store().await;
         let catalogue = self.lab.catalogue();
         let config = ControlConfig {
+            bridge: None,
             store: store.clone(),
             channels: Arc::new(self.lab.channels(&catalogue)),
             catalogue,

@@ -188,7 +188,7 @@ async fn begin(address: SocketAddr) -> Outcome<String> {
     let path = "/api/agents/little-blue/conversation";
     let answer = connection.call(&http::request("POST", path, "")).await?;
     let answer: Value = serde_json::from_slice(answer.body)?;
-    let id = answer["conversation_id"].as_str();
+    let id = answer.get("conversation_id").and_then(Value::as_str);
     Ok(id.ok_or("no conversation")?.to_owned())
 }
 

@@ -44,6 +44,8 @@ pub enum DecideError {
     DigestNeeded,
     #[error("log in again: this may cut you off, and your last login is too long ago")]
     FreshLoginNeeded,
+    #[error("this may cut you off, so it is not decided by file; see void inbox")]
+    OtherSurfaceNeeded,
     #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
     ReasonTooLong,
     /// It is no longer what was seen, or can no longer be decided; the row says how it stands.
@@ -181,7 +183,7 @@ impl Job {
         }
         let digest_sent = self.decision.digest.is_some();
         match self.decision.answer {
-            Answer::Reject if surface == Surface::Web && !digest_sent => {
+            Answer::Reject if matches!(surface, Surface::Web | Surface::File) && !digest_sent => {
                 Ok(Err(DecideError::DigestNeeded))
             }
             Answer::Reject => self.reject(tx, scribe, now, proposal).await,
@@ -207,6 +209,7 @@ impl Job {
                     ApprovalVerdict::OwnerOnly => Ok(Err(DecideError::OwnerOnly)),
                     ApprovalVerdict::DigestNeeded => Ok(Err(DecideError::DigestNeeded)),
                     ApprovalVerdict::FreshLoginNeeded => Ok(Err(DecideError::FreshLoginNeeded)),
+                    ApprovalVerdict::OtherSurfaceNeeded => Ok(Err(DecideError::OtherSurfaceNeeded)),
                     ApprovalVerdict::HeldBack(refusal) => Ok(Err(held_back(refusal, proposal))),
                 }
             }
@@ -336,6 +339,7 @@ const fn code(error: &DecideError) -> &'static str {
         DecideError::OwnerOnly => "owner_only",
         DecideError::DigestNeeded | DecideError::ReasonTooLong => "invalid",
         DecideError::FreshLoginNeeded => "fresh_login_needed",
+        DecideError::OtherSurfaceNeeded => "other_surface_needed",
         DecideError::Conflict { code, .. } => code,
         DecideError::Store(_) => "internal",
     }

@@ -21,9 +21,19 @@ const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(5);
 
 pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) {
+    finish_by(control, id, "system", outcome).await;
+}
+
+/// The same on somebody else's word: a foreign executor's report.
+pub(crate) async fn finish_by(
+    control: &Control,
+    id: ProposalId,
+    by: &'static str,
+    outcome: Outcome,
+) {
     let mut pause = RETRY_FIRST;
     let ended = loop {
-        match write(control, id, outcome.clone()).await {
+        match write(control, id, by, outcome.clone()).await {
             Ok(ended) => break ended,
             Err(error) => {
                 tracing::error!(%error, proposal = %id, "an outcome could not be recorded; it is tried again");
@@ -46,6 +56,7 @@ pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) 
 async fn write(
     control: &Control,
     id: ProposalId,
+    by: &'static str,
     outcome: Outcome,
 ) -> Result<Option<Proposal>, StoreError> {
     let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
@@ -59,7 +70,7 @@ async fn write(
                     return Ok(None);
                 };
                 // Settled meanwhile, by evidence or by the owner: what is recorded stays.
-                let Some(moved) = ended(&this, stored.proposal, now, outcome) else {
+                let Some(moved) = ended(&this, stored.proposal, now, by, outcome) else {
                     return Ok(None);
                 };
                 let won = record(tx, &scribe, &moved).await?;
@@ -71,15 +82,21 @@ async fn write(
     Ok(ended)
 }
 
-fn ended(control: &Control, proposal: Proposal, now: Timestamp, outcome: Outcome) -> Option<Moved> {
+fn ended(
+    control: &Control,
+    proposal: Proposal,
+    now: Timestamp,
+    by: &str,
+    outcome: Outcome,
+) -> Option<Moved> {
     let moved: Result<Moved, InvalidTransition> = match outcome {
         Outcome::Done { result } if verify::has_sign(control, &proposal) => {
-            proposal.succeed(now, "system", result)
+            proposal.succeed(now, by, result)
         }
         Outcome::Done { result } => proposal
-            .succeed(now, "system", result)
+            .succeed(now, by, result)
             .map(|moved| unverified(moved, now)),
-        Outcome::Failed(failure) => proposal.fail(now, "system", failure),
+        Outcome::Failed(failure) => proposal.fail(now, by, failure),
         Outcome::Unknown(failure) => proposal.lose(now, failure),
     };
     moved.ok()

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use void_domain::actors::Actor;
-use void_domain::catalogue::{Action, InvalidParams, Params};
+use void_domain::bridge::Dropped;
+use void_domain::catalogue::{Action, InvalidParams, Params, Risk, Tier};
 use void_domain::events::EventKind;
 use void_domain::fail_point;
 use void_domain::ids::{ActionId, ProposalCode};
@@ -16,7 +17,7 @@ use void_domain::relations::Relation;
 use void_domain::taint::Taint;
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, installation, proposals};
+use void_store::{StoreError, Tx, bridge, installation, proposals};
 
 use super::start::{self, Claim};
 use super::to_the_end;
@@ -36,7 +37,7 @@ pub struct Wanted {
 
 #[derive(Debug)]
 pub enum Proposed {
-    /// It is running; the proposal as it was when it started.
+    /// It is running, or a foreign executor may take it now; the proposal as it was then.
     Started(Proposal),
     /// It waits for the owner, alone or joined to an equal wish.
     Queued(Proposal),
@@ -62,10 +63,25 @@ pub async fn propose(
     ctx: &Ctx,
     wanted: Wanted,
 ) -> Result<Proposed, ProposeError> {
-    to_the_end(run(control.clone(), ctx.clone(), wanted)).await
+    to_the_end(run(control.clone(), ctx.clone(), wanted, None)).await
 }
 
-async fn run(control: Control, ctx: Ctx, wanted: Wanted) -> Result<Proposed, ProposeError> {
+/// The wish of a dropped file: which file it was is stored with it, and its risk can only rise.
+pub(crate) async fn propose_dropped(
+    control: &Control,
+    ctx: &Ctx,
+    wanted: Wanted,
+    dropped: Dropped,
+) -> Result<Proposed, ProposeError> {
+    to_the_end(run(control.clone(), ctx.clone(), wanted, Some(dropped))).await
+}
+
+async fn run(
+    control: Control,
+    ctx: Ctx,
+    wanted: Wanted,
+    dropped: Option<Dropped>,
+) -> Result<Proposed, ProposeError> {
     let (action, params) = match check(&control, &wanted) {
         Ok(checked) => checked,
         Err(error) => {
@@ -76,13 +92,19 @@ async fn run(control: Control, ctx: Ctx, wanted: Wanted) -> Result<Proposed, Pro
     let digest = action
         .digest_with(&params)
         .map_err(|error| StoreError::Internal(error.to_string()))?;
+    let risk = dropped
+        .as_ref()
+        .map_or(action.risk, |dropped| dropped.risk.max(action.risk));
     let wish = ProposedAction {
         action_id: action.id.clone(),
         label: action.label.clone(),
         definition: action.definition().clone(),
         params: params.to_value(),
-        tier: action.tier,
-        risk: action.risk,
+        tier: match risk {
+            Risk::Nominal => action.tier,
+            Risk::Guarded | Risk::Critical => Tier::Risky,
+        },
+        risk,
         target: action.kind.target(),
         digest,
         exec_digest: action.exec_digest(),
@@ -93,6 +115,7 @@ async fn run(control: Control, ctx: Ctx, wanted: Wanted) -> Result<Proposed, Pro
         action: Arc::clone(&action),
         wish,
         wanted,
+        dropped,
     };
     fail_point!("propose.commit.before");
     let (proposed, claimed) = control
@@ -164,6 +187,7 @@ struct Job {
     action: Arc<Action>,
     wish: ProposedAction,
     wanted: Wanted,
+    dropped: Option<Dropped>,
 }
 
 type Answer = (Proposed, Option<Proposal>);
@@ -177,8 +201,8 @@ impl Job {
             actor: self.ctx.actor.kind(),
             capabilities: &self.ctx.capabilities,
             relation: relation(&self.ctx.actor, &self.action),
-            tier: self.action.tier,
-            risk: self.action.risk,
+            tier: self.wish.tier,
+            risk: self.wish.risk,
             taint: &self.wanted.taint,
             brakes,
         });
@@ -268,8 +292,10 @@ impl Job {
         let approved = self
             .insert(tx, scribe, now, State::Approved { approval })
             .await?;
+        let by_file = control.bridge.is_some() && approved.wish.is_by_file();
         match start::claim(tx, &control, scribe, approved, now).await? {
             Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
+            Claim::Waits(offered) if by_file => Ok((Proposed::Started(offered), None)),
             Claim::Waits(_) => Err(StoreError::Unavailable("the server is stopping".to_owned())),
         }
     }
@@ -301,6 +327,10 @@ impl Job {
         let created = proposal.created(&by);
         let epoch = installation::epoch(tx).await?;
         proposals::insert(tx, epoch, &created).await?;
+        if let Some(dropped) = &self.dropped {
+            let (instance, id) = (&dropped.instance, created.proposal.id);
+            bridge::insert(tx, instance, id, &dropped.details).await?;
+        }
         if matches!(created.proposal.state, State::Approved { .. }) {
             // Safe: it is created and approved by policy in one breath, and the record says both.
             let kind = EventKind::ProposalCreated;

@@ -147,7 +147,13 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
         };
         let overdue =
             control.clock.now() >= run.started_at.plus(proposal.wish.timeout() + END_MARGIN);
-        let failure = match control.executor.settle(&proposal.wish, &ticket).await {
+        let evidence = if proposal.wish.is_by_file() {
+            // Only its file can tell; the bridge reads it, and until then it is under way.
+            Evidence::Started
+        } else {
+            control.executor.settle(&proposal.wish, &ticket).await
+        };
+        let failure = match evidence {
             Evidence::Started if !overdue => None,
             Evidence::Started => Some(Failure::new(
                 "no_end",
@@ -165,11 +171,13 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
             }
         };
         if let Some(failure) = failure {
+            let cause = if proposal.wish.is_by_file() {
+                "the executor that took the file has not reported"
+            } else {
+                "Void stopped while it ran, and the outcome could not be found out"
+            };
             let failure = Failure {
-                message: format!(
-                    "Void stopped while it ran, and the outcome could not be found out: {}",
-                    failure.message
-                ),
+                message: format!("{cause}: {}", failure.message),
                 ..failure
             };
             finish::finish(control, id, Outcome::Unknown(failure)).await;

@@ -18,6 +18,7 @@ use void_store::{StoreError, Tx, freezes, proposals};
 
 use super::executing::Working;
 use super::{expire, finish, recover};
+use crate::bridge;
 use crate::control::Control;
 use crate::records::{self, Scribe};
 
@@ -39,6 +40,13 @@ pub(super) async fn claim(
     approved: Proposal,
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
+    if let Some(bridge) = &control.bridge
+        && approved.wish.is_by_file()
+    {
+        // The claim is a foreign executor's: the bridge offers it the file after the commit.
+        bridge.wake();
+        return Ok(Claim::Waits(approved));
+    }
     if control.is_stopping() || proposals::is_target_busy(tx, &approved.wish.target).await? {
         control.somebody_waits.store(true, Ordering::SeqCst);
         return Ok(Claim::Waits(approved));
@@ -62,7 +70,7 @@ pub(super) async fn claim(
 }
 
 /// What holds an action back at this moment.
-pub(super) async fn brakes(
+pub(crate) async fn brakes(
     tx: &mut Tx,
     action: &Action,
     now: Timestamp,
@@ -134,7 +142,14 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         .read(|tx| Box::pin(proposals::list_in(tx, Status::Approved, 100)))
         .await?;
     for stored in waiting {
-        start_one(control, stored.proposal).await?;
+        let by_file = stored.proposal.wish.is_by_file();
+        // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
+        let elsewhere = by_file
+            && (control.bridge.is_some()
+                || bridge::lose_offer(control, stored.proposal.id).await?);
+        if !elsewhere {
+            start_one(control, stored.proposal).await?;
+        }
     }
     Ok(())
 }

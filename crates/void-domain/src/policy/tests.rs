@@ -174,6 +174,7 @@ fn only_a_person_approves_and_critical_needs_more() {
         Some(Surface::Api),
         Some(Surface::Cli),
         Some(Surface::Web),
+        Some(Surface::File),
     ];
     let mut accepted = 0;
     for actor in ActorKind::ALL {
@@ -197,8 +198,13 @@ fn only_a_person_approves_and_critical_needs_more() {
                             accepted += 1;
                             assert_eq!(actor, ActorKind::Owner, "{approval:?}");
                             assert_eq!(held_back(brakes), None, "{approval:?}");
-                            if surface == Some(Surface::Web) || risk == Risk::Critical {
+                            if matches!(surface, Some(Surface::Web | Surface::File))
+                                || risk == Risk::Critical
+                            {
                                 assert!(digest_sent, "{approval:?}");
+                            }
+                            if surface == Some(Surface::File) {
+                                assert_ne!(risk, Risk::Critical, "{approval:?}");
                             }
                             if surface == Some(Surface::Web) && risk == Risk::Critical {
                                 assert!(
@@ -213,5 +219,6 @@ fn only_a_person_approves_and_critical_needs_more() {
     }
     // Bearer: 2 surfaces × (2 risks × 2 digests + critical with digest) × 4 ages.
     // Web: with digest, 2 risks × 4 ages + critical × 2 fresh ages.
-    assert_eq!(accepted, 2 * 5 * 4 + 2 * 4 + 2);
+    // File: with digest, 2 risks × 4 ages.
+    assert_eq!(accepted, 2 * 5 * 4 + 2 * 4 + 2 + 2 * 4);
 }

@@ -109,11 +109,16 @@ impl Proposal {
     }
 
     /// The claim. Whoever commits this, and nobody else, may execute.
-    pub fn start(mut self, run: Run) -> Outcome {
+    pub fn start(self, run: Run) -> Outcome {
+        self.start_by("system", run)
+    }
+
+    /// The same by somebody else's hand: a foreign executor took the file.
+    pub fn start_by(mut self, by: &str, run: Run) -> Outcome {
         match self.state {
             State::Approved { ref approval } => {
                 let approval = approval.clone();
-                Ok(self.into_state(State::Running { approval, run }, run.started_at, "system"))
+                Ok(self.into_state(State::Running { approval, run }, run.started_at, by))
             }
             other => {
                 self.state = other;

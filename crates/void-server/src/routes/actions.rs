@@ -429,6 +429,7 @@ async fn decide_error(
         DecideError::FreshLoginNeeded => {
             ApiError::forbidden(message).hint("log in again, then approve within 5 minutes")
         }
+        DecideError::OtherSurfaceNeeded => ApiError::forbidden(message),
         DecideError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
         DecideError::Conflict { code, message, row } => {
             ApiError::conflict(code, message).row(current(control, ctx, row.id).await?.to_value())

@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use void_agent::agents::{self, Agent};
 use void_agent::turns::Talk;
 use void_channels::{Channel, Checker, ProxmoxConfig};
+use void_control::bridge::BridgeConfig;
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
 use void_domain::proposals::{Proposal, Status};
@@ -60,6 +61,7 @@ pub struct Setup {
     pub services: Services,
     pub proxmox: Option<ProxmoxConfig>,
     pub agents: Vec<Agent>,
+    pub bridge: Option<BridgeConfig>,
 }
 
 impl Default for Setup {
@@ -77,6 +79,7 @@ impl Default for Setup {
             services: Services::default(),
             proxmox: None,
             agents: agents::builtin(),
+            bridge: None,
         }
     }
 }
@@ -419,6 +422,7 @@ impl Setup {
             limits: self.limits,
             backups_folder: Some(self.lab.path().join("backups")),
             witness_file: None,
+            bridge: self.bridge,
         };
         let control = Control::start(config).await.unwrap();
         let bound = Bound::to(self.listen).await.unwrap();

@@ -65,11 +65,12 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             let path = "/gateway/anthropic/v1/messages/count_tokens".to_owned();
             (path, Some(json!({"messages": []})), 404)
         }
+        "listBridgeMoves" => ("/api/bridge/moves?wait=0".to_owned(), None, 200),
         "listActions" | "listPending" | "listRecent" | "listProposals" | "getInbox"
         | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens"
         | "getSession" | "closeSession" | "listHosts" | "listServices" | "getLab"
         | "listBackups" | "createBackup" | "getStatus" | "getOpenapi" | "isAlive" | "isReady"
-        | "getHealth" | "getMetrics" | "listAgents" | "getLittleBlue" => {
+        | "getHealth" | "getMetrics" | "listAgents" | "getLittleBlue" | "getBridge" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }

@@ -261,6 +261,8 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", talk("stream"), None),
         ("GET", "/api/backups".into(), None),
         ("POST", "/api/backups".into(), None),
+        ("GET", "/api/bridge".into(), None),
+        ("GET", "/api/bridge/moves?wait=0".into(), None),
         ("GET", "/api/status".into(), None),
         ("GET", "/api/openapi.json".into(), None),
         ("GET", "/healthz".into(), None),

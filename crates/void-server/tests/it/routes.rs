@@ -4,6 +4,7 @@ pub mod actions;
 mod agents;
 mod audit;
 mod backups;
+mod bridge;
 mod conversations;
 mod freeze;
 mod gateway;

@@ -13,6 +13,7 @@
 )]
 
 mod backups;
+mod bridge;
 mod conversations;
 mod engines;
 mod events;

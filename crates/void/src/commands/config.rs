@@ -170,6 +170,22 @@ fn lines(settings: &Settings) -> Vec<Line> {
         ),
         path("backups.folder", &settings.backups_folder),
         line(
+            "bridge.dir",
+            or_dash(
+                settings
+                    .bridge_folder
+                    .value
+                    .as_ref()
+                    .map(|path| path.display().to_string()),
+            ),
+            &settings.bridge_folder.source,
+        ),
+        line(
+            "bridge.decisions",
+            settings.bridge_decisions.value.to_string(),
+            &settings.bridge_decisions.source,
+        ),
+        line(
             "limits.open_proposals",
             settings.limits.value.open_proposals.to_string(),
             &settings.limits.source,

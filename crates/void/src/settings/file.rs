@@ -25,6 +25,7 @@ pub(super) struct FileSettings {
     pub ssh: Ssh,
     pub local: Local,
     pub backups: Backups,
+    pub bridge: Bridge,
     pub limits: LimitSettings,
     pub agents: BTreeMap<String, AgentTable>,
     pub claude: ClaudeTable,
@@ -71,6 +72,14 @@ pub(super) struct Local {
 pub(super) struct Backups {
     pub enabled: Option<bool>,
     pub folder: Option<PathBuf>,
+}
+
+/// `[bridge]`: the folder of the file bridge, and whether a move in it counts as a decision.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Bridge {
+    pub dir: Option<PathBuf>,
+    pub decisions: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]

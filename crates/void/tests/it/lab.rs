@@ -136,6 +136,19 @@ impl Lab {
             .unwrap_or_else(|_| panic!("void {args:?}: {said}{error}"))
     }
 
+    /// Starts a command that goes on until it is dropped; what it prints goes into a file.
+    pub fn start(&self, args: &[&str]) -> Following {
+        let path = self.path("following");
+        let child = self
+            .command()
+            .args(args)
+            .stdout(fs::File::create(&path).unwrap())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Following { child, path }
+    }
+
     /// Starts the server and waits until it answers, or until it has ended.
     pub fn serve(&self, environment: &[(&str, &str)]) -> Server {
         let log = fs::OpenOptions::new()
@@ -166,6 +179,26 @@ impl Lab {
 
     pub fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+}
+
+/// A command that follows something.
+pub struct Following {
+    child: Child,
+    path: PathBuf,
+}
+
+impl Following {
+    pub fn lines(&self) -> Vec<String> {
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -11,6 +11,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod bridge;
 mod claude;
 mod cli;
 mod clocks;

@@ -1,0 +1,123 @@
+//! A file that somebody dropped into `pending/`: it becomes a proposal if the catalogue has its action,
+//! and always waits for a person. What it says is snapshotted in the same transaction; edits after that
+//! change nothing.
+
+use void_domain::bridge::{Dropped, InstanceId, Place, render_joined};
+use void_domain::capabilities::Capability;
+use void_domain::proposals::Proposal;
+use void_domain::taint::Taint;
+
+use super::folder::{Content, Name, Seen};
+use super::records;
+use super::worker::{BridgeError, QUIET, SETTLED, Worker};
+use crate::proposals::{self, ProposeError, Proposed, Wanted};
+use crate::tokens;
+
+/// The identity that dropped files act in. The owner can withdraw it like any token.
+const AGENT: &str = "file";
+
+impl Worker {
+    pub(super) async fn take_in(
+        &mut self,
+        name: &Name,
+        instance: &InstanceId,
+    ) -> Result<(), BridgeError> {
+        let looked = name.clone();
+        let seen = self
+            .disk(move |folder| folder.look(Place::Pending, &looked))
+            .await?;
+        let Some(seen) = seen else { return Ok(()) };
+        if !self.is_quiet(Place::Pending, name, seen, QUIET) {
+            return Ok(());
+        }
+        let read = name.clone();
+        let content = self
+            .disk(move |folder| folder.read(Place::Pending, &read))
+            .await?;
+        let parsed = match content {
+            Content::Gone => return Ok(()),
+            Content::Unfit(why) => Err(why),
+            Content::Bytes(bytes) => Dropped::parse(&bytes, instance).map_err(|problems| {
+                let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                said.join("\n")
+            }),
+        };
+        match parsed {
+            Ok(dropped) => self.propose(name, seen, dropped).await,
+            // It may be half-written still.
+            Err(why) if self.is_quiet(Place::Pending, name, seen, SETTLED) => {
+                self.aside(Place::Pending, name, &why).await
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn propose(
+        &mut self,
+        name: &Name,
+        seen: Seen,
+        dropped: Dropped,
+    ) -> Result<(), BridgeError> {
+        let action = match dropped.subject.find(&self.control.catalogue) {
+            Ok(action) => action.id.to_string(),
+            Err(why) => return self.aside(Place::Pending, name, &why.to_string()).await,
+        };
+        let ctx = tokens::resident_ctx(&self.control, AGENT, &[Capability::Act]).await?;
+        let Some(ctx) = ctx else {
+            let why = "the owner has withdrawn the token of the agent \"file\"";
+            return self.aside(Place::Pending, name, why).await;
+        };
+        let wanted = Wanted {
+            action_id: action,
+            params: dropped.params(),
+            reason: dropped.details.reason.clone(),
+            // Anybody who may write to the folder may have written it.
+            taint: Taint::from_sources(vec![format!("file:{}", dropped.instance)]),
+        };
+        match proposals::propose_dropped(&self.control, &ctx, wanted, dropped.clone()).await {
+            Ok(
+                Proposed::Queued(proposal)
+                | Proposed::Started(proposal)
+                | Proposed::Refused(_, proposal),
+            ) => self.arrived(name, seen, &dropped, &proposal).await,
+            Err(ProposeError::Store(error)) => Err(error.into()),
+            Err(ProposeError::InvalidParams(invalid)) => {
+                let said: Vec<String> = invalid
+                    .0
+                    .iter()
+                    .map(|(name, problem)| format!("parameter {name}: {problem}"))
+                    .collect();
+                self.aside(Place::Pending, name, &said.join("\n")).await
+            }
+            Err(error) => self.aside(Place::Pending, name, &error.to_string()).await,
+        }
+    }
+
+    async fn arrived(
+        &mut self,
+        name: &Name,
+        seen: Seen,
+        dropped: &Dropped,
+        proposal: &Proposal,
+    ) -> Result<(), BridgeError> {
+        let known = records::load_named(&self.control, &dropped.instance).await?;
+        if known.is_some() {
+            let note = format!("became {}", proposal.code);
+            self.saw(dropped.instance.as_str(), None, "pending", &note);
+            return self.sync(proposal.id, true).await;
+        }
+        // The same wish waits already; this file was counted there and ends here.
+        let (file, to) = (name.clone(), Place::Rejected);
+        let content = render_joined(dropped, proposal, self.control.clock.now());
+        self.disk(move |folder| folder.put(Some((Place::Pending, seen)), to, &file, &content))
+            .await?;
+        let note = format!("joined {}", proposal.code);
+        self.saw(
+            dropped.instance.as_str(),
+            Some(Place::Pending),
+            "rejected",
+            &note,
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,517 @@
+//! One file and its record: what the place tells, what follows from it, and where the file ends up.
+
+use serde_json::json;
+use void_channels::Outcome;
+use void_domain::actors::{Actor, Surface};
+use void_domain::bridge::{Move, Note, Place, Reported, Returned};
+use void_domain::capabilities::Capabilities;
+use void_domain::fail_point;
+use void_domain::ids::ProposalId;
+use void_domain::proposals::{Failure, Run, State, Status};
+use void_store::{StoreError, bridge as files, proposals as table};
+
+use super::folder::{Content, Moved, Name, Seen};
+use super::records::{self, Record};
+use super::worker::{BridgeError, SETTLED, Worker};
+use crate::context::Ctx;
+use crate::proposals::{self, Answer, DecideError, Decision, ProposalKey};
+use crate::{random, records as written};
+
+/// Pending, decided, offered, taken, reported, put away; one to spare.
+const STEPS_MAX: u32 = 8;
+/// Who acted, in the history of the proposal.
+pub(super) const BY: &str = "file";
+const SWITCHED_OFF: &str = "decisions by file are switched off here; nothing was decided";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Something changed: look at it again.
+    Again,
+    Rest,
+}
+
+impl From<Moved> for Step {
+    fn from(moved: Moved) -> Self {
+        match moved {
+            Moved::Done => Self::Rest,
+            Moved::Lost => Self::Again,
+        }
+    }
+}
+
+impl Worker {
+    /// `fresh`: the record has just changed, so there should be a file even if it has ended.
+    pub(super) async fn sync(&mut self, id: ProposalId, fresh: bool) -> Result<(), BridgeError> {
+        for _ in 0..STEPS_MAX {
+            let Some(record) = records::load(&self.control, id).await? else {
+                return Ok(());
+            };
+            if self.step(&record, fresh).await? == Step::Rest {
+                return Ok(());
+            }
+        }
+        self.look_again = true;
+        Ok(())
+    }
+
+    async fn step(&mut self, record: &Record, fresh: bool) -> Result<Step, BridgeError> {
+        let name = Name::of(&record.instance);
+        let looked = name.clone();
+        let found = self.disk(move |folder| folder.locate(&looked)).await?;
+        match found.as_slice() {
+            [] => self.missing(record, &name, fresh).await,
+            [(place, seen)] => self.found(record, &name, *place, *seen).await,
+            several => self.doubled(record, &name, several).await,
+        }
+    }
+
+    /// Deleting a file decides nothing; but an offer that is gone was taken.
+    async fn missing(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        fresh: bool,
+    ) -> Result<Step, BridgeError> {
+        let status = record.proposal.status();
+        if status == Status::Approved && record.offered {
+            return self.missing_offer(record, name).await;
+        }
+        if status.is_end() && status != Status::Unknown && !fresh {
+            return Ok(Step::Rest);
+        }
+        self.place(record, name, None).await
+    }
+
+    async fn found(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        place: Place,
+        seen: Seen,
+    ) -> Result<Step, BridgeError> {
+        match Move::read(&record.proposal, record.offered, place) {
+            Move::None => self.at_home(record, name, place, seen).await,
+            Move::Follow if record.proposal.status() == Status::Approved => {
+                self.offer(record, name, place, seen).await
+            }
+            Move::Follow => self.bring_home(record, name, place, seen).await,
+            Move::Approve => {
+                self.decide(record, name, (place, seen), Answer::Approve)
+                    .await
+            }
+            Move::Reject => {
+                self.decide(record, name, (place, seen), Answer::Reject)
+                    .await
+            }
+            Move::Claim => self.claim(record).await,
+            Move::Done | Move::Failed => self.report(record, name, place, seen).await,
+            Move::PutBack(why) => self.put_back(record, name, (place, seen), why).await,
+        }
+    }
+
+    async fn at_home(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        place: Place,
+        seen: Seen,
+    ) -> Result<Step, BridgeError> {
+        let status = record.proposal.status();
+        let by_file = record.proposal.wish.is_by_file();
+        match status {
+            Status::Approved if by_file && record.offered => {
+                self.watch_offer(record, name, seen).await
+            }
+            Status::Approved if by_file => self.offer(record, name, place, seen).await,
+            // A foreign executor has it: nobody takes it out of its hands.
+            Status::Running if by_file => {
+                self.remember(record, place, seen);
+                Ok(Step::Rest)
+            }
+            _ => self.refresh(record, name, place, seen).await,
+        }
+    }
+
+    /// The file is in its place; it should also say what the record says.
+    async fn refresh(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        place: Place,
+        seen: Seen,
+    ) -> Result<Step, BridgeError> {
+        let Some(bytes) = self.content(record, name, place, seen).await? else {
+            return Ok(Step::Again);
+        };
+        let wanted = record.render();
+        if bytes == wanted {
+            self.remember(record, place, seen);
+            return Ok(Step::Rest);
+        }
+        let taken_by_others =
+            record.proposal.wish.is_by_file() && record.proposal.status() == Status::Unknown;
+        if taken_by_others {
+            let name = name.clone();
+            self.disk(move |folder| folder.replace(place, &name, &wanted))
+                .await?;
+            return Ok(Step::Rest);
+        }
+        self.bring_home(record, name, place, seen).await
+    }
+
+    /// The bytes of a file that is still about the same wish. `None`: it was gone, or was set aside.
+    pub(super) async fn content(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        place: Place,
+        seen: Seen,
+    ) -> Result<Option<Vec<u8>>, BridgeError> {
+        let read = name.clone();
+        let content = self.disk(move |folder| folder.read(place, &read)).await?;
+        let why = match content {
+            Content::Gone => return Ok(None),
+            Content::Unfit(why) => why,
+            Content::Bytes(bytes) => {
+                match Returned::read(&bytes, &record.instance, &record.proposal) {
+                    Returned::Same { .. } => return Ok(Some(bytes)),
+                    Returned::Changed(why) => why,
+                }
+            }
+        };
+        if self.is_quiet(place, name, seen, SETTLED) {
+            self.aside(place, name, &why).await?;
+        }
+        Ok(None)
+    }
+
+    async fn bring_home(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        place: Place,
+        seen: Seen,
+    ) -> Result<Step, BridgeError> {
+        let Some(bytes) = self.content(record, name, place, seen).await? else {
+            // Half-written, gone or set aside: what is missing is made again, the rest can wait.
+            return Ok(self.wait_or_look());
+        };
+        let over = record.proposal.status().is_end() && record.proposal.status() != Status::Unknown;
+        if over && place == Place::Pending && !is_marked(&bytes, record) {
+            let why = "this action_id was used before; a new wish needs a new one";
+            self.aside(place, name, why).await?;
+            return Ok(Step::Rest);
+        }
+        self.place(record, name, Some((place, seen))).await
+    }
+
+    /// After a file could not be read: if it may be half-written, the next look sees more.
+    pub(super) const fn wait_or_look(&self) -> Step {
+        if self.look_again {
+            Step::Rest
+        } else {
+            Step::Again
+        }
+    }
+
+    /// Writes the record's file where it belongs, in place of the one that was seen.
+    pub(super) async fn place(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        from: Option<(Place, Seen)>,
+    ) -> Result<Step, BridgeError> {
+        let (to, content, file) = (record.place(), record.render(), name.clone());
+        let moved = self
+            .disk(move |folder| folder.put(from, to, &file, &content))
+            .await?;
+        self.forget(record.proposal.id);
+        if moved == Moved::Lost {
+            return Ok(Step::Again);
+        }
+        let from = from.map(|(place, _)| place);
+        if from != Some(to) {
+            let status = record.proposal.status().as_str();
+            self.saw(record.instance.as_str(), from, to.as_str(), status);
+        }
+        // What has arrived is compared once more, so that the next look has nothing to do.
+        let settled =
+            record.proposal.status().is_end() && record.proposal.status() != Status::Unknown;
+        Ok(if settled { Step::Rest } else { Step::Again })
+    }
+
+    async fn decide(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        at: (Place, Seen),
+        answer: Answer,
+    ) -> Result<Step, BridgeError> {
+        let Some(bytes) = self.content(record, name, at.0, at.1).await? else {
+            return Ok(self.wait_or_look());
+        };
+        if !self.decisions_count() {
+            return self.put_back(record, name, at, SWITCHED_OFF).await;
+        }
+        let digest = match Returned::read(&bytes, &record.instance, &record.proposal) {
+            Returned::Same { digest, .. } => digest,
+            Returned::Changed(_) => return Ok(Step::Again),
+        };
+        let decision = Decision {
+            answer,
+            digest,
+            reason: None,
+        };
+        let ctx = Ctx {
+            actor: Actor::Owner {
+                surface: Surface::File,
+            },
+            capabilities: Capabilities::none(),
+            request_id: random::request_id(self.control.clock.now())?,
+            authenticated_ago: None,
+        };
+        let key = ProposalKey::Id(record.proposal.id);
+        match proposals::decide(&self.control, &ctx, key, decision).await {
+            Ok(_) => {
+                let verb = match answer {
+                    Answer::Approve => "approved by file",
+                    Answer::Reject => "rejected by file",
+                };
+                self.saw(record.instance.as_str(), None, at.0.as_str(), verb);
+                Ok(Step::Again)
+            }
+            Err(DecideError::Store(error)) => Err(error.into()),
+            Err(refused) => self.put_back(record, name, at, &refused.to_string()).await,
+        }
+    }
+
+    /// The file goes back to where the record says, and its history says why.
+    async fn put_back(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        at: (Place, Seen),
+        why: &str,
+    ) -> Result<Step, BridgeError> {
+        let now = self.control.clock.now();
+        let note = Note {
+            from: at.0,
+            to: record.place(),
+            at_ms: now.as_ms(),
+            note: why.to_owned(),
+        };
+        let (id, scribe) = (
+            record.proposal.id,
+            self.control.scribe(&self.control.system_ctx()?),
+        );
+        let detail = json!({"from": at.0, "to": note.to, "why": why});
+        self.control
+            .store
+            .write(move |tx| {
+                Box::pin(async move {
+                    if files::add_note(tx, id, &note).await? {
+                        let subject = Some(id.to_string());
+                        written::audit(tx, &scribe, now, "bridge.put_back", subject, detail)
+                            .await?;
+                    }
+                    Ok::<_, StoreError>(())
+                })
+            })
+            .await?;
+        self.saw(
+            record.instance.as_str(),
+            Some(at.0),
+            record.place().as_str(),
+            why,
+        );
+        let Some(noted) = records::load(&self.control, id).await? else {
+            return Ok(Step::Rest);
+        };
+        // The record may have moved on meanwhile; then there is another answer.
+        if noted.place() != record.place() {
+            return Ok(Step::Again);
+        }
+        if self.content(&noted, name, at.0, at.1).await?.is_none() && self.look_again {
+            return Ok(Step::Rest);
+        }
+        self.place(&noted, name, Some(at)).await
+    }
+
+    /// A foreign executor took the file. The record follows: this is the move to *running*.
+    pub(super) async fn claim(&mut self, record: &Record) -> Result<Step, BridgeError> {
+        let (id, now) = (record.proposal.id, self.control.clock.now());
+        let scribe = self.control.scribe(&self.control.system_ctx()?);
+        fail_point!("bridge.claim.before");
+        let claimed = self
+            .control
+            .store
+            .write(move |tx| {
+                Box::pin(async move {
+                    let Some(stored) = table::find(tx, id).await? else {
+                        return Ok(false);
+                    };
+                    let run = Run {
+                        started_at: now,
+                        ticket_expires_at: now,
+                        lease_until: now.plus(stored.proposal.wish.timeout()),
+                    };
+                    let Ok(moved) = stored.proposal.start_by(BY, run) else {
+                        return Ok(false);
+                    };
+                    files::set_offered(tx, id, None).await?;
+                    if !table::advance(tx, &moved).await? {
+                        return Ok(false);
+                    }
+                    written::moved(tx, &scribe, &moved).await?;
+                    Ok::<_, StoreError>(true)
+                })
+            })
+            .await?;
+        fail_point!("bridge.claim.after");
+        if claimed {
+            let from = Some(Place::Approved);
+            self.saw(record.instance.as_str(), from, "running", "taken by file");
+        }
+        Ok(Step::Again)
+    }
+
+    /// A foreign executor says how it ended.
+    async fn report(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        place: Place,
+        seen: Seen,
+    ) -> Result<Step, BridgeError> {
+        let read = name.clone();
+        let content = self.disk(move |folder| folder.read(place, &read)).await?;
+        let (outcome, believed) = match content {
+            Content::Gone => return Ok(Step::Again),
+            Content::Unfit(why) => (changed(&why), false),
+            Content::Bytes(bytes) => {
+                match Returned::read(&bytes, &record.instance, &record.proposal) {
+                    Returned::Same { reported, .. } => (reported_outcome(place, reported), true),
+                    Returned::Changed(why) => (changed(&why), false),
+                }
+            }
+        };
+        if !believed && !self.is_quiet(place, name, seen, SETTLED) {
+            return Ok(Step::Rest);
+        }
+        fail_point!("bridge.report.before");
+        if believed || matches!(record.proposal.state, State::Running { .. }) {
+            proposals::finish_by(&self.control, record.proposal.id, BY, outcome).await;
+        }
+        fail_point!("bridge.report.after");
+        if !believed {
+            self.aside(place, name, "what came back is not what was offered")
+                .await?;
+        }
+        Ok(Step::Again)
+    }
+
+    /// In two places at once, and not because it is moving: the record's place counts, and of what an
+    /// executor left behind the furthest; the rest is set aside.
+    async fn doubled(
+        &mut self,
+        record: &Record,
+        name: &Name,
+        found: &[(Place, Seen)],
+    ) -> Result<Step, BridgeError> {
+        let status = record.proposal.status();
+        let in_foreign_hands = record.proposal.wish.is_by_file()
+            && matches!(status, Status::Approved | Status::Running | Status::Unknown);
+        let furthest = found
+            .iter()
+            .rev()
+            .map(|(place, _)| *place)
+            .find(|place| matches!(place, Place::Running | Place::Completed | Place::Failed));
+        let kept = match furthest {
+            Some(furthest) if in_foreign_hands => furthest,
+            _ => record.place(),
+        };
+        let places: Vec<&str> = found.iter().map(|(place, _)| place.as_str()).collect();
+        let why = format!("it was in several states at once: {}", places.join(", "));
+        for (place, seen) in found.iter().filter(|(place, _)| *place != kept) {
+            // An offer that was copied away must not be taken a second time; the rest may be moving.
+            let offer = *place == Place::Approved;
+            if !offer && !self.is_quiet(*place, name, *seen, SETTLED) {
+                return Ok(Step::Rest);
+            }
+            self.aside(*place, name, &why).await?;
+        }
+        Ok(Step::Again)
+    }
+
+    pub(super) async fn set_aside_if_settled(
+        &mut self,
+        place: Place,
+        name: &Name,
+        why: &str,
+    ) -> Result<(), BridgeError> {
+        let looked = name.clone();
+        let seen = self.disk(move |folder| folder.look(place, &looked)).await?;
+        match seen {
+            Some(seen) if self.is_quiet(place, name, seen, SETTLED) => {
+                self.aside(place, name, why).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Into `invalid/`, with the reason beside it and on the record.
+    pub(super) async fn aside(
+        &mut self,
+        place: Place,
+        name: &Name,
+        why: &str,
+    ) -> Result<(), BridgeError> {
+        let (file, reason) = (name.clone(), why.to_owned());
+        let moved = self
+            .disk(move |folder| folder.set_aside(place, &file, &reason))
+            .await?;
+        if moved == Moved::Lost {
+            return Ok(());
+        }
+        self.saw(&name.shown(), Some(place), "invalid", why);
+        let (scribe, now) = (
+            self.control.scribe(&self.control.system_ctx()?),
+            self.control.clock.now(),
+        );
+        let detail = json!({"file": name.shown(), "place": place, "why": why});
+        self.control
+            .store
+            .write(move |tx| {
+                Box::pin(async move {
+                    written::audit(tx, &scribe, now, "bridge.invalid", None, detail).await
+                })
+            })
+            .await?;
+        Ok(())
+    }
+}
+
+/// Whether Void itself wrote it: its own files carry the digest.
+fn is_marked(bytes: &[u8], record: &Record) -> bool {
+    let returned = Returned::read(bytes, &record.instance, &record.proposal);
+    matches!(
+        returned,
+        Returned::Same {
+            digest: Some(_),
+            ..
+        }
+    )
+}
+
+fn changed(why: &str) -> Outcome {
+    let message = format!("the file that came back is not the one that was offered: {why}");
+    Outcome::Unknown(Failure::new("changed", message))
+}
+
+fn reported_outcome(place: Place, reported: Reported) -> Outcome {
+    if place == Place::Failed {
+        return Outcome::Failed(reported.into_failure());
+    }
+    let result = json!({"reported_by": BY, "result": reported.result});
+    Outcome::Done { result }
+}

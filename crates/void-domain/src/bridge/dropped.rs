@@ -1,0 +1,207 @@
+//! A file that somebody put into `pending/`: strictly the source documents' schema, or refused with
+//! every problem named.
+
+use serde_json::{Map, Value, json};
+
+use super::{FILE_BYTES_MAX, InstanceId, Subject};
+use crate::catalogue::{NodeOp, Risk};
+use crate::limits;
+use crate::text;
+use crate::written::{self, Content, Fields, Node, Problem, Problems};
+
+/// What a dropped file asks for, before the catalogue was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dropped {
+    pub instance: InstanceId,
+    pub subject: Subject,
+    /// Can only raise what the catalogue says.
+    pub risk: Risk,
+    pub details: Details,
+}
+
+/// The words that come with a file. They are kept with the proposal and written back as they were.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Details {
+    pub image: Option<String>,
+    pub reason: Option<String>,
+    pub diff: Option<String>,
+    pub params: Option<Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoAction {
+    #[error("no action of the catalogue has this type, node and service")]
+    Unknown,
+    #[error("the catalogue has more than one action of this type, node and service: {0} and {1}")]
+    Ambiguous(String, String),
+}
+
+/// Seconds since 1970, up to the year 9999.
+const SECONDS: std::ops::RangeInclusive<i64> = 0..=253_402_300_799;
+const HISTORY_MAX: usize = 1_000;
+
+impl Dropped {
+    /// `name` is what the file is called, without its suffix.
+    pub fn parse(bytes: &[u8], name: &InstanceId) -> Result<Self, Vec<Problem>> {
+        let mut problems = Problems::default();
+        let dropped = read(bytes, name, &mut problems);
+        problems.finish()?;
+        dropped.ok_or_else(Vec::new)
+    }
+
+    /// The parameters as they would stand in a request.
+    pub fn params(&self) -> Value {
+        let mut params = match &self.details.params {
+            Some(Value::Object(params)) => params.clone(),
+            _ => Map::new(),
+        };
+        if let Some(image) = &self.details.image {
+            params.insert("image".to_owned(), json!(image));
+        }
+        Value::Object(params)
+    }
+}
+
+fn read(bytes: &[u8], name: &InstanceId, problems: &mut Problems) -> Option<Dropped> {
+    if bytes.len() > FILE_BYTES_MAX {
+        let message = format!("the file is larger than {FILE_BYTES_MAX} bytes");
+        problems.error(1, "", message);
+        return None;
+    }
+    let Ok(content) = std::str::from_utf8(bytes) else {
+        problems.error(1, "", "the file is not UTF-8 text");
+        return None;
+    };
+    let root = match written::read(content) {
+        Ok(root) => root,
+        Err(error) => {
+            problems.error(error.line, "", format!("not valid JSON: {}", error.message));
+            return None;
+        }
+    };
+    let mut fields = Fields::of(&root, "", problems)?;
+    read_name(&mut fields, name, problems);
+    let subject = read_subject(&mut fields, problems);
+    let risk = fields.word("risk", &Risk::ALL.map(|r| (r.as_str(), r)), problems);
+    must_be_there(&mut fields, &["risk", "status", "created_at"], problems);
+    fields.word("status", &[("pending", ())], problems);
+    fields.integer("created_at", SECONDS, problems);
+    fields.integer("updated_at", SECONDS, problems);
+    let details = match fields.node("details") {
+        Some(node) => read_details(node, problems),
+        None => Some(Details::default()),
+    };
+    if let Some(node) = fields.node("transition_history") {
+        check_history(node, problems);
+    }
+    fields.finish(problems);
+    Some(Dropped {
+        instance: name.clone(),
+        subject: subject?,
+        risk: risk?,
+        details: details?,
+    })
+}
+
+fn must_be_there(fields: &mut Fields<'_>, names: &[&'static str], problems: &mut Problems) {
+    for name in names {
+        if fields.node(name).is_none() {
+            problems.error(fields.line, name, "is missing");
+        }
+    }
+}
+
+fn read_name(fields: &mut Fields<'_>, name: &InstanceId, problems: &mut Problems) {
+    if let Some((line, id)) = fields.required_text("action_id", problems)
+        && id != name.as_str()
+    {
+        let shown = text::escaped(text::cut(id, 80));
+        let message = format!("\"{shown}\" is not what the file is called");
+        problems.error(line, "action_id", message);
+    }
+}
+
+fn read_subject(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Subject> {
+    let ops = [
+        NodeOp::DeployService,
+        NodeOp::RestartService,
+        NodeOp::Rollback,
+        NodeOp::Scale,
+    ];
+    must_be_there(fields, &["type"], problems);
+    let op = fields.word("type", &ops.map(|op| (op.as_str(), op)), problems);
+    let node = fields.required_text("node", problems);
+    let service = fields.required_text("service", problems);
+    Some(Subject {
+        kind: op?.as_str().to_owned(),
+        node: node?.1.to_owned(),
+        service: service?.1.to_owned(),
+    })
+}
+
+fn read_details(node: &Node, problems: &mut Problems) -> Option<Details> {
+    let mut fields = Fields::of(node, "details", problems)?;
+    // An empty text is how the source documents write "none".
+    let mut words = |name: &'static str, problems: &mut Problems| {
+        let given = fields.text(name, problems).map(|(_, text)| text.to_owned());
+        given.filter(|text| !text.is_empty())
+    };
+    let image = words("image", problems);
+    let reason = words("reason", problems);
+    let diff = words("diff", problems);
+    if reason
+        .as_ref()
+        .is_some_and(|reason| reason.len() > limits::REASON_BYTES_MAX)
+    {
+        let message = format!("is longer than {} bytes", limits::REASON_BYTES_MAX);
+        problems.error(node.line, "details.reason", message);
+    }
+    let params = fields.node("params");
+    if let Some(params) = params
+        && !matches!(params.content, Content::Object(_))
+    {
+        problems.error(params.line, "details.params", "expected an object");
+    }
+    fields.finish(problems);
+    Some(Details {
+        image,
+        reason,
+        diff,
+        params: params.map(Node::to_value),
+    })
+}
+
+/// Only its shape: who did what is known from the record, never from a file.
+fn check_history(node: &Node, problems: &mut Problems) {
+    match &node.content {
+        Content::List(steps) if steps.len() > HISTORY_MAX => {
+            let message = format!("has more than {HISTORY_MAX} steps");
+            problems.error(node.line, "transition_history", message);
+        }
+        Content::List(steps) => {
+            for step in steps {
+                if !matches!(step.content, Content::Object(_)) {
+                    problems.error(step.line, "transition_history", "a step is an object");
+                }
+            }
+        }
+        _ => problems.error(node.line, "transition_history", "expected a list"),
+    }
+}
+
+impl Details {
+    /// As it is stored beside the proposal.
+    pub fn to_value(&self) -> Value {
+        json!({"image": self.image, "reason": self.reason, "diff": self.diff, "params": self.params})
+    }
+
+    pub fn from_value(value: &Value) -> Self {
+        let text = |name: &str| value.get(name)?.as_str().map(str::to_owned);
+        Self {
+            image: text("image"),
+            reason: text("reason"),
+            diff: text("diff"),
+            params: value.get("params").filter(|v| v.is_object()).cloned(),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The file of a proposal, from the record alone: the same record gives the same bytes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Details, Dropped, FILE_BYTES_MAX, InstanceId, Place, Subject};
+use crate::proposals::{Proposal, State, Status, Transition};
+use crate::text;
+use crate::time::Timestamp;
+
+const MESSAGE_BYTES_MAX: usize = 1024;
+const SYSTEM: &str = "system";
+
+/// A move that changed nothing: where the file was found, where it was put, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    pub from: Place,
+    pub to: Place,
+    pub at_ms: i64,
+    pub note: String,
+}
+
+/// In the order of the source documents' schema, with what they have no word for at the end.
+#[derive(Serialize)]
+struct File<'a> {
+    action_id: &'a str,
+    service: &'a str,
+    node: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    risk: &'a str,
+    status: &'a str,
+    created_at: i64,
+    updated_at: i64,
+    details: FileDetails,
+    transition_history: Vec<Step>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    void: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct FileDetails {
+    image: String,
+    reason: String,
+    diff: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    from: Option<&'static str>,
+    to: &'static str,
+    timestamp: i64,
+    by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// `dropped` are the words of the file that the proposal came from, if it came from one.
+pub fn render(
+    instance: &InstanceId,
+    proposal: &Proposal,
+    history: &[Transition],
+    dropped: Option<&Details>,
+    notes: &[Note],
+) -> Vec<u8> {
+    let subject = Subject::of_proposal(proposal);
+    let mut steps: Vec<(Timestamp, Step)> = history.iter().map(step_of).collect();
+    steps.extend(notes.iter().map(step_of_note));
+    steps.sort_by_key(|(at, _)| *at);
+    let updated_at = steps.last().map_or(proposal.created_at, |(at, _)| *at);
+    let mut file = File {
+        action_id: instance.as_str(),
+        service: &subject.service,
+        node: &subject.node,
+        kind: &subject.kind,
+        risk: proposal.wish.risk.as_str(),
+        status: status_of(proposal.status()).as_str(),
+        created_at: seconds(proposal.created_at),
+        updated_at: seconds(updated_at),
+        details: details_of(proposal, dropped),
+        transition_history: steps.into_iter().map(|(_, step)| step).collect(),
+        outcome: outcome_of(proposal),
+        void: Some(json!({
+            "proposal": proposal.id,
+            "code": proposal.code,
+            "action": proposal.wish.action_id,
+            "label": proposal.wish.label,
+            "digest": proposal.wish.digest,
+            "requested_by": proposal.requested_by.name,
+            "expires_at": seconds(proposal.expires_at),
+            "via": if proposal.wish.is_by_file() { "file" } else { "void" },
+        })),
+    };
+    within_bounds(&mut file)
+}
+
+/// A file that we write is one that we can read: words go before facts. They stay in the record.
+fn within_bounds(file: &mut File<'_>) -> Vec<u8> {
+    const LEFT_OUT: &str = "left out here, it is too long; see void inbox show";
+    let whole = bytes(file);
+    if whole.len() <= FILE_BYTES_MAX {
+        return whole;
+    }
+    if let Some(Value::Object(outcome)) = &mut file.outcome {
+        outcome.remove("result");
+    }
+    let without_result = bytes(file);
+    if without_result.len() <= FILE_BYTES_MAX {
+        return without_result;
+    }
+    LEFT_OUT.clone_into(&mut file.details.diff);
+    let without_diff = bytes(file);
+    if without_diff.len() <= FILE_BYTES_MAX {
+        return without_diff;
+    }
+    LEFT_OUT.clone_into(&mut file.details.reason);
+    bytes(file)
+}
+
+/// A dropped file whose wish waits already: it is told where, and ends here.
+pub fn render_joined(dropped: &Dropped, waiting: &Proposal, at: Timestamp) -> Vec<u8> {
+    let words = &dropped.details;
+    let at = seconds(at);
+    let step = |from, to, note| Step {
+        from,
+        to,
+        timestamp: at,
+        by: SYSTEM.to_owned(),
+        note,
+    };
+    bytes(&File {
+        action_id: dropped.instance.as_str(),
+        service: &dropped.subject.service,
+        node: &dropped.subject.node,
+        kind: &dropped.subject.kind,
+        risk: dropped.risk.as_str(),
+        status: Place::Rejected.as_str(),
+        created_at: at,
+        updated_at: at,
+        details: FileDetails {
+            image: words.image.clone().unwrap_or_default(),
+            reason: words.reason.clone().unwrap_or_default(),
+            diff: words.diff.clone().unwrap_or_default(),
+            params: words.params.clone(),
+        },
+        transition_history: vec![
+            step(None, Place::Pending.as_str(), None),
+            step(
+                Some(Place::Pending.as_str()),
+                Place::Rejected.as_str(),
+                Some("joined".to_owned()),
+            ),
+        ],
+        outcome: Some(json!({
+            "status": "joined",
+            "message": format!("the same wish waits already as {}", waiting.code),
+            "proposal": waiting.id,
+        })),
+        void: None,
+    })
+}
+
+fn bytes(file: &File<'_>) -> Vec<u8> {
+    // Texts, numbers and maps with text keys always have a JSON form.
+    let mut bytes = serde_json::to_vec_pretty(file).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+const fn seconds(at: Timestamp) -> i64 {
+    at.as_ms().div_euclid(1000)
+}
+
+/// The source documents know six words.
+const fn status_of(status: Status) -> Place {
+    match status {
+        Status::Pending => Place::Pending,
+        Status::Approved => Place::Approved,
+        Status::Running | Status::Unknown => Place::Running,
+        Status::Executed => Place::Completed,
+        Status::Failed => Place::Failed,
+        Status::Rejected | Status::Expired | Status::Cancelled | Status::Refused => Place::Rejected,
+    }
+}
+
+fn step_of(step: &Transition) -> (Timestamp, Step) {
+    let to = status_of(step.to).as_str();
+    // What the six words cannot say stands beside them.
+    let more = match step.to {
+        Status::Unknown | Status::Expired | Status::Cancelled | Status::Refused => {
+            Some(step.to.as_str().to_owned())
+        }
+        _ => None,
+    };
+    let step_in_file = Step {
+        from: step.from.map(|from| status_of(from).as_str()),
+        to,
+        timestamp: seconds(step.at),
+        by: by_in_file(&step.by),
+        note: more,
+    };
+    (step.at, step_in_file)
+}
+
+fn step_of_note(note: &Note) -> (Timestamp, Step) {
+    let at = Timestamp::from_ms(note.at_ms);
+    let step = Step {
+        from: Some(note.from.as_str()),
+        to: note.to.as_str(),
+        timestamp: seconds(at),
+        by: SYSTEM.to_owned(),
+        note: Some(note.note.clone()),
+    };
+    (at, step)
+}
+
+/// The record's actors in the source documents' spelling.
+fn by_in_file(by: &str) -> String {
+    match by {
+        "owner-web" => "webui",
+        "policy" => SYSTEM,
+        "agent-file" => "file",
+        other => other.strip_prefix("owner-").unwrap_or(other),
+    }
+    .to_owned()
+}
+
+fn details_of(proposal: &Proposal, dropped: Option<&Details>) -> FileDetails {
+    let params = proposal.wish.params.as_object().cloned();
+    let mut params: Map<String, Value> = params.unwrap_or_default();
+    let image = params
+        .remove("image")
+        .and_then(|image| image.as_str().map(str::to_owned));
+    let reason = proposal.reason.clone();
+    FileDetails {
+        image: image.unwrap_or_default(),
+        reason: reason.unwrap_or_default(),
+        diff: dropped
+            .and_then(|dropped| dropped.diff.clone())
+            .unwrap_or_default(),
+        params: (!params.is_empty()).then_some(Value::Object(params)),
+    }
+}
+
+fn outcome_of(proposal: &Proposal) -> Option<Value> {
+    let said = |text: &str| text::cut(text, MESSAGE_BYTES_MAX).to_owned();
+    let mut outcome = json!({"status": proposal.status().as_str()});
+    let more = match &proposal.state {
+        State::Pending | State::Approved { .. } | State::Running { .. } => return None,
+        State::Executed {
+            verification,
+            result,
+            ..
+        } => {
+            let seen = verification.as_ref().map(|seen| seen.outcome.as_str());
+            // A foreign executor's own words go back to where it can read them.
+            let said = proposal.wish.is_by_file().then_some(result);
+            json!({"verification": seen, "result": said})
+        }
+        State::Failed { failure, .. }
+        | State::Unknown { failure, .. }
+        | State::Refused { failure, .. } => {
+            json!({"code": failure.code, "message": said(&failure.message)})
+        }
+        State::Rejected { reason, .. } => json!({"message": reason.as_deref().map(said)}),
+        State::Expired { lapsed, .. } if lapsed.is_some() => {
+            json!({"message": "the approval was not used in time"})
+        }
+        State::Expired { .. } => json!({"message": "nobody decided in time"}),
+        State::Cancelled { why, .. } => json!({"code": why.as_str(), "message": why.message()}),
+    };
+    if let (Value::Object(all), Value::Object(more)) = (&mut outcome, more) {
+        all.extend(more);
+    }
+    Some(outcome)
+}
