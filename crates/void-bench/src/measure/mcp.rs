@@ -37,7 +37,7 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
     let void = Posts::to(server.address, Some(&token));
     let payload = folder.path().join("payload.json");
     fs::write(&payload, void.payload().await?.to_string())?;
-    let typescript = Typescript::install(place)?;
+    let typescript = Typescript::install(folder.path())?;
     let bridge = format!(
         "env -i VOID_API_URL=http://{} VOID_AGENT_TOKEN={token} '{}' mcp",
         server.address,

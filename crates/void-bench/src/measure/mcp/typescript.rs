@@ -30,8 +30,8 @@ impl Typescript {
         clippy::disallowed_methods,
         reason = "npm brings what is measured beside Void"
     )]
-    pub(super) fn install(place: &Path) -> Outcome<Option<Self>> {
-        let folder = place.join("mcp-typescript");
+    pub(super) fn install(folder: &Path) -> Outcome<Option<Self>> {
+        let folder = folder.join("typescript");
         fs::create_dir_all(&folder)?;
         for (name, text) in FILES {
             fs::write(folder.join(name), text)?;
