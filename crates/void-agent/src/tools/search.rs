@@ -9,7 +9,7 @@ use void_domain::capabilities::Capability;
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
 const HITS_MAX: usize = 20;
-const QUERY_BYTES_MAX: usize = 200;
+const QUERY_CHARS_MAX: usize = 200;
 /// How far back proposals and the record are searched.
 const ROWS_MAX: u32 = 500;
 
@@ -29,6 +29,7 @@ pub(super) static SEARCH: Tool = Tool {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Words; all of them have to be found.
+    #[schemars(length(max = 200), regex(pattern = r"\S"))]
     query: String,
 }
 
@@ -64,9 +65,10 @@ fn run(mut call: Call) -> Running {
     Box::pin(async move {
         let arguments: Arguments = call.arguments()?;
         let query = arguments.query.trim().to_lowercase();
-        if query.is_empty() || query.len() > QUERY_BYTES_MAX {
-            let message = format!("a query is 1 to {QUERY_BYTES_MAX} bytes");
-            return Err(ToolError::new("invalid_query", message));
+        // As the schema says it.
+        if query.is_empty() || arguments.query.chars().count() > QUERY_CHARS_MAX {
+            let message = format!("a query is 1 to {QUERY_CHARS_MAX} characters");
+            return Err(ToolError::new("invalid_arguments", message));
         }
         let words = Words(query.split_whitespace().map(str::to_owned).collect());
         let mut hits = of_configuration(&call, &words);

@@ -89,8 +89,11 @@ async fn the_schema_and_the_type_accept_the_same_arguments() {
     let texts = [
         json!("touch-a"),
         json!(""),
+        json!(" \n"),
         json!("é\u{202e}"),
         json!("../../etc"),
+        json!("é".repeat(200)),
+        json!("é".repeat(201)),
     ];
     let others = [
         json!(null),
