@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use void_control::health::{self, ServiceView};
 use void_domain::capabilities::Capability;
-use void_domain::services::{Answer, Place};
+use void_domain::services::{Answer, Health, Place};
 
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
@@ -77,6 +77,13 @@ fn run(mut call: Call) -> Running {
                 }
             },
         };
+        let mut views = views;
+        // What is not well comes first: a long list may be cut at its end.
+        views.sort_by_key(|view| match view.standing.health {
+            Health::Down => 0,
+            Health::Unknown => 1,
+            Health::Up => 2,
+        });
         let services = views
             .into_iter()
             .map(|view| describe(&call, view))

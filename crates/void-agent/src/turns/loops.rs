@@ -304,12 +304,12 @@ impl Running {
             }
         };
         let (content, is_error) = match outcome {
-            Ok(outcome) => (outcome.value.to_string(), false),
-            Err(error) => (error.to_value().to_string(), true),
+            Ok(outcome) => (outcome.value, false),
+            Err(error) => (error.to_value(), true),
         };
         ToolResult {
             call_id: call.id,
-            content: prompts::bounded(content),
+            content: prompts::bounded(&content),
             is_error,
         }
     }

@@ -71,13 +71,40 @@ pub(super) fn summarise(arguments: &Map<String, Value>) -> String {
     text::escaped(text::cut(&parts.join(", "), SUMMARY_BYTES_MAX))
 }
 
-/// A tool's result, cut to what a prompt takes.
-pub(super) fn bounded(content: String) -> String {
-    if content.len() <= limits::TOOL_RESULT_BYTES_MAX {
-        return content;
+/// A tool's result, as much of it as a prompt takes.
+pub(super) fn bounded(result: &Value) -> String {
+    let whole = result.to_string();
+    if whole.len() <= limits::TOOL_RESULT_BYTES_MAX {
+        return whole;
     }
-    let cut = text::cut(&content, limits::TOOL_RESULT_BYTES_MAX - CUT_MARK_BYTES_MAX);
-    format!("{cut}\n[cut here: the result was {} bytes]", content.len())
+    shortened(result).unwrap_or_else(|| {
+        let cut = text::cut(&whole, limits::TOOL_RESULT_BYTES_MAX - CUT_MARK_BYTES_MAX);
+        format!("{cut}\n[cut here: the result was {} bytes]", whole.len())
+    })
+}
+
+/// The same with fewer items in its longest list and their number beside it, so that it stays JSON.
+fn shortened(result: &Value) -> Option<String> {
+    let mut members = result.as_object()?.clone();
+    let lists = members.iter().filter_map(|(name, value)| {
+        let items = value.as_array()?;
+        Some((name.clone(), items.clone()))
+    });
+    let (name, mut items) = lists.max_by_key(|(_, items)| items.len())?;
+    members.insert(name.clone(), Value::Array(Vec::new()));
+    members.insert("left_out".to_owned(), items.len().into());
+    let frame = Value::Object(members.clone()).to_string().len();
+    let mut room = limits::TOOL_RESULT_BYTES_MAX.checked_sub(frame)?;
+    let kept = items.iter().take_while(|item| {
+        let fits = room.checked_sub(item.to_string().len() + 1);
+        room = fits.unwrap_or(0);
+        fits.is_some()
+    });
+    let kept = kept.count();
+    members.insert("left_out".to_owned(), (items.len() - kept).into());
+    items.truncate(kept);
+    members.insert(name, Value::Array(items));
+    Some(Value::Object(members).to_string())
 }
 
 /// About how long it is, for an answer whose tokens nobody will count.
@@ -106,18 +133,38 @@ mod tests {
 
     #[test]
     fn a_result_of_exactly_the_limit_is_whole_and_a_longer_one_says_that_it_is_cut() {
-        let whole = "é".repeat(limits::TOOL_RESULT_BYTES_MAX / 2);
-        assert_eq!(whole.len(), limits::TOOL_RESULT_BYTES_MAX);
-        assert_eq!(bounded(whole.clone()), whole);
-        let longer = format!("{whole}x");
-        let cut = bounded(longer.clone());
+        let text = |bytes: usize| Value::String("x".repeat(bytes - 2));
+        let whole = text(limits::TOOL_RESULT_BYTES_MAX);
+        assert_eq!(bounded(&whole), whole.to_string());
+        let longer = text(limits::TOOL_RESULT_BYTES_MAX + 1);
+        let cut = bounded(&longer);
         assert!(cut.len() <= limits::TOOL_RESULT_BYTES_MAX, "{}", cut.len());
         let (kept, mark) = cut.rsplit_once('\n').unwrap();
-        assert!(longer.starts_with(kept));
-        assert_eq!(
-            mark,
-            format!("[cut here: the result was {} bytes]", longer.len())
-        );
+        assert!(longer.to_string().starts_with(kept));
+        let bytes = longer.to_string().len();
+        assert_eq!(mark, format!("[cut here: the result was {bytes} bytes]"));
+    }
+
+    #[test]
+    fn a_long_list_loses_its_end_and_says_how_much() {
+        for item_bytes in [1, 7, 200, 3_000] {
+            let items = vec![Value::String("é".repeat(item_bytes)); 20_000 / item_bytes + 1];
+            let result = serde_json::json!({"at": "now", "actions": items, "few": [1, 2]});
+            let shown = bounded(&result);
+            assert!(
+                shown.len() <= limits::TOOL_RESULT_BYTES_MAX,
+                "{}",
+                shown.len()
+            );
+            let shown: Value = serde_json::from_str(&shown).unwrap();
+            let kept = shown["actions"].as_array().unwrap().len();
+            assert_eq!(shown["left_out"], items.len() - kept);
+            assert_eq!(
+                (&shown["at"], &shown["few"]),
+                (&result["at"], &result["few"])
+            );
+            assert!(kept > 0);
+        }
     }
 
     #[test]
