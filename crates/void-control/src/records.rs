@@ -9,12 +9,16 @@ use void_domain::proposals::{Moved, Proposal, State};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, audit, events};
 
+use crate::notifications::outbox::{self, Outbox};
+
 /// In whose name a use case writes, and under which catalogue.
 #[derive(Debug, Clone)]
 pub(crate) struct Scribe {
     pub actor: String,
     pub request_id: RequestId,
     pub catalogue: Option<Digest>,
+    /// Where a proposal that moves is told.
+    pub outbox: Outbox,
 }
 
 pub(crate) async fn audit(
@@ -58,7 +62,7 @@ pub(crate) async fn proposal(
         payload: payload(proposal, at),
     };
     events::append(tx, at, &event).await?;
-    Ok(())
+    outbox::note(tx, &scribe.outbox, at, kind, proposal).await
 }
 
 fn audience(proposal: &Proposal) -> Audience {

@@ -8,10 +8,12 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::catalogue::Risk;
-use crate::ids::is_slug;
+use crate::digests::Digest;
+use crate::ids::{NotificationId, ProposalId, is_slug};
 use crate::proposals::{Proposal, State, Status};
 use crate::time::Timestamp;
 
+pub use jiff::tz::TimeZone as Zone;
 pub use quiet::{InvalidQuietHours, QuietHours};
 
 /// Somewhere a message can be delivered.
@@ -109,6 +111,147 @@ impl Told {
     }
 }
 
+/// Something to be delivered at one place, as the outbox holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    pub id: NotificationId,
+    pub target: Target,
+    pub content: Content,
+    /// How often what it says has changed.
+    pub wanted: u64,
+    /// Up to which change it was delivered; 0 for never.
+    pub shown: u64,
+    /// Quiet hours kept it back.
+    pub held: bool,
+    /// Failures in a row.
+    pub tries: u32,
+    pub created_at: Timestamp,
+    pub sent_at: Option<Timestamp>,
+    /// What the other side calls the message.
+    pub message_ref: Option<String>,
+    pub last_error: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// Rendered when it is sent, and again whenever the proposal moves.
+    Message(ProposalId),
+    /// Fixed when it happened.
+    Event(ProposalId, String),
+    /// Stands for many messages.
+    Digest,
+}
+
+/// What somebody means who sends a key back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meaning {
+    /// First tap: show what will happen.
+    Ask,
+    Back,
+    Approve,
+    /// First tap: offer reasons.
+    Reject,
+    RejectBecause(Because),
+    Details,
+    /// Show the message of a proposal that a list names.
+    Show,
+    /// The button of a test message.
+    Test,
+}
+
+/// Reasons that one tap gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Because {
+    Unsaid,
+    NotNow,
+    WrongTarget,
+    AskFirst,
+}
+
+impl Because {
+    pub const ALL: [Self; 4] = [
+        Self::NotNow,
+        Self::WrongTarget,
+        Self::AskFirst,
+        Self::Unsaid,
+    ];
+
+    /// What the requester is told.
+    pub const fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Unsaid => None,
+            Self::NotNow => Some("not now"),
+            Self::WrongTarget => Some("wrong target"),
+            Self::AskFirst => Some("ask me first"),
+        }
+    }
+
+    pub const fn button(self) -> &'static str {
+        match self {
+            Self::Unsaid => "Just reject",
+            Self::NotNow => "Not now",
+            Self::WrongTarget => "Wrong target",
+            Self::AskFirst => "Ask me first",
+        }
+    }
+}
+
+impl Meaning {
+    pub const ALL: [Self; 11] = [
+        Self::Ask,
+        Self::Back,
+        Self::Approve,
+        Self::Reject,
+        Self::RejectBecause(Because::Unsaid),
+        Self::RejectBecause(Because::NotNow),
+        Self::RejectBecause(Because::WrongTarget),
+        Self::RejectBecause(Because::AskFirst),
+        Self::Details,
+        Self::Show,
+        Self::Test,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Back => "back",
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+            Self::RejectBecause(Because::Unsaid) => "reject_now",
+            Self::RejectBecause(Because::NotNow) => "reject_later",
+            Self::RejectBecause(Because::WrongTarget) => "reject_wrong",
+            Self::RejectBecause(Because::AskFirst) => "reject_ask",
+            Self::Details => "details",
+            Self::Show => "show",
+            Self::Test => "test",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|meaning| meaning.as_str() == text)
+    }
+
+    /// Whether it moves the proposal, and so may be used once.
+    pub const fn decides(self) -> bool {
+        matches!(self, Self::Approve | Self::RejectBecause(_))
+    }
+}
+
+/// A key as it is stored: what it was made for, and nothing that could be sent back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub hash: Digest,
+    pub target: Target,
+    /// What it is about, and the digest of what was shown then; `None` for a test.
+    pub about: Option<(ProposalId, Digest)>,
+    pub meaning: Meaning,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub used_at: Option<Timestamp>,
+}
+
 /// What a person wants to be told about a proposal of which they were told nothing yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
@@ -168,8 +311,12 @@ pub fn pause_after(failures: u32, asked: Option<Duration>) -> Duration {
 
 /// More new messages than this at once become one digest.
 pub const SEPARATE_MAX: usize = 5;
+/// So are more than this in a minute.
+pub const SEPARATE_PER_MINUTE_MAX: u64 = 10;
 /// A digest is continued, not repeated, for this long.
 pub const DIGEST_GROWS_FOR: Duration = Duration::from_secs(10 * 60);
+/// What comes right behind a digest belongs to it, even alone.
+pub const DIGEST_FOLLOWED_FOR: Duration = Duration::from_secs(15);
 
 /// Counts of a digest, in the words of its states.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

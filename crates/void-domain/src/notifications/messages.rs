@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 /// Telegram's limit is 4096 UTF-16 units; some room is left for what a client adds.
 pub const MESSAGE_UNITS_MAX: usize = 3_900;
 /// How many proposals a digest names one by one.
-pub const DIGEST_NAMED_MAX: usize = 10;
+pub const DIGEST_NAMED_MAX: u32 = 10;
 const LINE_CHARS_MAX: usize = 120;
 
 /// What every message needs beside its proposal.
@@ -230,7 +230,7 @@ pub fn digest(tally: &Tally, named: &[Proposal], frame: &Frame) -> Message {
     .map(|(count, words)| format!("{count} {words}"))
     .collect();
     let mut lines = vec![counts.join(" · ")];
-    for proposal in named.iter().take(DIGEST_NAMED_MAX) {
+    for proposal in named.iter().take(DIGEST_NAMED_MAX as usize) {
         let line = format!(
             "{} {} {}",
             proposal.code,
@@ -241,7 +241,7 @@ pub fn digest(tally: &Tally, named: &[Proposal], frame: &Frame) -> Message {
     }
     let rest = tally
         .total()
-        .saturating_sub(named.len().min(DIGEST_NAMED_MAX) as u64);
+        .saturating_sub(named.len().min(DIGEST_NAMED_MAX as usize) as u64);
     if rest > 0 {
         lines.push(format!("and {rest} more"));
     }
