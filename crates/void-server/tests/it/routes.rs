@@ -13,6 +13,7 @@ mod hosts;
 mod inbox;
 mod lab;
 mod mcp;
+mod notifications;
 mod proposals;
 mod services;
 mod session;

@@ -1,0 +1,1 @@
+//! Every way by which an approval must not come, one test each.
