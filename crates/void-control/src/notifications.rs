@@ -20,6 +20,7 @@ mod webhooks;
 mod worker;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use void_domain::notifications::messages::Frame;
 use void_domain::notifications::{Channel, QuietHours, Target, Zone};
@@ -32,6 +33,7 @@ pub use acts::{ActError, Acted, act_by_token};
 pub use lists::{Listing, Place, list, retry};
 pub use ntfy::NtfyConfig;
 use outbox::Outbox;
+use pace::Pace;
 pub use pairs::{Invitation, PairError, invite, unpair};
 use standing::Standings;
 pub use telegram::{API_URL as TELEGRAM_API_URL, TelegramConfig};
@@ -81,6 +83,7 @@ struct Ways {
     public_url: Option<String>,
     outbox: Outbox,
     standings: Standings,
+    paces: [(Channel, Pace); 3],
 }
 
 impl Notifiers {
@@ -108,6 +111,7 @@ impl Notifiers {
             public_url,
             outbox,
             standings: Standings::default(),
+            paces: Channel::ALL.map(|channel| (channel, Pace::of(channel))),
         }))))
     }
 
@@ -152,6 +156,26 @@ impl Notifiers {
 
     fn standings(&self) -> Option<&Standings> {
         self.ways().map(|ways| &ways.standings)
+    }
+
+    fn pace(&self, channel: Channel) -> Option<&Pace> {
+        let mut paces = self.ways()?.paces.iter();
+        paces
+            .find(|(known, _)| *known == channel)
+            .map(|(_, pace)| pace)
+    }
+
+    /// Whether one message may be sent there now; if so, it counts.
+    fn may_send(&self, target: &Target) -> bool {
+        self.pace(target.channel())
+            .is_none_or(|pace| pace.take(target))
+    }
+
+    /// The other side asked for it.
+    fn pause(&self, channel: Channel, pause: Duration) {
+        if let Some(pace) = self.pace(channel) {
+            pace.pause(pause);
+        }
     }
 
     fn channels(&self) -> Vec<Channel> {

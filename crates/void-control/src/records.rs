@@ -9,7 +9,7 @@ use void_domain::proposals::{Moved, Proposal, State};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, audit, events};
 
-use crate::notifications::outbox::{self, Outbox};
+use crate::notifications::outbox::{self, Cause, Outbox};
 
 /// In whose name a use case writes, and under which catalogue.
 #[derive(Debug, Clone)]
@@ -61,8 +61,9 @@ pub(crate) async fn proposal(
         audience: audience(proposal),
         payload: payload(proposal, at),
     };
-    events::append(tx, at, &event).await?;
-    outbox::note(tx, &scribe.outbox, at, kind, proposal).await
+    let seq = events::append(tx, at, &event).await?;
+    let cause = Cause { seq, at, kind };
+    outbox::note(tx, &scribe.outbox, cause, proposal).await
 }
 
 fn audience(proposal: &Proposal) -> Audience {

@@ -25,13 +25,15 @@ pub struct New {
     pub id: NotificationId,
     pub target: Target,
     pub content: Content,
+    /// The event that causes it: what is told later happened later.
+    pub seq: u64,
     pub at: Timestamp,
     pub not_before: Timestamp,
 }
 
 pub async fn insert(tx: &mut Tx, new: &New) -> Result<(), StoreError> {
-    let sql = "INSERT INTO notifications (id, target, channel, kind, proposal_id, body, wanted, shown, status, held, tries, \
-        next_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 'waiting', $7, 0, $8, $9)";
+    let sql = "INSERT INTO notifications (id, target, channel, kind, proposal_id, body, seq, wanted, shown, status, held, tries, \
+        next_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, 0, 'waiting', $8, 0, $9, $10)";
     let (kind, proposal, body) = match &new.content {
         Content::Message(id) => ("message", Some(id.to_string()), None),
         Content::Event(id, body) => ("event", Some(id.to_string()), Some(body.as_str())),
@@ -44,6 +46,7 @@ pub async fn insert(tx: &mut Tx, new: &New) -> Result<(), StoreError> {
         kind,
         proposal,
         body,
+        int(new.seq),
         i64::from(new.not_before > new.at),
         new.not_before,
         new.at,
@@ -111,7 +114,7 @@ pub async fn list_due(
         "SELECT ",
         columns!(),
         " FROM notifications WHERE channel = $1 AND status = 'waiting' AND next_at <= $2 \
-         ORDER BY CASE WHEN shown > 0 THEN 0 ELSE 1 END, next_at, id LIMIT $3"
+         ORDER BY CASE WHEN shown > 0 THEN 0 ELSE 1 END, next_at, seq, id LIMIT $3"
     );
     let values = values![channel.as_str(), now, i64::from(limit)];
     let rows = tx.all("notifications", sql, values).await?;

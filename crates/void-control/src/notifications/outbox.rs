@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::json;
 use void_domain::events::EventKind;
 use void_domain::notifications::{Content, News, QuietHours, Target, news, not_before};
-use void_domain::proposals::{Proposal, State};
+use void_domain::proposals::{Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::notifications::pairs;
 use void_store::notifications::{self, New};
-use void_store::{StoreError, Tx};
+use void_store::{StoreError, Tx, proposals};
 
 use crate::random;
 
@@ -63,18 +63,26 @@ impl Places {
     }
 }
 
+/// The event that is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cause {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub kind: EventKind,
+}
+
 /// A proposal has moved, or was made: whoever was told about it is to be told again, and whoever
 /// should know of it now is to be told.
 pub(crate) async fn note(
     tx: &mut Tx,
     outbox: &Outbox,
-    at: Timestamp,
-    kind: EventKind,
+    cause: Cause,
     proposal: &Proposal,
 ) -> Result<(), StoreError> {
     let Some(places) = &outbox.0 else {
         return Ok(());
     };
+    let Cause { at, kind, .. } = cause;
     let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
     if kind != EventKind::ProposalCreated {
         notifications::changed(tx, proposal.id, at).await?;
@@ -88,15 +96,43 @@ pub(crate) async fn note(
                 || !notifications::has_message(tx, proposal.id, &target).await?
             {
                 let content = Content::Message(proposal.id);
-                insert(tx, target, content, at, quiet_until).await?;
+                insert(tx, target, content, cause, quiet_until).await?;
             }
         }
     }
     for name in &places.webhooks {
         let target = Target::Webhook { name: name.clone() };
-        let content = Content::Event(proposal.id, event_body(kind, proposal, at));
+        let content = Content::Event(proposal.id, event_body(cause, proposal));
         // Programs do not sleep.
-        insert(tx, target, content, at, at).await?;
+        insert(tx, target, content, cause, at).await?;
+    }
+    Ok(())
+}
+
+/// Whoever is new hears of what waits already.
+pub(super) async fn tell_waiting(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    target: &Target,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    const WAITING_MAX: u32 = 1_000;
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    for stored in proposals::list_in(tx, Status::Pending, WAITING_MAX).await? {
+        let proposal = stored.proposal;
+        if notifications::has_message(tx, proposal.id, target).await? {
+            continue;
+        }
+        let cause = Cause {
+            seq: 0,
+            at,
+            kind: EventKind::ProposalCreated,
+        };
+        let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
+        let content = Content::Message(proposal.id);
+        insert(tx, target.clone(), content, cause, quiet_until).await?;
     }
     Ok(())
 }
@@ -105,25 +141,27 @@ async fn insert(
     tx: &mut Tx,
     target: Target,
     content: Content,
-    at: Timestamp,
+    cause: Cause,
     not_before: Timestamp,
 ) -> Result<(), StoreError> {
     let new = New {
-        id: random::notification_id(at)?,
+        id: random::notification_id(cause.at)?,
         target,
         content,
-        at,
+        seq: cause.seq,
+        at: cause.at,
         not_before,
     };
     notifications::insert(tx, &new).await
 }
 
 /// What a program is told; the words of the requester are a member of their own.
-fn event_body(kind: EventKind, proposal: &Proposal, at: Timestamp) -> String {
+fn event_body(cause: Cause, proposal: &Proposal) -> String {
     let wish = &proposal.wish;
     json!({
-        "type": kind.as_str(),
-        "at": at,
+        "type": cause.kind.as_str(),
+        "seq": cause.seq,
+        "at": cause.at,
         "proposal": {
             "id": proposal.id,
             "code": proposal.code,

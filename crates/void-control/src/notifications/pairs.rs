@@ -12,6 +12,7 @@ use void_domain::time::Timestamp;
 use void_store::StoreError;
 use void_store::notifications::pairs::{self, Pair};
 
+use super::outbox;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::{random, records};
@@ -93,6 +94,7 @@ pub(super) async fn accept(
                 pairs::save(tx, &pair).await?;
                 let detail = json!({"target": pair.target.to_string(), "name": pair.name});
                 records::audit(tx, &scribe, at, "pairing.accepted", None, detail).await?;
+                outbox::tell_waiting(tx, &scribe.outbox, &pair.target, at).await?;
                 Ok(true)
             })
         })

@@ -20,7 +20,6 @@ use void_domain::time::Timestamp;
 use void_store::notifications::{self, New};
 use void_store::{StoreError, events, proposals};
 
-use super::pace::Pace;
 use super::{is_known, ntfy, telegram, webhooks};
 use crate::control::Control;
 use crate::{random, records};
@@ -106,7 +105,6 @@ async fn keep_lease(control: Control, holder: String, holds: watch::Sender<bool>
 async fn send_all(control: Control, channel: Channel, mut holds: watch::Receiver<bool>) {
     let mut committed = control.store.committed();
     let mut stopping = control.stopping.subscribe();
-    let mut pace = Pace::of(channel);
     loop {
         let stopped = tokio::select! {
             changed = committed.changed() => changed.is_err(),
@@ -118,7 +116,7 @@ async fn send_all(control: Control, channel: Channel, mut holds: watch::Receiver
         }
         tokio::time::sleep(GATHER).await;
         let is_ours = *holds.borrow_and_update();
-        if is_ours && let Err(error) = round(&control, channel, &mut pace).await {
+        if is_ours && let Err(error) = round(&control, channel).await {
             tracing::warn!(%error, channel = channel.as_str(), "the outbox could not be read or written; it is tried again");
             tokio::time::sleep(LOOK_EVERY).await;
         }
@@ -126,7 +124,7 @@ async fn send_all(control: Control, channel: Channel, mut holds: watch::Receiver
 }
 
 /// Sends what is due and may be sent now; the rest is looked at in the next round.
-async fn round(control: &Control, channel: Channel, pace: &mut Pace) -> Result<(), StoreError> {
+async fn round(control: &Control, channel: Channel) -> Result<(), StoreError> {
     let now = control.clock.now();
     let due = control
         .store
@@ -144,9 +142,9 @@ async fn round(control: &Control, channel: Channel, pace: &mut Pace) -> Result<(
         }
         if !is_known(control, &delivery.target) {
             let error = SendError::Never("the settings no longer name this place".to_owned());
-            record_failure(control, &delivery, error, pace).await?;
-        } else if pace.take(&delivery.target) {
-            deliver(control, &delivery, pace).await?;
+            record_failure(control, &delivery, error).await?;
+        } else if control.notifiers.may_send(&delivery.target) {
+            deliver(control, &delivery).await?;
         }
     }
     Ok(())
@@ -179,6 +177,7 @@ async fn gather(control: &Control, target: &Target) -> Result<bool, StoreError> 
                             id,
                             target: target.clone(),
                             content: Content::Digest,
+                            seq: 0,
                             at: now,
                             not_before: now,
                         };
@@ -193,11 +192,7 @@ async fn gather(control: &Control, target: &Target) -> Result<bool, StoreError> 
         .await
 }
 
-async fn deliver(
-    control: &Control,
-    delivery: &Delivery,
-    pace: &mut Pace,
-) -> Result<(), StoreError> {
+async fn deliver(control: &Control, delivery: &Delivery) -> Result<(), StoreError> {
     fail_point!("notify.send.before");
     let sent = match &delivery.target {
         Target::Telegram { user } => telegram::deliver(control, *user, delivery).await,
@@ -207,7 +202,7 @@ async fn deliver(
     fail_point!("notify.send.after");
     match sent {
         Ok(receipt) => record_sent(control, delivery, receipt).await,
-        Err(error) => record_failure(control, delivery, error, pace).await,
+        Err(error) => record_failure(control, delivery, error).await,
     }
 }
 
@@ -239,13 +234,12 @@ async fn record_failure(
     control: &Control,
     delivery: &Delivery,
     error: SendError,
-    pace: &mut Pace,
 ) -> Result<(), StoreError> {
     let (id, now) = (delivery.id, control.clock.now());
     let (why, next_at) = match error {
         SendError::Store(error) => return Err(error),
         SendError::Pause(pause) => {
-            pace.pause(pause);
+            control.notifiers.pause(delivery.target.channel(), pause);
             return Ok(());
         }
         SendError::Nothing => {

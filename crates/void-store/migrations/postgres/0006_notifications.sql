@@ -8,6 +8,8 @@ CREATE TABLE notifications (
   proposal_id TEXT COLLATE "C" REFERENCES proposals (id),
   digest_id TEXT COLLATE "C" REFERENCES notifications (id),
   body TEXT,
+  -- The event that caused it; 0 for a digest.
+  seq BIGINT NOT NULL CHECK (seq >= 0),
   -- How often what it says has changed, and up to which change it was delivered.
   wanted BIGINT NOT NULL CHECK (wanted >= 1),
   shown BIGINT NOT NULL CHECK (shown >= 0 AND shown <= wanted),

@@ -8,6 +8,8 @@ CREATE TABLE notifications (
   proposal_id TEXT REFERENCES proposals (id),
   digest_id TEXT REFERENCES notifications (id),
   body TEXT,
+  -- The event that caused it; 0 for a digest.
+  seq INTEGER NOT NULL CHECK (seq >= 0),
   -- How often what it says has changed, and up to which change it was delivered.
   wanted INTEGER NOT NULL CHECK (wanted >= 1),
   shown INTEGER NOT NULL CHECK (shown >= 0 AND shown <= wanted),

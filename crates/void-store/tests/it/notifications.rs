@@ -28,6 +28,7 @@ async fn tell(store: &Store, n: u8, content: Content, not_before: Timestamp) -> 
         id: NotificationId::new(NOW, [n; 10]),
         target: CHAT,
         content,
+        seq: 1,
         at: NOW,
         not_before,
     };
@@ -94,6 +95,7 @@ async fn what_changes_while_it_is_sent_is_still_wanted() {
             id: NotificationId::new(NOW, [9; 10]),
             target: CHAT,
             content: Content::Message(told),
+            seq: 1,
             at: NOW,
             not_before: NOW,
         };

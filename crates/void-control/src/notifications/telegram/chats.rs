@@ -1,9 +1,13 @@
 //! Speaking in a chat: plain text, no previews, nothing that could be forwarded with its buttons.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use void_domain::notifications::messages::{MESSAGE_UNITS_MAX, cut_units};
+use void_domain::notifications::{Channel, Target};
 
 use super::{Bot, CallError, PATIENCE};
+use crate::control::Control;
 
 /// Telegram's limit on the answer to a tap.
 const ANSWER_CHARS_MAX: usize = 200;
@@ -63,6 +67,42 @@ impl Bot {
         let params = json!({"callback_query_id": callback, "text": text});
         if let Err(error) = self.call("answerCallbackQuery", params, PATIENCE).await {
             tracing::debug!(error = error.words(), "a tap could not be answered");
+        }
+    }
+}
+
+/// A turn comes within this time, or it is taken.
+const TURN_WITHIN: Duration = Duration::from_secs(3);
+const CALLS_MAX: u32 = 4;
+/// Who asks for a longer pause is not waited for: the person taps again.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Calls while somebody looks at the screen: in turn with what the outbox sends, and again if the API
+/// asks for a short pause.
+pub(super) async fn patiently<T, F>(control: &Control, target: &Target, call: impl Fn() -> F)
+where
+    F: Future<Output = Result<T, CallError>>,
+{
+    let end = tokio::time::Instant::now() + TURN_WITHIN;
+    while !control.notifiers.may_send(target) && tokio::time::Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    for _ in 0..CALLS_MAX {
+        match call().await {
+            Ok(_) => return,
+            Err(CallError::Refused {
+                code: 429,
+                retry_after,
+                ..
+            }) => {
+                let pause = retry_after.unwrap_or_default().min(PAUSE_MAX);
+                control.notifiers.pause(Channel::Telegram, pause);
+                tokio::time::sleep(pause).await;
+            }
+            Err(error) => {
+                tracing::debug!(error = error.words(), "a chat could not be answered");
+                return;
+            }
         }
     }
 }

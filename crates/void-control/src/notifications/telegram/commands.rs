@@ -7,7 +7,7 @@ use void_domain::notifications::Target;
 use void_domain::proposals::Status;
 use void_store::StoreError;
 
-use super::{Bot, admit, keyboards, private_chat};
+use super::{Bot, admit, chats, keyboards, private_chat};
 use crate::control::Control;
 use crate::notifications::acts::owner_ctx;
 use crate::notifications::pairs;
@@ -38,20 +38,28 @@ pub(super) async fn heard(control: &Control, bot: &Bot, message: &Value) -> Resu
         return Ok(());
     };
     match command {
-        "/status" => say(bot, user, &status(control).await?, None).await,
-        "/freeze" => say(bot, user, &freeze(control, user).await?, None).await,
+        "/status" => say(control, bot, user, &status(control).await?, None).await,
+        "/freeze" => say(control, bot, user, &freeze(control, user).await?, None).await,
         "/inbox" => {
             let (text, keyboard) = list(control, user).await?;
-            say(bot, user, &text, Some(keyboard)).await;
+            say(control, bot, user, &text, Some(keyboard)).await;
         }
-        _ => say(bot, user, HELP, None).await,
+        _ => hint(control, bot, user, HELP).await,
     }
     Ok(())
 }
 
-async fn say(bot: &Bot, user: i64, text: &str, keyboard: Option<Value>) {
-    if let Err(error) = bot.say(user, text, keyboard).await {
-        tracing::debug!(error = error.words(), "a command could not be answered");
+async fn say(control: &Control, bot: &Bot, user: i64, text: &str, keyboard: Option<Value>) {
+    let target = Target::Telegram { user };
+    chats::patiently(control, &target, || bot.say(user, text, keyboard.clone())).await;
+}
+
+/// Said if there is room for it: nobody can make the bot speak until it may not.
+async fn hint(control: &Control, bot: &Bot, user: i64, text: &str) {
+    if control.notifiers.may_send(&Target::Telegram { user })
+        && let Err(error) = bot.say(user, text, None).await
+    {
+        tracing::debug!(error = error.words(), "a hint could not be sent");
     }
 }
 
@@ -73,12 +81,15 @@ async fn start(
     let paired = may_pair
         && code.len() <= CODE_BYTES_MAX
         && pairs::accept(control, &target, name, code).await?;
-    let text = if paired {
-        "Paired. What waits for you is asked here from now on. /status, /inbox, /freeze."
+    if paired {
+        let text =
+            "Paired. What waits for you is asked here from now on. /status, /inbox, /freeze.";
+        say(control, bot, user, text, None).await;
     } else {
-        "This code is not good, or no longer. Make a new one with: void notify pair telegram"
-    };
-    say(bot, user, text, None).await;
+        let text =
+            "This code is not good, or no longer. Make a new one with: void notify pair telegram";
+        hint(control, bot, user, text).await;
+    }
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use void_domain::text;
 use void_store::notifications;
 use void_store::{StoreError, proposals};
 
-use super::{Bot, CallError, admit, commands, is_broken, keyboards};
+use super::{Bot, CallError, admit, chats, commands, is_broken, keyboards};
 use crate::control::Control;
 use crate::notifications::acts::{self, owner_ctx};
 use crate::notifications::{frame, keys};
@@ -227,7 +227,8 @@ impl Tap<'_> {
                 self.say(&details).await;
                 Ok(String::new())
             }
-            _ if !messages::asks(&proposal) => self.outcome(&proposal).await,
+            // The outbox brings the message up to date.
+            _ if !messages::asks(&proposal) => Ok(already(&proposal)),
             Meaning::Approve if is_late => {
                 self.back(&proposal).await?;
                 Ok("That took too long, nothing ran. Tap Approve… again.".to_owned())
@@ -273,22 +274,6 @@ impl Tap<'_> {
         }
     }
 
-    /// It is decided: this message says so too, whatever it said before.
-    async fn outcome(&self, proposal: &Proposal) -> Result<String, StoreError> {
-        let frame = frame(self.control).await?;
-        let message = messages::about(proposal, &frame);
-        let keyboard = keyboards::card(self.control, self.user(), proposal, &message).await?;
-        let (number, text) = (self.number.to_string(), message.text());
-        let edited = self.bot.edit(self.user(), &number, &text, Some(keyboard));
-        if let Err(error) = edited.await {
-            tracing::debug!(
-                error = error.words(),
-                "a message could not be brought up to date"
-            );
-        }
-        Ok(already(proposal))
-    }
-
     async fn back(&self, proposal: &Proposal) -> Result<(), StoreError> {
         let message = messages::about(proposal, &frame(self.control).await?);
         let keyboard = keyboards::card(self.control, self.user(), proposal, &message).await?;
@@ -308,22 +293,31 @@ impl Tap<'_> {
         let old: Option<String> = shown.await?;
         if let Some(old) = old.and_then(|old| old.parse().ok()) {
             let empty = keyboards::keyboard(&[]);
-            let _ = self.bot.edit_keyboard(self.user(), old, empty).await;
+            self.interactively(|| self.bot.edit_keyboard(self.user(), old, empty.clone()))
+                .await;
         }
         Ok(String::new())
     }
 
     async fn show(&self, keyboard: Value) {
-        let edited = self.bot.edit_keyboard(self.user(), self.number, keyboard);
-        if let Err(error) = edited.await {
-            tracing::debug!(error = error.words(), "buttons could not be changed");
-        }
+        let edit = || {
+            self.bot
+                .edit_keyboard(self.user(), self.number, keyboard.clone())
+        };
+        self.interactively(edit).await;
     }
 
     async fn say(&self, text: &str) {
-        if let Err(error) = self.bot.say(self.user(), text, None).await {
-            tracing::debug!(error = error.words(), "details could not be sent");
-        }
+        self.interactively(|| self.bot.say(self.user(), text, None))
+            .await;
+    }
+
+    /// Somebody looks at the screen and waits.
+    async fn interactively<T, F>(&self, call: impl Fn() -> F)
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        chats::patiently(self.control, &self.target, call).await;
     }
 
     const fn user(&self) -> i64 {
