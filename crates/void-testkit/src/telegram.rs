@@ -150,7 +150,9 @@ async fn answer(shared: &Shared, request: Request) -> Reply {
     else {
         return refuse(404, "Not Found");
     };
-    if token != shared.lock().token {
+    // Played by hand it takes any token.
+    let expected = shared.lock().token.clone();
+    if !expected.is_empty() && token != expected {
         return refuse(401, "Unauthorized");
     }
     let params = request.json();
