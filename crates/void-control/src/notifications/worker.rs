@@ -18,7 +18,7 @@ use void_domain::proposals::Proposal;
 use void_domain::text;
 use void_domain::time::Timestamp;
 use void_store::notifications::{self, New};
-use void_store::{StoreError, events, proposals};
+use void_store::{StoreError, Tx, events, proposals};
 
 use super::{is_known, ntfy, telegram, webhooks};
 use crate::control::Control;
@@ -153,24 +153,21 @@ async fn round(control: &Control, channel: Channel) -> Result<(), StoreError> {
 /// Many new messages for one place become one. Whether they did.
 async fn gather(control: &Control, target: &Target) -> Result<bool, StoreError> {
     let (now, target) = (control.clock.now(), target.clone());
+    let looked = target.clone();
+    let are_many = control
+        .store
+        .read(move |tx| Box::pin(async move { are_many(tx, &looked, now).await }))
+        .await?;
+    if !are_many {
+        return Ok(false);
+    }
     let id = random::notification_id(now)?;
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                let (fresh, held) = notifications::count_fresh(tx, &target, now).await?;
                 let since = now.minus(DIGEST_GROWS_FOR);
-                let open = notifications::find_open_digest(tx, &target, since).await?;
-                let minute_ago = now.minus(Duration::from_secs(60));
-                let many = fresh > SEPARATE_MAX as u64
-                    || held > 1
-                    || open.is_some_and(|(_, at)| now.since(at) <= DIGEST_FOLLOWED_FOR)
-                    || notifications::count_separate(tx, &target, minute_ago).await?
-                        >= SEPARATE_PER_MINUTE_MAX;
-                if !many {
-                    return Ok(false);
-                }
-                let digest = match open {
+                let digest = match notifications::find_open_digest(tx, &target, since).await? {
                     Some((open, _)) => open,
                     None => {
                         let new = New {
@@ -190,6 +187,24 @@ async fn gather(control: &Control, target: &Target) -> Result<bool, StoreError> 
             })
         })
         .await
+}
+
+/// Whether what is new at a place is too much to be said one by one.
+async fn are_many(tx: &mut Tx, target: &Target, now: Timestamp) -> Result<bool, StoreError> {
+    let (fresh, held) = notifications::count_fresh(tx, target, now).await?;
+    if fresh > SEPARATE_MAX as u64 || held > 1 {
+        return Ok(true);
+    }
+    let since = now.minus(DIGEST_FOLLOWED_FOR);
+    if notifications::find_open_digest(tx, target, since)
+        .await?
+        .is_some()
+    {
+        return Ok(true);
+    }
+    let minute_ago = now.minus(Duration::from_secs(60));
+    let separate = notifications::count_separate(tx, target, minute_ago).await?;
+    Ok(separate >= SEPARATE_PER_MINUTE_MAX)
 }
 
 async fn deliver(control: &Control, delivery: &Delivery) -> Result<(), StoreError> {

@@ -44,7 +44,7 @@ pub(super) async fn heard(control: &Control, bot: &Bot, message: &Value) -> Resu
             let (text, keyboard) = list(control, user).await?;
             say(control, bot, user, &text, Some(keyboard)).await;
         }
-        _ => hint(control, bot, user, HELP).await,
+        _ => say(control, bot, user, HELP, None).await,
     }
     Ok(())
 }
