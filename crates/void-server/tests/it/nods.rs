@@ -267,7 +267,7 @@ async fn no_approval_by_a_token_older_than_its_proposal() {
         let written = app
             .store
             .write(move |tx| Box::pin(async move { keys::insert(tx, &key).await }));
-        async move { Ok::<(), StoreError>(written.await?) }
+        async move { written.await as Result<(), StoreError> }
     };
     let digest: Digest = row["digest"].as_str().unwrap().parse().unwrap();
     let day = Duration::from_secs(24 * 60 * 60);

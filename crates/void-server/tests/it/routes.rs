@@ -14,7 +14,7 @@ mod inbox;
 mod lab;
 mod mcp;
 mod notifications;
-mod proposals;
+pub mod proposals;
 mod services;
 mod session;
 mod status;

@@ -145,7 +145,61 @@ async fn every_ending_reaches_the_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_and_unknown_are_told_even_for_what_was_safe() {
+async fn an_unknown_outcome_is_told_and_then_how_it_was_settled() {
+    let setup = Setup {
+        executor: Some(std::sync::Arc::new(crate::routes::proposals::Lost)),
+        ..Setup::default()
+    };
+    let rig = Rig::with(setup, |config| config).await;
+    let (row, message) = rig.ask("stop-a").await;
+    assert_eq!(rig.approve(&message).await, "Approved.");
+    let unknown = rig.phone.sees("OUTCOME UNKNOWN · Stop a").await;
+    assert_eq!(unknown.id, message.id);
+    assert!(unknown.text.contains("It may have run"), "{}", unknown.text);
+    // What was safe and got lost is a message of its own.
+    rig.app.owner().run("touch-a").await.ok();
+    rig.phone.sees("OUTCOME UNKNOWN · Touch a").await;
+    let path = format!("/api/proposals/{}/settle", row["id"].as_str().unwrap());
+    let said = json!({"outcome": "failed"});
+    rig.app.owner().post(&path, said).await.ok();
+    let settled = rig.phone.sees("FAILED · Stop a").await;
+    assert_eq!(settled.id, message.id);
+}
+
+/// Two instances share a database and a bot: one of them speaks and listens.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_instances_one_speaks_and_both_may_decide() {
+    let engine = Engine::postgres().await;
+    let setup = || Setup {
+        engine: engine.clone(),
+        ..Setup::default()
+    };
+    let rig = Rig::with(setup(), |config| config).await;
+    let second = Setup {
+        lab: std::sync::Arc::clone(&rig.app.lab),
+        owner_token: rig.app.owner_token().to_owned(),
+        notifications: Some(crate::phones::telegram(&rig.api)),
+        ..setup()
+    };
+    let second = second.start().await;
+    let row = second.queue("stop-a").await;
+    let message = rig.shown(&row).await;
+    assert_eq!(rig.approve(&message).await, "Approved.");
+    rig.phone.sees("RAN, NOT CHECKED").await;
+    let copies = rig
+        .phone
+        .messages()
+        .into_iter()
+        .filter(|m| m.text.contains("Stop a"));
+    assert_eq!(copies.count(), 1);
+    assert_eq!(rig.app.lab.effect_count(), 1);
+    let listed = second.owner().get("/api/notifications").await.ok();
+    assert!(listed["places"][0]["problem"].is_null(), "{listed}");
+    drop(second);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_is_told_even_for_what_was_safe() {
     let rig = Rig::up().await;
     let run = rig.app.owner().run("fail-a").await;
     assert_eq!(run.ok()["status"], "failed");
