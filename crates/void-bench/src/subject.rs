@@ -15,6 +15,7 @@ use void_agent::turns::Talk;
 use void_channels::{
     Channel, Channels, Checker, Evidence, LocalConfig, Outcome as Ended, SshConfig,
 };
+use void_control::notifications::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::permits::{Permit, Ticket};
@@ -137,6 +138,7 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
         backups_folder: None,
         witness_file: Some(folder.join("witness.json")),
         bridge: None,
+        notifiers: Notifiers::default(),
     };
     let control = Control::start(config).await?;
     let router = void_server::router(ServerConfig {

@@ -15,6 +15,7 @@ use void_store::{SqliteConfig, Store, StoreError, backups};
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::notifications::outbox::Outbox;
 use crate::proposals::void_open;
 use crate::random;
 use crate::records::{self, Scribe};
@@ -179,6 +180,8 @@ pub async fn restore(copy: &Path, database: &Path, clock: &Clock) -> Result<Rest
         actor: actor.to_string(),
         request_id: random::request_id(at)?,
         catalogue: None,
+        // Messages about what an older copy knew are not sent from here.
+        outbox: Outbox::default(),
     };
     let file = copy
         .file_name()

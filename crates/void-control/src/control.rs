@@ -22,9 +22,10 @@ use crate::context::Ctx;
 use crate::events::Hub;
 use crate::health::{self, Watch};
 use crate::lab::LastSight;
+use crate::notifications::Notifiers;
 use crate::proposals::{Executing, Waiters};
 use crate::records::{self, Scribe};
-use crate::{conversations, freezes, maintenance, proposals, random, witness};
+use crate::{conversations, freezes, maintenance, notifications, proposals, random, witness};
 
 /// The bounds that an owner may set.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +71,8 @@ pub struct ControlConfig {
     pub witness_file: Option<PathBuf>,
     /// The folder of the file bridge; `None` switches it off.
     pub bridge: Option<BridgeConfig>,
+    /// By which ways the owner is told.
+    pub notifiers: Notifiers,
 }
 
 /// Cheap to clone; all clones are the same control plane.
@@ -95,6 +98,7 @@ pub struct Parts {
     pub(crate) backups_turn: tokio::sync::Mutex<()>,
     pub(crate) witness_file: Option<PathBuf>,
     pub(crate) bridge: Option<Bridge>,
+    pub(crate) notifiers: Notifiers,
     pub(crate) brake: Brake,
     pub(crate) hub: Hub,
     pub(crate) waiters: Waiters,
@@ -138,6 +142,7 @@ impl Control {
             backups_turn: tokio::sync::Mutex::default(),
             witness_file: config.witness_file,
             bridge: config.bridge.map(Bridge::new),
+            notifiers: config.notifiers,
             brake: Brake::default(),
             hub,
             waiters: Waiters::default(),
@@ -155,6 +160,7 @@ impl Control {
         maintenance::start(&control);
         health::start(&control);
         bridge::start(&control);
+        notifications::start(&control)?;
         Ok(control)
     }
 
@@ -235,6 +241,7 @@ impl Control {
             actor: ctx.actor.to_string(),
             request_id: ctx.request_id,
             catalogue: Some(self.catalogue.digest()),
+            outbox: self.notifiers.outbox(),
         }
     }
 

@@ -65,7 +65,8 @@ impl Hub {
                     // Nobody waits for a beginning.
                     EventKind::ProposalCreated
                     | EventKind::ProposalApproved
-                    | EventKind::ProposalStarted => {}
+                    | EventKind::ProposalStarted
+                    | EventKind::NotificationFailed => {}
                     _ => control.waiters.wake(&event),
                 }
                 // Nobody listening is fine.

@@ -2,7 +2,7 @@
 
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Proposal, Status};
-use void_store::{StoreError, proposals};
+use void_store::{StoreError, notifications, proposals};
 
 use crate::control::Control;
 
@@ -18,6 +18,8 @@ pub struct Inbox {
     pub unknown: Vec<Proposal>,
     pub waiting_count: u64,
     pub unknown_count: u64,
+    /// Of those that wait, how many nobody could be told about.
+    pub untold_count: u64,
 }
 
 pub async fn look(
@@ -25,6 +27,7 @@ pub async fn look(
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Inbox, StoreError> {
+    let tells = control.notifiers.tells();
     control
         .store
         .read(move |tx| {
@@ -44,6 +47,10 @@ pub async fn look(
                     unknown: unknown.into_iter().map(|stored| stored.proposal).collect(),
                     waiting_count: proposals::count_by_status(tx, Status::Pending).await?,
                     unknown_count: proposals::count_by_status(tx, Status::Unknown).await?,
+                    untold_count: match tells {
+                        true => notifications::count_untold(tx).await?,
+                        false => 0,
+                    },
                 })
             })
         })

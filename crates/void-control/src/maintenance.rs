@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::control::Control;
-use crate::{backups, conversations, freezes, health, proposals, witness};
+use crate::{backups, conversations, freezes, health, notifications, proposals, witness};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const NOTE_EVERY: Duration = Duration::from_secs(2);
@@ -30,6 +30,9 @@ pub(crate) fn start(control: &Control) {
     });
     every(control, BACKUP_LOOK_EVERY, |control| async move {
         backups::daily(&control).await;
+        if let Err(error) = notifications::forget_old(&control).await {
+            tracing::warn!(%error, "old keys of buttons could not be dropped; it is tried again");
+        }
         if let Err(error) = health::forget_old(&control).await {
             tracing::warn!(%error, "old changes of services could not be dropped; it is tried again");
         }

@@ -1,6 +1,6 @@
 //! Random bytes, asked for in one place.
 
-use void_domain::ids::{ProposalCode, ProposalId, RequestId, SessionId, TokenId};
+use void_domain::ids::{NotificationId, ProposalCode, ProposalId, RequestId, SessionId, TokenId};
 use void_domain::time::Timestamp;
 use void_store::StoreError;
 
@@ -17,6 +17,10 @@ pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], StoreError> {
 
 pub(crate) fn proposal_id(at: Timestamp) -> Result<ProposalId, StoreError> {
     Ok(ProposalId::new(at, bytes()?))
+}
+
+pub(crate) fn notification_id(at: Timestamp) -> Result<NotificationId, StoreError> {
+    Ok(NotificationId::new(at, bytes()?))
 }
 
 pub(crate) fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {

@@ -9,12 +9,16 @@ use void_domain::proposals::{Moved, Proposal, State};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, audit, events};
 
+use crate::notifications::outbox::{self, Cause, Outbox};
+
 /// In whose name a use case writes, and under which catalogue.
 #[derive(Debug, Clone)]
 pub(crate) struct Scribe {
     pub actor: String,
     pub request_id: RequestId,
     pub catalogue: Option<Digest>,
+    /// Where a proposal that moves is told.
+    pub outbox: Outbox,
 }
 
 pub(crate) async fn audit(
@@ -57,8 +61,9 @@ pub(crate) async fn proposal(
         audience: audience(proposal),
         payload: payload(proposal, at),
     };
-    events::append(tx, at, &event).await?;
-    Ok(())
+    let seq = events::append(tx, at, &event).await?;
+    let cause = Cause { seq, at, kind };
+    outbox::note(tx, &scribe.outbox, cause, proposal).await
 }
 
 fn audience(proposal: &Proposal) -> Audience {

@@ -17,6 +17,10 @@ pub enum Surface {
     Web,
     /// A move in the file bridge's folder, where the owner allowed it to count.
     File,
+    /// A button in the private chat with a paired account; its number is what was checked.
+    Telegram { user: i64 },
+    /// A single-use token that a notification carried. It approves only where the owner said so.
+    Ntfy { may_approve: bool },
 }
 
 impl Surface {
@@ -26,6 +30,19 @@ impl Surface {
             Self::Cli => "cli",
             Self::Web => "web",
             Self::File => "file",
+            Self::Telegram { .. } => "telegram",
+            Self::Ntfy { .. } => "ntfy",
+        }
+    }
+}
+
+impl fmt::Display for Surface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Telegram { user } => write!(f, "telegram-{user}"),
+            Self::Api | Self::Cli | Self::Web | Self::File | Self::Ntfy { .. } => {
+                f.write_str(self.as_str())
+            }
         }
     }
 }
@@ -115,11 +132,12 @@ impl Actor {
     }
 }
 
-/// The form that stands in the record: `owner-cli`, `agent-little-blue`, `system`.
+/// The form that stands in the record: `owner-cli`, `owner-telegram-12345`, `agent-little-blue`,
+/// `system`.
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Owner { surface } => write!(f, "owner-{}", surface.as_str()),
+            Self::Owner { surface } => write!(f, "owner-{surface}"),
             Self::Agent { name, .. } | Self::Viewer { name, .. } | Self::Node { name, .. } => {
                 write!(f, "{}-{name}", self.kind().as_str())
             }

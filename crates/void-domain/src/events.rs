@@ -26,10 +26,12 @@ pub enum EventKind {
     FreezeChanged,
     /// A credential was withdrawn: open streams look again at who is listening.
     AccessRevoked,
+    /// A message could not be delivered and is not tried again by itself.
+    NotificationFailed,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ProposalCreated,
         Self::ProposalApproved,
         Self::ProposalStarted,
@@ -47,6 +49,7 @@ impl EventKind {
         Self::TurnFailed,
         Self::FreezeChanged,
         Self::AccessRevoked,
+        Self::NotificationFailed,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -68,6 +71,7 @@ impl EventKind {
             Self::TurnFailed => "turn.failed",
             Self::FreezeChanged => "freeze.changed",
             Self::AccessRevoked => "access.revoked",
+            Self::NotificationFailed => "notification.failed",
         }
     }
 

@@ -77,6 +77,10 @@ uuid_id!(
     MessageId
 );
 uuid_id!(
+    /// One thing to tell at one place.
+    NotificationId
+);
+uuid_id!(
     /// One operation as it came in: a request, a sweep, a start. Joins the log to the audit.
     RequestId
 );

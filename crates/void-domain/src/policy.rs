@@ -217,9 +217,37 @@ pub enum ApprovalVerdict {
     DigestNeeded,
     /// Critical, and the person's last proof of identity is too old.
     FreshLoginNeeded,
-    /// Critical, and this surface cannot show who it was; it has to be decided on another.
+    /// This surface never approves such a thing; another one does.
     OtherSurfaceNeeded,
     HeldBack(Refusal),
+}
+
+/// How a surface may ask for a yes.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offer {
+    OneTap,
+    /// The second button repeats what will happen.
+    TwoTaps,
+    /// It can be looked at and rejected here, and approved elsewhere.
+    LinkOnly,
+}
+
+/// The one place that says which surface may offer an approval of which risk. Buttons are made from
+/// it, and the approval itself is judged by it again.
+pub const fn offer(surface: Surface, risk: Risk) -> Offer {
+    match (surface, risk) {
+        (Surface::Api | Surface::Cli | Surface::Web, Risk::Nominal)
+        | (Surface::Telegram { .. }, Risk::Nominal)
+        // These have no second tap of ours; who enables approval on them accepts that.
+        | (Surface::File | Surface::Ntfy { may_approve: true }, Risk::Nominal | Risk::Guarded) => {
+            Offer::OneTap
+        }
+        (Surface::Api | Surface::Cli | Surface::Web, Risk::Guarded | Risk::Critical)
+        | (Surface::Telegram { .. }, Risk::Guarded) => Offer::TwoTaps,
+        (Surface::File | Surface::Telegram { .. } | Surface::Ntfy { .. }, Risk::Critical)
+        | (Surface::Ntfy { may_approve: false }, _) => Offer::LinkOnly,
+    }
 }
 
 /// Judges an approval. No agent approves anything, at any depth of the tree.
@@ -234,17 +262,21 @@ pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
             return ApprovalVerdict::DigestNeeded;
         }
         Surface::Api | Surface::Cli => {}
-        Surface::File if critical => return ApprovalVerdict::OtherSurfaceNeeded,
-        Surface::Web | Surface::File if !approval.digest_sent => {
-            return ApprovalVerdict::DigestNeeded;
-        }
-        Surface::File => {}
+        Surface::Web if !approval.digest_sent => return ApprovalVerdict::DigestNeeded,
         Surface::Web => {
             let fresh = approval
                 .authenticated_ago
                 .is_some_and(|age| age <= limits::CRITICAL_AUTH_MAX_AGE);
             if critical && !fresh {
                 return ApprovalVerdict::FreshLoginNeeded;
+            }
+        }
+        Surface::File | Surface::Telegram { .. } | Surface::Ntfy { .. } => {
+            if offer(surface, approval.risk) == Offer::LinkOnly {
+                return ApprovalVerdict::OtherSurfaceNeeded;
+            }
+            if !approval.digest_sent {
+                return ApprovalVerdict::DigestNeeded;
             }
         }
     }

@@ -15,6 +15,7 @@ mod hosts;
 mod inbox;
 mod lab;
 mod mcp;
+mod notifications;
 mod proposals;
 mod services;
 mod session;
@@ -568,6 +569,72 @@ pub static ROUTES: &[Route] = &[
         request: Some(schema::<conversations::RetryRequest>),
         response: json::<conversations::StartedResponse>(),
         handler: || post(conversations::retry),
+    },
+    Route {
+        method: "GET",
+        path: "/api/notifications",
+        access: Access::Owner,
+        operation: "listNotifications",
+        summary: "Where the owner is told, how that stands, and what could not be delivered",
+        query: &[],
+        request: None,
+        response: json::<notifications::NotificationsResponse>(),
+        handler: || get(notifications::list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/pair",
+        access: Access::Owner,
+        operation: "pairChannel",
+        summary: "Make a one-time link by which a phone becomes the owner's",
+        query: &[],
+        request: Some(schema::<notifications::PairRequest>),
+        response: json::<notifications::InvitationResponse>(),
+        handler: || post(notifications::pair),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/notifications/pairs/{target}",
+        access: Access::Owner,
+        operation: "unpairChannel",
+        summary: "Stop telling an account, and stop listening to it",
+        query: &[],
+        request: None,
+        response: json::<notifications::UnpairedResponse>(),
+        handler: || delete(notifications::unpair),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/test",
+        access: Access::Owner,
+        operation: "testNotifications",
+        summary: "Send a test message to every place, or to one",
+        query: &[],
+        request: Some(schema::<notifications::TestRequest>),
+        response: json::<notifications::TestResponse>(),
+        handler: || post(notifications::test),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/failed/{id}/retry",
+        access: Access::Owner,
+        operation: "retryNotification",
+        summary: "Try again what could not be delivered",
+        query: &[],
+        request: None,
+        response: json::<notifications::RetriedResponse>(),
+        handler: || post(notifications::retry),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/act",
+        access: Access::Public,
+        operation: "actOnNotification",
+        summary: "Decide with the single-use token that a notification carried",
+        query: &[],
+        request: Some(schema::<notifications::ActRequest>),
+        response: json::<notifications::ActedResponse>(),
+        handler: || post(notifications::act),
     },
     Route {
         method: "GET",

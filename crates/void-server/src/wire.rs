@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use void_control::proposals::Listed;
+use void_domain::notifications::Told;
 use void_domain::proposals::{Failure, State, Status, Transition, Verification};
 
 /// One proposal as every list, answer and error shows it.
@@ -35,6 +36,9 @@ pub(crate) struct RowResponse {
     pub verification: Option<&'static str>,
     /// How often it was asked for while it waited.
     pub count: u64,
+    /// Whether a message about it arrived: null (there is no way to send one), `not_yet`, `somebody`,
+    /// or `nobody` (no way has worked so far).
+    pub told: Option<&'static str>,
     pub created_at: String,
     pub expires_at: String,
     pub resolved_at: Option<String>,
@@ -92,6 +96,7 @@ impl RowResponse {
             error,
             verification,
             count: proposal.count,
+            told: listed.told.map(Told::as_str),
             created_at: proposal.created_at.to_string(),
             expires_at: proposal.expires_at.to_string(),
             resolved_at: resolved_at.map(|at| at.to_string()),

@@ -1,4 +1,5 @@
 //! Real parts for tests: a PostgreSQL cluster and an sshd of their own, scripted models and programs,
+//! a Bot API with phones, receivers of pushes and webhooks,
 //! processes that end with the test, and waiting on conditions instead of sleeping.
 
 #![expect(
@@ -9,12 +10,15 @@
 )]
 
 pub mod claude;
+pub mod http;
 pub mod models;
 mod postgres;
 pub mod processes;
 pub mod programs;
 pub mod proposals;
+pub mod receivers;
 pub mod sshd;
+pub mod telegram;
 mod waiting;
 
 pub use postgres::postgres_database;

@@ -73,6 +73,9 @@ pub(crate) enum Command {
     ///
     /// Reads VOID_API_URL, VOID_AGENT_TOKEN and VOID_TOOL_REGISTRY (blue or security), and nothing else.
     Mcp(McpArgs),
+    /// How you are told what waits
+    #[command(subcommand)]
+    Notify(NotifyCommand),
     /// Copies of the database
     #[command(subcommand)]
     Backup(BackupCommand),
@@ -103,6 +106,9 @@ pub(crate) struct DemoArgs {
     /// The loopback port; 3000 or a free one if left out
     #[arg(long)]
     pub port: Option<u16>,
+    /// A Bot API to speak to, so that the phone's part can be watched too
+    #[arg(long, value_name = "URL")]
+    pub telegram_base: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -325,6 +331,35 @@ pub(crate) enum McpClient {
     Vscode,
     Codex,
     Zed,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum NotifyCommand {
+    /// Make this account or topic one that is told
+    Pair {
+        #[arg(value_enum)]
+        channel: PairChannel,
+        /// Seconds to wait until the link was opened
+        #[arg(long, default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=600))]
+        wait: u64,
+    },
+    /// Send a test message to every place, or to one
+    Test {
+        /// As void notify ls shows it, such as telegram:12345
+        target: Option<String>,
+    },
+    /// Every place with how it stands, and what could not be delivered
+    Ls,
+    /// Stop telling an account, and stop listening to it
+    Rm { target: String },
+    /// Try again what could not be delivered
+    Retry { id: String },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PairChannel {
+    Telegram,
+    Ntfy,
 }
 
 #[derive(Debug, Clone, Subcommand)]

@@ -13,6 +13,7 @@ mod freeze;
 mod hosts;
 mod inbox;
 pub(crate) mod mcp;
+mod notify;
 mod provision;
 mod rows;
 mod run;
@@ -108,6 +109,7 @@ pub(crate) async fn run(
         Command::Hosts(command) => hosts::run(&session, command).await?,
         Command::Audit(command) => audit::run(&session, command).await?,
         Command::Token(command) => token::run(&session, command).await?,
+        Command::Notify(command) => notify::run(&session, command).await?,
         Command::Backup(command) => backup::run(&session, command).await?,
         Command::Bridge(command) => bridge::run(&session, command).await?,
         Command::Config(command) => config::run(&session, command)?,

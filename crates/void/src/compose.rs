@@ -15,7 +15,7 @@ use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
 
 use crate::exit::{Exit, Problem};
 use crate::settings::{Environment, Settings};
-use crate::{catalogue, proxmox, services};
+use crate::{catalogue, notifiers, proxmox, services};
 
 /// What everything that this control plane shows is: the real thing, or a rehearsal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,7 @@ pub(crate) async fn control(
             .then(|| settings.backups_folder.value.clone()),
         witness_file: Some(settings.data.value.join("witness.json")),
         bridge: bridge(settings),
+        notifiers: notifiers::notifiers(settings, environment)?,
     };
     Control::start(config).await.map_err(store_problem)
 }

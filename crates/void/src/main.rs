@@ -9,6 +9,7 @@ mod compose;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod notifiers;
 mod output;
 mod proxmox;
 mod rehearsal;

@@ -99,6 +99,20 @@ impl Rehearsal {
         self.folder.path().join("data")
     }
 
+    /// Lets the rehearsal speak to a Bot API; without a token it says one that only a fake takes.
+    pub(crate) fn set_up_telegram(&self, url: &str, token: Option<&str>) -> Result<(), Problem> {
+        let file = self.data().join("telegram.token");
+        write(&file, token.unwrap_or("1:rehearsal"))?;
+        let path = self.settings_file();
+        let settings = fs::read_to_string(&path).map_err(|error| unwritable(&path, &error))?;
+        let table = format!(
+            "\n[notify.telegram]\ntoken = \"file:{}\"\napi_url = {}\n",
+            file.display(),
+            Value::from(url)
+        );
+        fs::write(&path, settings + &table).map_err(|error| unwritable(&path, &error))
+    }
+
     pub(crate) fn settings_file(&self) -> PathBuf {
         self.data().join("void.toml")
     }

@@ -3,6 +3,7 @@
 
 mod agents;
 mod file;
+mod notify;
 mod secrets;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use void_domain::secrets::Secret;
 
 pub(crate) use self::agents::{AgentSettings, BrainKind, ClaudeSettings};
 use self::file::FileSettings;
+pub(crate) use self::notify::NotifySettings;
 pub(crate) use self::secrets::Reference;
 use crate::cli::Cli;
 use crate::exit::Problem;
@@ -133,6 +135,7 @@ pub(crate) struct Settings {
     pub agents: BTreeMap<&'static str, AgentSettings>,
     pub claude: ClaudeSettings,
     pub little_blue_token: Sourced<Option<Reference>>,
+    pub notify: NotifySettings,
     pub lockout: Sourced<Lockout>,
     pub lockout_entries: Vec<String>,
 }
@@ -331,6 +334,7 @@ impl Settings {
                 None,
                 "little_blue_token",
             )?,
+            notify: notify::merge(file.notify, environment)?,
             lockout: Sourced {
                 value: lockout,
                 source: file_or_default(own_given),

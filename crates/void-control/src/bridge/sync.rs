@@ -261,6 +261,7 @@ impl Worker {
             answer,
             digest,
             reason: None,
+            key: None,
         };
         let ctx = Ctx {
             actor: Actor::Owner {

@@ -18,6 +18,7 @@ use super::start::{self, Claim};
 use super::{ProposalKey, recover, to_the_end};
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::notifications::keys;
 use crate::records::{self, Scribe};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Decision {
     /// The digest of what the person saw.
     pub digest: Option<Digest>,
     pub reason: Option<String>,
+    /// What a button or a notification sent back, by its hash; used up together with the decision.
+    pub key: Option<Digest>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +47,7 @@ pub enum DecideError {
     DigestNeeded,
     #[error("log in again: this may cut you off, and your last login is too long ago")]
     FreshLoginNeeded,
-    #[error("this may cut you off, so it is not decided by file; see void inbox")]
+    #[error("this may cut you off: approve it on the web or on the command line")]
     OtherSurfaceNeeded,
     #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
     ReasonTooLong,
@@ -181,9 +184,18 @@ impl Job {
                 row: Box::new(proposal),
             }));
         }
+        if let Some(key) = self.decision.key
+            && !keys::spend(tx, key, &proposal, self.decision.answer, now).await?
+        {
+            return Ok(Err(DecideError::Conflict {
+                code: "expired",
+                message: "this button is no longer good; look at it again".to_owned(),
+                row: Box::new(proposal),
+            }));
+        }
         let digest_sent = self.decision.digest.is_some();
         match self.decision.answer {
-            Answer::Reject if matches!(surface, Surface::Web | Surface::File) && !digest_sent => {
+            Answer::Reject if !matches!(surface, Surface::Api | Surface::Cli) && !digest_sent => {
                 Ok(Err(DecideError::DigestNeeded))
             }
             Answer::Reject => self.reject(tx, scribe, now, proposal).await,

@@ -2,9 +2,10 @@
 
 use void_domain::actors::Actor;
 use void_domain::ids::ProposalId;
+use void_domain::notifications::Told;
 use void_domain::proposals::{Proposal, Status, Transition};
 use void_store::proposals::{self, Filter, Stored};
-use void_store::{Page, StoreError, Tx};
+use void_store::{Page, StoreError, Tx, notifications};
 
 use super::{ProposalKey, is_visible_to};
 use crate::context::Ctx;
@@ -15,6 +16,8 @@ use crate::control::Control;
 pub struct Listed {
     pub proposal: Proposal,
     pub history: Vec<Transition>,
+    /// Whether the owner was told; `None` where there is no way to tell.
+    pub told: Option<Told>,
 }
 
 pub async fn find(
@@ -22,7 +25,7 @@ pub async fn find(
     ctx: &Ctx,
     key: ProposalKey,
 ) -> Result<Option<Listed>, StoreError> {
-    let ctx = ctx.clone();
+    let (ctx, tells) = (ctx.clone(), control.notifiers.tells());
     control
         .store
         .read(move |tx| {
@@ -33,11 +36,7 @@ pub async fn find(
                 if !is_visible_to(&ctx, &stored.proposal) {
                     return Ok(None);
                 }
-                let history = proposals::history(tx, stored.proposal.id).await?;
-                Ok(Some(Listed {
-                    proposal: stored.proposal,
-                    history,
-                }))
+                listed(tx, stored, tells).await.map(Some)
             })
         })
         .await
@@ -62,13 +61,13 @@ pub async fn list(
         Actor::Agent { id, .. } | Actor::Node { id, .. } => Some(*id),
         Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => None,
     };
-    let filter = Filter { status, requester };
+    let (filter, tells) = (Filter { status, requester }, control.notifiers.tells());
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let page = proposals::list(tx, filter, cursor, limit).await?;
-                let items = with_history(tx, page.items).await?;
+                let items = with_history(tx, page.items, tells).await?;
                 Ok(Page {
                     items,
                     next: page.next,
@@ -84,12 +83,13 @@ pub async fn list_waiting(
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Page<Listed>, StoreError> {
+    let tells = control.notifiers.tells();
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let page = proposals::list_waiting(tx, cursor, limit).await?;
-                let items = with_history(tx, page.items).await?;
+                let items = with_history(tx, page.items, tells).await?;
                 Ok(Page {
                     items,
                     next: page.next,
@@ -101,12 +101,13 @@ pub async fn list_waiting(
 
 /// What ended, newest end first.
 pub async fn list_ended(control: &Control, limit: u32) -> Result<Vec<Listed>, StoreError> {
+    let tells = control.notifiers.tells();
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let ended = proposals::list_ended(tx, limit).await?;
-                with_history(tx, ended).await
+                with_history(tx, ended, tells).await
             })
         })
         .await
@@ -119,14 +120,26 @@ pub async fn count_in(control: &Control, status: Status) -> Result<u64, StoreErr
         .await
 }
 
-async fn with_history(tx: &mut Tx, items: Vec<Stored>) -> Result<Vec<Listed>, StoreError> {
-    let mut listed = Vec::with_capacity(items.len());
+async fn with_history(
+    tx: &mut Tx,
+    items: Vec<Stored>,
+    tells: bool,
+) -> Result<Vec<Listed>, StoreError> {
+    let mut all = Vec::with_capacity(items.len());
     for stored in items {
-        let history = proposals::history(tx, stored.proposal.id).await?;
-        listed.push(Listed {
-            proposal: stored.proposal,
-            history,
-        });
+        all.push(listed(tx, stored, tells).await?);
     }
-    Ok(listed)
+    Ok(all)
+}
+
+async fn listed(tx: &mut Tx, stored: Stored, tells: bool) -> Result<Listed, StoreError> {
+    let id = stored.proposal.id;
+    Ok(Listed {
+        proposal: stored.proposal,
+        history: proposals::history(tx, id).await?,
+        told: match tells {
+            true => notifications::told(tx, id).await?,
+            false => None,
+        },
+    })
 }

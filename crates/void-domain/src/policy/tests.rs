@@ -175,7 +175,16 @@ fn only_a_person_approves_and_critical_needs_more() {
         Some(Surface::Cli),
         Some(Surface::Web),
         Some(Surface::File),
+        Some(Surface::Telegram { user: 1 }),
+        Some(Surface::Ntfy { may_approve: true }),
+        Some(Surface::Ntfy { may_approve: false }),
     ];
+    let is_remote = |surface| {
+        matches!(
+            surface,
+            Some(Surface::File | Surface::Telegram { .. } | Surface::Ntfy { .. })
+        )
+    };
     let mut accepted = 0;
     for actor in ActorKind::ALL {
         for surface in surfaces {
@@ -203,8 +212,10 @@ fn only_a_person_approves_and_critical_needs_more() {
                             {
                                 assert!(digest_sent, "{approval:?}");
                             }
-                            if surface == Some(Surface::File) {
-                                assert_ne!(risk, Risk::Critical, "{approval:?}");
+                            if is_remote(surface) {
+                                assert!(digest_sent && risk != Risk::Critical, "{approval:?}");
+                                let mute = Some(Surface::Ntfy { may_approve: false });
+                                assert_ne!(surface, mute, "{approval:?}");
                             }
                             if surface == Some(Surface::Web) && risk == Risk::Critical {
                                 assert!(
@@ -219,6 +230,6 @@ fn only_a_person_approves_and_critical_needs_more() {
     }
     // Bearer: 2 surfaces × (2 risks × 2 digests + critical with digest) × 4 ages.
     // Web: with digest, 2 risks × 4 ages + critical × 2 fresh ages.
-    // File: with digest, 2 risks × 4 ages.
-    assert_eq!(accepted, 2 * 5 * 4 + 2 * 4 + 2 + 2 * 4);
+    // File, Telegram, and ntfy where it may: with digest, 2 risks × 4 ages.
+    assert_eq!(accepted, 2 * 5 * 4 + 2 * 4 + 2 + 3 * 2 * 4);
 }

@@ -402,6 +402,7 @@ pub(crate) async fn decide(
         answer,
         digest,
         reason: request.reason,
+        key: None,
     };
     let decided = match proposals::decide(control, ctx, key, decision).await {
         Ok(decided) => decided,

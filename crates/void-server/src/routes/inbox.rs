@@ -33,6 +33,8 @@ pub(crate) struct ItemResponse {
 pub(crate) struct CountsResponse {
     pub proposal: u64,
     pub failure: u64,
+    /// Of the proposals, those that nobody could be told about.
+    pub untold: u64,
 }
 
 pub(crate) async fn look(
@@ -50,6 +52,7 @@ pub(crate) async fn look(
         counts: CountsResponse {
             proposal: inbox.waiting_count,
             failure: inbox.unknown_count,
+            untold: inbox.untold_count,
         },
     }))
 }

@@ -21,6 +21,8 @@ pub(crate) struct StatusResponse {
     pub running: u64,
     /// Outcomes that nobody knows.
     pub unknown: u64,
+    /// Proposals that wait and that nobody could be told about.
+    pub untold: u64,
     pub frozen: bool,
     pub services_up: usize,
     pub services_down: usize,
@@ -56,6 +58,7 @@ pub(crate) async fn show(
         waiting: inbox.waiting_count,
         running,
         unknown: inbox.unknown_count,
+        untold: inbox.untold_count,
         frozen: freezes::current(control).await?.holds_at(now),
         services_up: count(Health::Up),
         services_down: count(Health::Down),

@@ -16,6 +16,7 @@ use void_agent::agents::{self, Agent};
 use void_agent::turns::Talk;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::bridge::BridgeConfig;
+use void_control::notifications::{NotificationsConfig, Notifiers};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
 use void_domain::proposals::{Proposal, Status};
@@ -62,6 +63,7 @@ pub struct Setup {
     pub proxmox: Option<ProxmoxConfig>,
     pub agents: Vec<Agent>,
     pub bridge: Option<BridgeConfig>,
+    pub notifications: Option<NotificationsConfig>,
 }
 
 impl Default for Setup {
@@ -80,6 +82,7 @@ impl Default for Setup {
             proxmox: None,
             agents: agents::builtin(),
             bridge: None,
+            notifications: None,
         }
     }
 }
@@ -423,6 +426,10 @@ impl Setup {
             backups_folder: Some(self.lab.path().join("backups")),
             witness_file: None,
             bridge: self.bridge,
+            notifiers: match self.notifications {
+                Some(config) => Notifiers::new(config).unwrap(),
+                None => Notifiers::default(),
+            },
         };
         let control = Control::start(config).await.unwrap();
         let bound = Bound::to(self.listen).await.unwrap();

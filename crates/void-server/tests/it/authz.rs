@@ -45,6 +45,21 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         }
         // Without asking for the connection there is nothing to get.
         "openTools" => ("/mcp".to_owned(), None, 405),
+        "pairChannel" => ("/api/notifications/pair".to_owned(), Some(json!({})), 422),
+        "unpairChannel" => ("/api/notifications/pairs/telegram:1".to_owned(), None, 404),
+        "testNotifications" => {
+            let body = json!({"target": "nowhere"});
+            ("/api/notifications/test".to_owned(), Some(body), 422)
+        }
+        "retryNotification" => (
+            format!("/api/notifications/failed/{NOBODY}/retry"),
+            None,
+            404,
+        ),
+        "actOnNotification" => {
+            let body = json!({"token": 5});
+            ("/api/notifications/act".to_owned(), Some(body), 422)
+        }
         "getService" => ("/api/services/no-such".to_owned(), None, 404),
         "getAgentConversation" | "beginAgentConversation" => {
             ("/api/agents/no-such/conversation".to_owned(), None, 404)
@@ -66,11 +81,11 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             (path, Some(json!({"messages": []})), 404)
         }
         "listBridgeMoves" => ("/api/bridge/moves?wait=0".to_owned(), None, 200),
-        "listActions" | "listPending" | "listRecent" | "listProposals" | "getInbox"
-        | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw" | "listTokens"
-        | "getSession" | "closeSession" | "listHosts" | "listServices" | "getLab"
-        | "listBackups" | "createBackup" | "getStatus" | "getOpenapi" | "isAlive" | "isReady"
-        | "getHealth" | "getMetrics" | "listAgents" | "getLittleBlue" | "getBridge" => {
+        "listNotifications" | "listActions" | "listPending" | "listRecent" | "listProposals"
+        | "getInbox" | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw"
+        | "listTokens" | "getSession" | "closeSession" | "listHosts" | "listServices"
+        | "getLab" | "listBackups" | "createBackup" | "getStatus" | "getOpenapi" | "isAlive"
+        | "isReady" | "getHealth" | "getMetrics" | "listAgents" | "getLittleBlue" | "getBridge" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }

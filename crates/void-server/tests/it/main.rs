@@ -23,8 +23,10 @@ mod instances;
 mod labs;
 mod leaks;
 mod masks;
+mod nods;
 mod noise;
 mod openapi;
+mod phones;
 mod pve;
 mod races;
 mod raw;
@@ -35,6 +37,7 @@ mod stands;
 mod strangers;
 mod streams;
 mod talks;
+mod telegram;
 
 /// A file that nobody declares is a test that nobody runs.
 #[test]

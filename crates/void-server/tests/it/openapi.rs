@@ -259,6 +259,8 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", talk("messages"), None),
         ("POST", talk("messages"), Some(json!({"text": "hello"}))),
         ("GET", talk("stream"), None),
+        ("GET", "/api/notifications".into(), None),
+        ("POST", "/api/notifications/test".into(), None),
         ("GET", "/api/backups".into(), None),
         ("POST", "/api/backups".into(), None),
         ("GET", "/api/bridge".into(), None),
@@ -278,8 +280,12 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
     // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
-    // a program in a turn.
+    // a program in a turn, a phone.
     asked.extend([
+        "pairChannel",
+        "unpairChannel",
+        "retryNotification",
+        "actOnNotification",
         "stopTurn",
         "retryTurn",
         "closeSession",

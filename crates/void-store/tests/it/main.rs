@@ -19,6 +19,7 @@ mod engines;
 mod events;
 mod faults;
 mod migrations;
+mod notifications;
 mod proposals;
 mod records;
 mod writer;

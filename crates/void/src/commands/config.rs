@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Session;
 use crate::cli::ConfigCommand;
 use crate::exit::{Exit, Problem};
-use crate::settings::{AgentSettings, Settings, Source};
+use crate::settings::{AgentSettings, NotifySettings, Settings, Source};
 use crate::{catalogue, services};
 
 pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit, Problem> {
@@ -224,10 +224,99 @@ fn lines(settings: &Settings) -> Vec<Line> {
             &settings.claude.home.source,
         ),
     ];
+    lines.extend(notify_lines(&settings.notify));
     for (slug, agent) in &settings.agents {
         lines.extend(agent_lines(slug, agent));
     }
     lines
+}
+
+fn notify_lines(notify: &NotifySettings) -> Vec<Line> {
+    let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let line = |name: &'static str, value: String, source: &Source| Line {
+        name: Cow::Borrowed(name),
+        value,
+        source: source.clone(),
+    };
+    let token = notify
+        .telegram_token
+        .value
+        .as_ref()
+        .map(ToString::to_string);
+    let users: Vec<String> = notify
+        .telegram_users
+        .value
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let users = if users.is_empty() {
+        "whoever is paired".to_owned()
+    } else {
+        users.join(" ")
+    };
+    let ntfy_token = notify.ntfy_token.value.as_ref().map(ToString::to_string);
+    let hooks: Vec<&str> = notify
+        .webhooks
+        .iter()
+        .map(|hook| hook.name.as_str())
+        .collect();
+    let hooks_from = if hooks.is_empty() {
+        Source::Default
+    } else {
+        Source::File
+    };
+    vec![
+        line(
+            "notify.telegram.token",
+            or_dash(token),
+            &notify.telegram_token.source,
+        ),
+        line(
+            "notify.telegram.api_url",
+            notify.telegram_api_url.value.clone(),
+            &notify.telegram_api_url.source,
+        ),
+        line(
+            "notify.telegram.proxy",
+            or_dash(notify.telegram_proxy.value.clone()),
+            &notify.telegram_proxy.source,
+        ),
+        line(
+            "notify.telegram.allowed_users",
+            users,
+            &notify.telegram_users.source,
+        ),
+        line(
+            "notify.ntfy.url",
+            or_dash(notify.ntfy_url.value.clone()),
+            &notify.ntfy_url.source,
+        ),
+        line(
+            "notify.ntfy.token",
+            or_dash(ntfy_token),
+            &notify.ntfy_token.source,
+        ),
+        line(
+            "notify.ntfy.approve",
+            notify.ntfy_approve.value.to_string(),
+            &notify.ntfy_approve.source,
+        ),
+        line(
+            "notify.quiet",
+            notify.quiet_words.clone(),
+            &notify.quiet.source,
+        ),
+        line(
+            "notify.timezone",
+            notify.zone.value.iana_name().unwrap_or("UTC").to_owned(),
+            &notify.zone.source,
+        ),
+        line(
+            "notify.webhooks",
+            or_dash(Some(hooks.join(" ")).filter(|all| !all.is_empty())),
+            &hooks_from,
+        ),
+    ]
 }
 
 fn agent_lines(slug: &str, agent: &AgentSettings) -> Vec<Line> {
@@ -272,6 +361,7 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
     let services = services::load(settings)?;
     crate::agents::load(settings, session.environment, settings.listen.value)?;
     crate::compose::channels(settings, session.environment, &catalogue)?;
+    crate::notifiers::notifiers(settings, session.environment)?;
     let unknown = services::unknown_checks(&catalogue, &services);
     if session.output.json {
         session.output.value(json!({"valid": true, "actions": catalogue.actions().len(), "services": services.iter().len(), "warnings": catalogue.warnings(), "unknown_checks": unknown}));

@@ -34,6 +34,9 @@ pub(super) async fn run(
     let lab = tokio::task::spawn_blocking(move || Rehearsal::start(&base, address))
         .await
         .map_err(|error| Problem::failed("rehearsal", error.to_string()))??;
+    if let Some(url) = &args.telegram_base {
+        lab.set_up_telegram(url, environment.get("TELEGRAM_BOT_TOKEN"))?;
+    }
     // The owner's own settings have no say in a rehearsal.
     let nothing = Environment::empty();
     let cli = Cli {
@@ -47,7 +50,11 @@ pub(super) async fn run(
     let agents = agents::load(&settings, &nothing, bound.address)?;
     let serving = Serving::start(bound, control, agents, &settings);
     let waiting = ask_for_something(&settings, &nothing).await?;
-    greet(output, &lab, address, &waiting);
+    let phone = match &args.telegram_base {
+        None => None,
+        Some(_) => Some(invite(&settings, &nothing).await?),
+    };
+    greet(output, &lab, address, &waiting, phone.as_deref());
     serving.until_told_to_stop().await?;
     drop(lab);
     if !output.json {
@@ -95,7 +102,21 @@ async fn ask_for_something(
     owner.get(&format!("/api/proposals/{id}")).await
 }
 
-fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value) {
+/// The link that makes a phone the owner's.
+async fn invite(settings: &Settings, environment: &Environment) -> Result<String, Problem> {
+    let owner = Client::new(None, settings, environment)?;
+    let body = json!({"channel": "telegram"});
+    let made = owner.post("/api/notifications/pair", body).await?;
+    Ok(word(&made, "link").to_owned())
+}
+
+fn greet(
+    output: &Output,
+    lab: &Rehearsal,
+    address: SocketAddr,
+    waiting: &Value,
+    phone: Option<&str>,
+) {
     // The web page comes later; until then the link is one that answers.
     let url = format!("http://{address}/health");
     let data = lab.data();
@@ -109,7 +130,7 @@ fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value)
     let commands = commands.map(|rest| format!("{program} --data {} {rest}", data.display()));
     if output.json {
         output.value(json!({
-            "rehearsal": true, "url": url, "data": data, "waiting": code, "commands": commands,
+            "rehearsal": true, "url": url, "data": data, "waiting": code, "commands": commands, "telegram": phone,
         }));
         return;
     }
@@ -131,6 +152,9 @@ fn greet(output: &Output, lab: &Rehearsal, address: SocketAddr, waiting: &Value)
             output.tone(Tone::Dim, &format!("# {meaning}"))
         ));
         output.line(format!("  {command}"));
+    }
+    if let Some(link) = phone {
+        output.line(format!("\nOn the phone: {link}"));
     }
     output.line("\nCtrl-C ends the rehearsal and removes everything.");
 }

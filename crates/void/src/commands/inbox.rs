@@ -102,6 +102,15 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         &["CODE", "STATE", "TIER", "WHAT", "ASKED BY", "EXPIRES"],
         &rows,
     );
+    let untold = inbox
+        .pointer("/counts/untold")
+        .and_then(Value::as_u64)
+        .unwrap_or(0);
+    if untold > 0 {
+        session.output.note(format!(
+            "nobody could be told about {untold} of them; void notify ls says why"
+        ));
+    }
     if inbox.get("next").is_some_and(Value::is_string) {
         session
             .output

@@ -92,6 +92,12 @@ pub(super) fn show(output: &Output, row: &Value) {
     } else {
         String::new()
     };
+    if word(row, "told") == "nobody" {
+        field(
+            "told",
+            output.tone(Tone::Bad, "nobody could be told so far"),
+        );
+    }
     field(
         "asked by",
         format!(

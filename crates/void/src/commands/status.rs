@@ -40,6 +40,13 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         n => output.tone(Tone::Waiting, &format!("{n} approvals")) + "   void inbox ls",
     };
     output.line(format!("Waiting   {waiting}"));
+    if number("untold") > 0 {
+        let text = format!("nobody could be told about {}", number("untold"));
+        output.line(format!(
+            "Untold    {}   void notify ls",
+            output.tone(Tone::Bad, &text)
+        ));
+    }
     output.line(format!("Running   {}", number("running")));
     let (up, down, unclear) = (
         number("services_up"),

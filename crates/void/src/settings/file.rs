@@ -7,6 +7,7 @@ use serde::Deserialize;
 use void_domain::text;
 
 use super::agents::{AgentTable, ClaudeTable};
+use super::notify::NotifyTable;
 use crate::exit::Problem;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -29,6 +30,7 @@ pub(super) struct FileSettings {
     pub limits: LimitSettings,
     pub agents: BTreeMap<String, AgentTable>,
     pub claude: ClaudeTable,
+    pub notify: NotifyTable,
     #[serde(rename = "self")]
     pub own: Own,
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use void_rehearsal::proxmox::{
     Access, Acl, Guest, Node, ProxmoxConfig, ProxmoxServer, TaskDurations, Token, User,
 };
+use void_testkit::telegram::BotApi;
 use void_testkit::{eventually_blocking, postgres_database};
 
 use crate::lab::{Lab, Server, word};
@@ -152,6 +153,73 @@ fn play_guest(server: &Server) -> Told {
     told
 }
 
+const PHONE: i64 = 4_711;
+
+/// The owner's phone is told that something waits, and then how it ended; whoever is cut off in
+/// between sees the same in the end.
+fn play_phone(server: &Server, api: &BotApi) -> Told {
+    let mut told = Told::default();
+    let is_gone = || server.try_call("GET", "/readyz", None).is_none();
+    let sees = |words: &str| {
+        let messages = api.phone(PHONE).messages();
+        messages.iter().any(|message| message.text.contains(words))
+    };
+    let wait = |words: &str| {
+        eventually_blocking("the phone to show it, or the server to go", || {
+            (sees(words) || is_gone()).then_some(())
+        });
+    };
+    if let Some((_, queued)) = server.try_call("POST", "/api/actions/risky-one/run", None) {
+        let id = word(&queued, "action_row_id").to_owned();
+        told.queued = Some(id.clone());
+        wait("RISKY · Label of risky-one");
+        let path = format!("/api/actions/pending/{id}/approve");
+        if let Some((200, row)) = server.try_call("POST", &path, None)
+            && row["status"] == json!("executed")
+        {
+            told.executed.push(id);
+            wait("RAN, NOT CHECKED · Label of risky-one");
+        }
+    }
+    // What was sent is noted right behind it.
+    for _ in 0..40 {
+        if is_gone() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    told.cut_off = is_gone();
+    told
+}
+
+/// After the restart the phone shows how it stands, in a message that has the right buttons.
+fn check_phone(lab: &Lab, chosen: &str, api: &BotApi) {
+    let server = lab.serve(&[]);
+    let Some(row) = server
+        .proposals()
+        .into_iter()
+        .find(|row| word(row, "action_id") == "risky-one")
+    else {
+        return;
+    };
+    let expected = match word(&row, "status") {
+        "pending" => "RISKY",
+        "executed" => "RAN, NOT CHECKED",
+        other => panic!("{chosen}: {other}"),
+    };
+    eventually_blocking(&format!("{chosen}: the phone to show {expected}"), || {
+        let messages = api.phone(PHONE).messages();
+        let newest = messages
+            .iter()
+            .rev()
+            .find(|message| message.text.contains(word(&row, "code")))?;
+        newest.text.starts_with(expected).then_some(())
+    });
+    // At most one copy more than there should be: the one whose sending could not be noted.
+    let copies = api.phone(PHONE).messages().len();
+    assert!((1..=2).contains(&copies), "{chosen}: {copies} messages");
+}
+
 fn guest_catalogue() -> Value {
     json!({"hosts": {}, "actions": [
         {"id": "start-ct107", "kind": "guest_power", "node": "pve1", "vmid": 107, "op": "start", "tier": "safe"},
@@ -176,7 +244,9 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
     // Only a start that had to wait passes here.
     let busy = point.starts_with("start.");
     let guest = point.starts_with("proxmox.") || point.starts_with("verify.");
+    let phone = point.starts_with("notify.");
     let proxmox = guest.then(cluster);
+    let api = phone.then(BotApi::start);
     let mut lab = match &proxmox {
         Some(proxmox) => {
             let mut lab = Lab::with(&guest_catalogue());
@@ -195,6 +265,19 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         None if busy => Lab::with(&busy_catalogue()),
         None => Lab::new(),
     };
+    if let Some(api) = &api {
+        api.phone(PHONE).say("/start");
+        lab.environment = [
+            ("TELEGRAM_API_URL", api.url()),
+            (
+                "TELEGRAM_BOT_TOKEN",
+                void_testkit::telegram::TOKEN.to_owned(),
+            ),
+            ("TELEGRAM_ALLOWED_USERS", PHONE.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec();
+    }
     if engine == Engine::Postgres {
         lab.database_url = Some(postgres_database());
         // Another instance's run is left alone until its lease is over; here that is soon.
@@ -212,7 +295,10 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         Some(_) => Told::default(),
         None if busy => play_busy(&lab, &server),
         None if guest => play_guest(&server),
-        None => play(&server),
+        None => match &api {
+            Some(api) => play_phone(&server, api),
+            None => play(&server),
+        },
     };
     if told.cut_off {
         eventually_blocking("the killed server to be gone", || server.has_ended());
@@ -234,6 +320,9 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         None => lab.effects(),
     };
     check_after_restart(&lab, &chosen, &told, started);
+    if let Some(api) = &api {
+        check_phone(&lab, &chosen, api);
+    }
     killed
 }
 

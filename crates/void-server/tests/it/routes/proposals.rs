@@ -315,7 +315,7 @@ async fn a_wish_is_withdrawn_by_who_made_it_or_by_the_owner() {
 }
 
 /// A machine that never answers again.
-struct Lost;
+pub struct Lost;
 
 impl Channel for Lost {
     fn execute(&self, _: Permit) -> BoxFuture<'_, Outcome> {
@@ -353,7 +353,10 @@ async fn an_unknown_outcome_waits_until_the_owner_has_looked() {
         (&inbox["items"][0]["kind"], &inbox["items"][0]["id"]),
         (&json!("failure"), &row["id"])
     );
-    assert_eq!(inbox["counts"], json!({"proposal": 0, "failure": 1}));
+    assert_eq!(
+        inbox["counts"],
+        json!({"proposal": 0, "failure": 1, "untold": 0})
+    );
 
     let path = format!("/api/proposals/{}/settle", row["code"].as_str().unwrap());
     agent

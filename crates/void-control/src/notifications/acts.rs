@@ -1,0 +1,94 @@
+//! A notification sends its key back. The key alone says what is meant; it works once, for what was
+//! shown with it.
+
+use void_domain::actors::Actor;
+use void_domain::capabilities::Capabilities;
+use void_domain::digests::Digest;
+use void_domain::notifications::{Key, Meaning, Target};
+use void_domain::proposals::Proposal;
+use void_store::StoreError;
+
+use super::keys;
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::proposals::{self, Answer, DecideError, Decision, ProposalKey};
+use crate::random;
+
+#[derive(Debug)]
+pub struct Acted {
+    pub answer: Answer,
+    pub proposal: Proposal,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ActError {
+    /// It never was one, or its time is over; nobody is told which.
+    #[error("this token is not good, or no longer")]
+    NotGood,
+    #[error(transparent)]
+    Refused(#[from] DecideError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Decides as the token says that a pushed notification carried.
+pub async fn act_by_token(control: &Control, token: &str) -> Result<Acted, ActError> {
+    let Some(ntfy) = control.notifiers.ntfy() else {
+        return Err(ActError::NotGood);
+    };
+    let key = keys::find(control, token).await?.ok_or(ActError::NotGood)?;
+    // A key that was made for a chat is no token, whoever found it.
+    if key.target != Target::Ntfy || key.expires_at <= control.clock.now() {
+        return Err(ActError::NotGood);
+    }
+    let answer = match key.meaning {
+        Meaning::Approve => Answer::Approve,
+        Meaning::RejectBecause(_) => Answer::Reject,
+        Meaning::Ask
+        | Meaning::Back
+        | Meaning::Reject
+        | Meaning::Details
+        | Meaning::Show
+        | Meaning::Test => return Err(ActError::NotGood),
+    };
+    let ctx = owner_ctx(
+        control,
+        Actor::Owner {
+            surface: ntfy.surface(),
+        },
+    )?;
+    let proposal = decide(control, &ctx, &key, answer).await?;
+    Ok(Acted { answer, proposal })
+}
+
+/// The owner, by a way that was checked.
+pub(super) fn owner_ctx(control: &Control, actor: Actor) -> Result<Ctx, StoreError> {
+    Ok(Ctx {
+        actor,
+        capabilities: Capabilities::none(),
+        request_id: random::request_id(control.clock.now())?,
+        authenticated_ago: None,
+    })
+}
+
+pub(super) async fn decide(
+    control: &Control,
+    ctx: &Ctx,
+    key: &Key,
+    answer: Answer,
+) -> Result<Proposal, DecideError> {
+    let Some((id, digest)): Option<(_, Digest)> = key.about else {
+        return Err(DecideError::NotFound);
+    };
+    let reason = match key.meaning {
+        Meaning::RejectBecause(because) => because.reason().map(str::to_owned),
+        _ => None,
+    };
+    let decision = Decision {
+        answer,
+        digest: Some(digest),
+        reason,
+        key: Some(key.hash),
+    };
+    proposals::decide(control, ctx, ProposalKey::Id(id), decision).await
+}

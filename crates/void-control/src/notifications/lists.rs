@@ -1,0 +1,143 @@
+//! How it stands with telling the owner: every place, and what was put aside.
+
+use serde_json::json;
+use void_domain::ids::NotificationId;
+use void_domain::notifications::{Channel, Delivery, Target};
+use void_domain::time::Timestamp;
+use void_store::notifications::{self, pairs};
+use void_store::{StoreError, Tx};
+
+use super::standing::Standing;
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::records;
+
+const FAILED_SHOWN: u32 = 100;
+
+/// One place where the owner is told.
+#[derive(Debug, Clone)]
+pub struct Place {
+    pub channel: Channel,
+    /// `None`: set up, but nobody is paired yet.
+    pub target: Option<Target>,
+    /// What the account calls itself, or the address.
+    pub name: String,
+    pub paired_at: Option<Timestamp>,
+    pub waiting: u64,
+    pub failed: u64,
+    pub last_sent_at: Option<Timestamp>,
+    /// What is wrong with the channel now.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Listing {
+    pub places: Vec<Place>,
+    pub failed: Vec<Delivery>,
+    /// Proposals that wait without anybody knowing.
+    pub untold: u64,
+}
+
+pub async fn list(control: &Control) -> Result<Listing, StoreError> {
+    let this = control.clone();
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                Ok(Listing {
+                    places: places(tx, &this).await?,
+                    failed: notifications::list_failed(tx, FAILED_SHOWN).await?,
+                    untold: notifications::count_untold(tx).await?,
+                })
+            })
+        })
+        .await
+}
+
+async fn places(tx: &mut Tx, control: &Control) -> Result<Vec<Place>, StoreError> {
+    let mut places = Vec::new();
+    if let Some(bot) = control.notifiers.telegram() {
+        let pairs = pairs::list(tx).await?;
+        let mut targets: Vec<Target> = bot.allowed_targets();
+        if targets.is_empty() {
+            targets.extend(pairs.iter().map(|pair| pair.target.clone()));
+        }
+        for target in &targets {
+            let pair = pairs.iter().find(|pair| pair.target == *target);
+            let name = pair.map_or("not paired, allowed by the settings", |pair| &pair.name);
+            let mut place = place(tx, control, target, name.to_owned()).await?;
+            place.paired_at = pair.map(|pair| pair.paired_at);
+            places.push(place);
+        }
+        if targets.is_empty() {
+            places.push(Place {
+                channel: Channel::Telegram,
+                target: None,
+                name: "nobody is paired yet".to_owned(),
+                paired_at: None,
+                waiting: 0,
+                failed: 0,
+                last_sent_at: None,
+                problem: problem(control, Channel::Telegram),
+            });
+        }
+    }
+    if let Some(ntfy) = control.notifiers.ntfy() {
+        places.push(place(tx, control, &Target::Ntfy, ntfy.address()).await?);
+    }
+    for webhook in control
+        .notifiers
+        .ways()
+        .into_iter()
+        .flat_map(|ways| &ways.webhooks)
+    {
+        let name = webhook.name().to_owned();
+        let target = Target::Webhook { name: name.clone() };
+        places.push(place(tx, control, &target, name).await?);
+    }
+    Ok(places)
+}
+
+async fn place(
+    tx: &mut Tx,
+    control: &Control,
+    target: &Target,
+    name: String,
+) -> Result<Place, StoreError> {
+    let (waiting, failed, last_sent_at) = notifications::standing(tx, target).await?;
+    Ok(Place {
+        channel: target.channel(),
+        target: Some(target.clone()),
+        name,
+        paired_at: None,
+        waiting,
+        failed,
+        last_sent_at,
+        problem: problem(control, target.channel()),
+    })
+}
+
+fn problem(control: &Control, channel: Channel) -> Option<String> {
+    match control.notifiers.standings()?.get(channel)? {
+        Standing::Works { .. } => None,
+        Standing::Broken { since, why } => Some(format!("{why}, since {since}")),
+    }
+}
+
+/// Tries something again that was put aside. `false`: it was not.
+pub async fn retry(control: &Control, ctx: &Ctx, id: NotificationId) -> Result<bool, StoreError> {
+    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                if !notifications::retry(tx, id, at).await? {
+                    return Ok(false);
+                }
+                let detail = json!({"notification": id});
+                records::audit(tx, &scribe, at, "notification.retried", None, detail).await?;
+                Ok(true)
+            })
+        })
+        .await
+}

@@ -1,0 +1,214 @@
+//! ntfy: a push with Reject and a link. Approve only where the owner said so, on a topic that needs a
+//! token to read, and never for what is critical.
+//!
+//! Messages are published as JSON, so that nothing in them is parsed as an action or a header. The
+//! keys of the actions are in the body of a POST, never in an address.
+
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use void_domain::actors::Surface;
+use void_domain::catalogue::Risk;
+use void_domain::notifications::messages::{self, Message};
+use void_domain::notifications::{Because, Content, Delivery, Meaning, Target, news};
+use void_domain::policy::{Offer, offer};
+use void_domain::proposals::Proposal;
+use void_domain::secrets::Secret;
+
+use super::http::{Http, parse_url};
+use super::worker::{self, Receipt, SendError};
+use super::{InvalidNotifier, frame, is_plain_token, keys};
+use crate::control::Control;
+
+const PATIENCE: Duration = Duration::from_secs(15);
+/// ntfy cuts longer messages into attachments.
+const MESSAGE_BYTES_MAX: usize = 4_000;
+const TITLE_CHARS_MAX: usize = 200;
+/// ntfy's own path on which actions call Void.
+pub(super) const ACT_PATH: &str = "/api/notifications/act";
+
+#[derive(Clone)]
+pub struct NtfyConfig {
+    /// `https://ntfy.sh/my-topic`
+    pub url: String,
+    pub token: Option<Secret>,
+    pub may_approve: bool,
+}
+
+pub(super) struct Ntfy {
+    server: Url,
+    topic: String,
+    headers: HeaderMap,
+    may_approve: bool,
+    http: Http,
+}
+
+impl Ntfy {
+    pub(super) fn new(config: NtfyConfig) -> Result<Self, InvalidNotifier> {
+        let mut server = parse_url(&config.url, "the ntfy address")?;
+        let path = server.path().trim_matches('/').to_owned();
+        let (before, topic) = path.rsplit_once('/').unwrap_or(("", &path));
+        let is_topic = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if topic.is_empty() || topic.len() > 64 || !topic.bytes().all(is_topic) {
+            return Err(InvalidNotifier::Topic);
+        }
+        if config.may_approve && config.token.is_none() {
+            return Err(InvalidNotifier::OpenTopic);
+        }
+        let mut headers = HeaderMap::new();
+        if let Some(token) = &config.token {
+            let problem = InvalidNotifier::Token("ntfy.token");
+            if !is_plain_token(token) {
+                return Err(problem);
+            }
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
+                .map_err(|_| problem)?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let topic = topic.to_owned();
+        server.set_path(before);
+        Ok(Self {
+            server,
+            topic,
+            headers,
+            may_approve: config.may_approve,
+            http: Http::new(None)?,
+        })
+    }
+
+    pub(super) const fn surface(&self) -> Surface {
+        Surface::Ntfy {
+            may_approve: self.may_approve,
+        }
+    }
+
+    pub(super) fn address(&self) -> String {
+        let server = self.server.as_str().trim_end_matches('/');
+        format!("{server}/{}", self.topic)
+    }
+
+    pub(super) async fn publish(&self, mut message: Value) -> Result<Option<String>, SendError> {
+        if let Value::Object(members) = &mut message {
+            members.insert("topic".to_owned(), json!(self.topic));
+        }
+        let sent = self.http.post(
+            self.server.clone(),
+            self.headers.clone(),
+            message.to_string(),
+            PATIENCE,
+        );
+        let answer = sent.await.map_err(|error| SendError::Later(error.0))?;
+        let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        match answer.status {
+            200 => Ok(body.get("id").and_then(Value::as_str).map(str::to_owned)),
+            429 => Err(SendError::Pause(Duration::from_secs(30))),
+            401 | 403 => Err(SendError::Never("ntfy refused the token".to_owned())),
+            status => Err(SendError::Later(format!("ntfy answered {status}"))),
+        }
+    }
+}
+
+pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Receipt, SendError> {
+    let Some(ntfy) = control.notifiers.ntfy() else {
+        return Err(SendError::Never("ntfy is no longer set up".to_owned()));
+    };
+    let message = match &delivery.content {
+        Content::Message(id) => {
+            let proposal = worker::subject(control, *id).await?;
+            if delivery.shown == 0 && news(&proposal).is_none() {
+                return Err(SendError::Nothing);
+            }
+            about(control, ntfy, &proposal).await?
+        }
+        Content::Digest => {
+            let (tally, named) = worker::digest(control, delivery.id).await?;
+            let message = messages::digest(&tally, &named, &frame(control).await?);
+            let link = control
+                .notifiers
+                .public_url()
+                .map(|url| format!("{url}/inbox"));
+            // What was said before is replaced, without a sound.
+            let priority = if delivery.shown == 0 { 4 } else { 1 };
+            published(&message, priority, link, Vec::new())
+        }
+        Content::Event(..) => return Err(SendError::Never("ntfy takes messages only".to_owned())),
+    };
+    let mut message = message;
+    if let Value::Object(members) = &mut message {
+        // One notification per thing, replaced in place where the app can.
+        members.insert(
+            "sequence_id".to_owned(),
+            json!(delivery.id.to_string().replace('-', "")),
+        );
+    }
+    let message_ref = ntfy.publish(message).await?;
+    Ok(Receipt { message_ref })
+}
+
+async fn about(control: &Control, ntfy: &Ntfy, proposal: &Proposal) -> Result<Value, SendError> {
+    let message = messages::about(proposal, &frame(control).await?);
+    let link = control.notifiers.link(proposal.code.as_str());
+    let asks = messages::asks(proposal);
+    let actions = match (asks, control.notifiers.public_url()) {
+        (true, Some(base)) => actions(control, ntfy, proposal, &message, base).await?,
+        _ => Vec::new(),
+    };
+    let priority = match (asks, proposal.wish.risk) {
+        (true, Risk::Critical) => 5,
+        (true, Risk::Guarded | Risk::Nominal) => 4,
+        (false, _) => 1,
+    };
+    Ok(published(&message, priority, link, actions))
+}
+
+fn published(message: &Message, priority: u8, link: Option<String>, actions: Vec<Value>) -> Value {
+    let title: String = message.title.chars().take(TITLE_CHARS_MAX).collect();
+    let body = void_domain::text::cut(&message.body, MESSAGE_BYTES_MAX);
+    let mut published = json!({"title": title, "message": body, "priority": priority});
+    if let Value::Object(members) = &mut published {
+        if let Some(link) = link {
+            members.insert("click".to_owned(), json!(link));
+        }
+        if !actions.is_empty() {
+            members.insert("actions".to_owned(), json!(actions));
+        }
+    }
+    published
+}
+
+async fn actions(
+    control: &Control,
+    ntfy: &Ntfy,
+    proposal: &Proposal,
+    message: &Message,
+    base: &str,
+) -> Result<Vec<Value>, SendError> {
+    let reject = Meaning::RejectBecause(Because::Unsaid);
+    let keys = keys::mint(control, &Target::Ntfy, Some(proposal), &[reject]).await?;
+    let mut actions = Vec::new();
+    let may_offer = message.is_whole && message.body.len() <= MESSAGE_BYTES_MAX;
+    if may_offer && offer(ntfy.surface(), proposal.wish.risk) != Offer::LinkOnly {
+        let key = keys::mint_approval(control, &Target::Ntfy, proposal).await?;
+        actions.push(post_action("Approve", base, &key));
+    }
+    actions.extend(keys.iter().map(|key| post_action("Reject", base, key)));
+    if let Some(link) = control.notifiers.link(proposal.code.as_str()) {
+        actions.push(json!({"action": "view", "label": "Open", "url": link}));
+    }
+    Ok(actions)
+}
+
+fn post_action(label: &str, base: &str, key: &str) -> Value {
+    json!({
+        "action": "http",
+        "label": label,
+        "url": format!("{base}{ACT_PATH}"),
+        "method": "POST",
+        "headers": {"Content-Type": "application/json"},
+        "body": json!({"token": key}).to_string(),
+        "clear": true,
+    })
+}

@@ -1,0 +1,183 @@
+//! Writes what is to be told, in the transaction that causes it. Nothing is sent here.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use void_domain::events::EventKind;
+use void_domain::notifications::{Content, News, QuietHours, Target, news, not_before};
+use void_domain::proposals::{Proposal, State, Status};
+use void_domain::time::Timestamp;
+use void_store::notifications::pairs;
+use void_store::notifications::{self, New};
+use void_store::{StoreError, Tx, proposals};
+
+use crate::random;
+
+/// Where things are told. Empty, and free of cost, where no channel is set up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outbox(Option<Arc<Places>>);
+
+#[derive(Debug)]
+struct Places {
+    /// `None`: no bot. Empty: whoever is paired.
+    telegram_users: Option<Vec<i64>>,
+    ntfy: bool,
+    webhooks: Vec<String>,
+    quiet: Option<QuietHours>,
+}
+
+impl Outbox {
+    pub(super) fn new(
+        telegram_users: Option<Vec<i64>>,
+        ntfy: bool,
+        webhooks: Vec<String>,
+        quiet: Option<QuietHours>,
+    ) -> Self {
+        Self(Some(Arc::new(Places {
+            telegram_users,
+            ntfy,
+            webhooks,
+            quiet,
+        })))
+    }
+}
+
+impl Places {
+    /// Where a person reads.
+    async fn people(&self, tx: &mut Tx) -> Result<Vec<Target>, StoreError> {
+        let mut targets: Vec<Target> = match &self.telegram_users {
+            None => Vec::new(),
+            Some(users) if users.is_empty() => {
+                let pairs = pairs::list(tx).await?;
+                pairs.into_iter().map(|pair| pair.target).collect()
+            }
+            Some(users) => {
+                let target = |user: &i64| Target::Telegram { user: *user };
+                users.iter().map(target).collect()
+            }
+        };
+        if self.ntfy {
+            targets.push(Target::Ntfy);
+        }
+        Ok(targets)
+    }
+}
+
+/// The event that is told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cause {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub kind: EventKind,
+}
+
+/// A proposal has moved, or was made: whoever was told about it is to be told again, and whoever
+/// should know of it now is to be told.
+pub(crate) async fn note(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    cause: Cause,
+    proposal: &Proposal,
+) -> Result<(), StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    let Cause { at, kind, .. } = cause;
+    let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
+    if kind != EventKind::ProposalCreated {
+        notifications::changed(tx, proposal.id, at).await?;
+        if matches!(proposal.state, State::Failed { .. } | State::Unknown { .. }) {
+            notifications::leave_digest(tx, proposal.id, quiet_until).await?;
+        }
+    }
+    if let Some(News::Ask | News::Trouble) = news(proposal) {
+        for target in places.people(tx).await? {
+            if kind == EventKind::ProposalCreated
+                || !notifications::has_message(tx, proposal.id, &target).await?
+            {
+                let content = Content::Message(proposal.id);
+                insert(tx, target, content, cause, quiet_until).await?;
+            }
+        }
+    }
+    for name in &places.webhooks {
+        let target = Target::Webhook { name: name.clone() };
+        let content = Content::Event(proposal.id, event_body(cause, proposal));
+        // Programs do not sleep.
+        insert(tx, target, content, cause, at).await?;
+    }
+    Ok(())
+}
+
+/// Whoever is new hears of what waits already.
+pub(super) async fn tell_waiting(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    target: &Target,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    const WAITING_MAX: u32 = 1_000;
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    for stored in proposals::list_in(tx, Status::Pending, WAITING_MAX).await? {
+        let proposal = stored.proposal;
+        if notifications::has_message(tx, proposal.id, target).await? {
+            continue;
+        }
+        let cause = Cause {
+            seq: 0,
+            at,
+            kind: EventKind::ProposalCreated,
+        };
+        let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
+        let content = Content::Message(proposal.id);
+        insert(tx, target.clone(), content, cause, quiet_until).await?;
+    }
+    Ok(())
+}
+
+async fn insert(
+    tx: &mut Tx,
+    target: Target,
+    content: Content,
+    cause: Cause,
+    not_before: Timestamp,
+) -> Result<(), StoreError> {
+    let new = New {
+        id: random::notification_id(cause.at)?,
+        target,
+        content,
+        seq: cause.seq,
+        at: cause.at,
+        not_before,
+    };
+    notifications::insert(tx, &new).await
+}
+
+/// What a program is told; the words of the requester are a member of their own.
+fn event_body(cause: Cause, proposal: &Proposal) -> String {
+    let wish = &proposal.wish;
+    json!({
+        "type": cause.kind.as_str(),
+        "seq": cause.seq,
+        "at": cause.at,
+        "proposal": {
+            "id": proposal.id,
+            "code": proposal.code,
+            "action_id": wish.action_id,
+            "label": wish.label,
+            "params": wish.params,
+            "tier": wish.tier,
+            "risk": wish.risk,
+            "target": wish.target,
+            "digest": wish.digest,
+            "status": proposal.status().as_str(),
+            "verification": proposal.verification().map(|seen| seen.outcome.as_str()),
+            "requested_by": proposal.requested_by.name,
+            "reason": proposal.reason,
+            "expires_at": proposal.expires_at,
+        },
+    })
+    .to_string()
+}

@@ -1,0 +1,134 @@
+//! What may be typed: `/start` with a code, `/status`, `/inbox`, `/freeze`. Text never decides anything
+//! about a proposal, whoever writes it.
+
+use serde_json::Value;
+use void_domain::actors::{Actor, Surface};
+use void_domain::notifications::Target;
+use void_domain::proposals::Status;
+use void_store::StoreError;
+
+use super::{Bot, admit, chats, keyboards, private_chat};
+use crate::control::Control;
+use crate::notifications::acts::owner_ctx;
+use crate::notifications::pairs;
+use crate::{freezes, inbox, proposals};
+
+const LISTED_MAX: u32 = 8;
+const CODE_BYTES_MAX: usize = 64;
+const HELP: &str = "I tell you what waits, and you answer with the buttons. /status, /inbox, /freeze. \
+    What you write never approves anything.";
+
+pub(super) async fn heard(control: &Control, bot: &Bot, message: &Value) -> Result<(), StoreError> {
+    let (from, chat) = (&message["from"], &message["chat"]);
+    let Some(text) = message.get("text").and_then(Value::as_str) else {
+        return Ok(());
+    };
+    let mut words = text.split_whitespace();
+    // In a chat with several bots a command names its bot.
+    let command = words.next().unwrap_or_default();
+    let command = command.split('@').next().unwrap_or_default();
+    if let ("/start", Some(code)) = (command, words.next()) {
+        return start(control, bot, from, chat, code).await;
+    }
+    let Some(target) = admit(control, from, chat).await? else {
+        // Strangers are not told that anybody is here.
+        return Ok(());
+    };
+    let Target::Telegram { user } = target else {
+        return Ok(());
+    };
+    match command {
+        "/status" => say(control, bot, user, &status(control).await?, None).await,
+        "/freeze" => say(control, bot, user, &freeze(control, user).await?, None).await,
+        "/inbox" => {
+            let (text, keyboard) = list(control, user).await?;
+            say(control, bot, user, &text, Some(keyboard)).await;
+        }
+        _ => say(control, bot, user, HELP, None).await,
+    }
+    Ok(())
+}
+
+async fn say(control: &Control, bot: &Bot, user: i64, text: &str, keyboard: Option<Value>) {
+    let target = Target::Telegram { user };
+    chats::patiently(control, &target, || bot.say(user, text, keyboard.clone())).await;
+}
+
+/// Said if there is room for it: nobody can make the bot speak until it may not.
+async fn hint(control: &Control, bot: &Bot, user: i64, text: &str) {
+    if control.notifiers.may_send(&Target::Telegram { user })
+        && let Err(error) = bot.say(user, text, None).await
+    {
+        tracing::debug!(error = error.words(), "a hint could not be sent");
+    }
+}
+
+/// Pairing, by the code of a link that the owner opened.
+async fn start(
+    control: &Control,
+    bot: &Bot,
+    from: &Value,
+    chat: &Value,
+    code: &str,
+) -> Result<(), StoreError> {
+    let Some(target @ Target::Telegram { user }) = private_chat(from, chat) else {
+        return Ok(());
+    };
+    let allowed = bot.allowed_users();
+    let may_pair = allowed.is_empty() || allowed.contains(&user);
+    let name = from.get("username").or_else(|| from.get("first_name"));
+    let name = name.and_then(Value::as_str).unwrap_or("?");
+    let paired = may_pair
+        && code.len() <= CODE_BYTES_MAX
+        && pairs::accept(control, &target, name, code).await?;
+    if paired {
+        let text =
+            "Paired. What waits for you is asked here from now on. /status, /inbox, /freeze.";
+        say(control, bot, user, text, None).await;
+    } else {
+        let text =
+            "This code is not good, or no longer. Make a new one with: void notify pair telegram";
+        hint(control, bot, user, text).await;
+    }
+    Ok(())
+}
+
+async fn status(control: &Control) -> Result<String, StoreError> {
+    let inbox = inbox::look(control, None, 1).await?;
+    let running = proposals::count_in(control, Status::Running).await?;
+    let frozen = freezes::current(control)
+        .await?
+        .holds_at(control.clock.now());
+    let down = crate::health::list(control)
+        .iter()
+        .filter(|view| view.standing.health == void_domain::services::Health::Down)
+        .count();
+    let rehearsal = if control.rehearsal { "REHEARSAL\n" } else { "" };
+    let frozen = if frozen { "\nFROZEN: nothing runs" } else { "" };
+    Ok(format!(
+        "{rehearsal}{} wait · {running} run · {} with unknown outcome · {down} services down{frozen}",
+        inbox.waiting_count, inbox.unknown_count
+    ))
+}
+
+async fn freeze(control: &Control, user: i64) -> Result<String, StoreError> {
+    let surface = Surface::Telegram { user };
+    let ctx = owner_ctx(control, Actor::Owner { surface })?;
+    let reason = Some("from Telegram".to_owned());
+    match freezes::freeze(control, &ctx, reason, None).await {
+        Ok(_) => Ok("Frozen: nothing runs. Thaw on the web or with: void thaw".to_owned()),
+        Err(freezes::FreezeError::Store(error)) => Err(error),
+        Err(error) => Ok(error.to_string()),
+    }
+}
+
+async fn list(control: &Control, user: i64) -> Result<(String, Value), StoreError> {
+    let inbox = inbox::look(control, None, LISTED_MAX).await?;
+    let text = match inbox.waiting_count {
+        0 => "Nothing waits for you.".to_owned(),
+        1 => "1 waits for you.".to_owned(),
+        count => format!("{count} wait for you; the oldest:"),
+    };
+    let keyboard = keyboards::choices(control, &Target::Telegram { user }, &inbox.waiting).await?;
+    Ok((text, keyboard))
+}

@@ -1,0 +1,342 @@
+//! Hears what comes from Telegram: taps on buttons, and a few commands. Everything passes one gate,
+//! every tap is answered, and nothing that is unknown means anything.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use void_domain::actors::{Actor, Surface};
+use void_domain::notifications::{Channel, Key, Meaning, Target, messages};
+use void_domain::proposals::Proposal;
+use void_domain::text;
+use void_store::notifications;
+use void_store::{StoreError, proposals};
+
+use super::{Bot, CallError, admit, chats, commands, is_broken, keyboards};
+use crate::control::Control;
+use crate::notifications::acts::{self, owner_ctx};
+use crate::notifications::{frame, keys};
+use crate::proposals::{Answer, DecideError};
+use crate::records;
+
+const UPDATES_MAX: u32 = 50;
+/// What the network may take on top of the time that a question stays open.
+const POLL_MARGIN: Duration = Duration::from_secs(15);
+const PAUSE_FIRST: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// An update that cannot be handled is left behind after this many tries.
+const HANDLE_TRIES_MAX: u32 = 5;
+
+/// Asks for updates for as long as this instance holds the lease.
+pub(in crate::notifications) async fn listen(control: Control, mut holds: watch::Receiver<bool>) {
+    let Some(bot) = control.notifiers.telegram() else {
+        return;
+    };
+    let mut stopping = control.stopping.subscribe();
+    let mut place = Place::default();
+    let mut pause = PAUSE_FIRST;
+    loop {
+        let stopped = tokio::select! {
+            held = holds.wait_for(|holds| *holds) => held.is_err(),
+            _ = stopping.wait_for(|stop| *stop) => true,
+        };
+        if stopped {
+            return;
+        }
+        let heard = tokio::select! {
+            heard = ask(&control, bot, &mut place) => heard,
+            _ = stopping.wait_for(|stop| *stop) => return,
+        };
+        if heard {
+            pause = PAUSE_FIRST;
+            continue;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = stopping.wait_for(|stop| *stop) => return,
+        }
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+/// Where we are in the stream of updates.
+#[derive(Default)]
+struct Place {
+    /// The first update that was not handled yet.
+    next: i64,
+    tries: u32,
+}
+
+/// One question and what it brings; `false` if something is wrong and a pause would help.
+async fn ask(control: &Control, bot: &Bot, place: &mut Place) -> bool {
+    let params = json!({
+        "offset": place.next,
+        "limit": UPDATES_MAX,
+        "timeout": bot.poll_for.as_secs(),
+        "allowed_updates": ["message", "callback_query"],
+    });
+    let updates = match bot
+        .call("getUpdates", params, bot.poll_for + POLL_MARGIN)
+        .await
+    {
+        Ok(updates) => updates,
+        Err(error) => {
+            is_broken(control, &poll_problem(&error));
+            return false;
+        }
+    };
+    if let Some(standings) = control.notifiers.standings() {
+        standings.works(Channel::Telegram, control.clock.now());
+    }
+    for update in updates.as_array().into_iter().flatten() {
+        let Some(number) = update.get("update_id").and_then(Value::as_i64) else {
+            continue;
+        };
+        if let Err(error) = handle(control, bot, update).await {
+            place.tries += 1;
+            tracing::error!(%error, tries = place.tries, "an update could not be handled");
+            if place.tries < HANDLE_TRIES_MAX {
+                place.next = number;
+                return false;
+            }
+        }
+        place.tries = 0;
+        // Updates may come twice or out of order; the stream is confirmed up to the newest.
+        place.next = place.next.max(number.saturating_add(1));
+    }
+    true
+}
+
+fn poll_problem(error: &CallError) -> String {
+    match error {
+        CallError::Refused { code: 409, words, .. } if words.contains("webhook") => {
+            "a webhook is set for this bot, so it cannot be polled (409); remove it with deleteWebhook".to_owned()
+        }
+        CallError::Refused { code: 409, .. } => {
+            "another program is polling this bot (409); stop it, or use a bot of its own".to_owned()
+        }
+        CallError::Refused { code: 401 | 404, .. } => "telegram refused the bot's token".to_owned(),
+        other => other.words(),
+    }
+}
+
+async fn handle(control: &Control, bot: &Bot, update: &Value) -> Result<(), StoreError> {
+    if let Some(callback) = update.get("callback_query") {
+        let answer = tapped(control, bot, callback).await?;
+        if let Some(id) = callback.get("id").and_then(Value::as_str) {
+            bot.answer(id, &answer).await;
+        }
+    } else if let Some(message) = update.get("message") {
+        commands::heard(control, bot, message).await?;
+    }
+    Ok(())
+}
+
+const NOT_FOR_YOU: &str = "This is not for you.";
+const TOO_OLD: &str = "This button is out of date. Look at the newest message, or send /inbox.";
+
+/// A tap, checked from the outside in: who, where, which key. What the person reads as an answer.
+async fn tapped(control: &Control, bot: &Bot, callback: &Value) -> Result<String, StoreError> {
+    let (from, message) = (&callback["from"], &callback["message"]);
+    let Some(target) = admit(control, from, &message["chat"]).await? else {
+        record_stranger(control, from, &message["chat"]).await?;
+        return Ok(NOT_FOR_YOU.to_owned());
+    };
+    let data = callback
+        .get("data")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let Some(key) = keys::find(control, data).await? else {
+        return Ok(TOO_OLD.to_owned());
+    };
+    let number = message
+        .get("message_id")
+        .and_then(Value::as_i64)
+        .unwrap_or_default();
+    let is_forwarded = ["forward_origin", "forward_from", "forward_date", "via_bot"]
+        .into_iter()
+        .any(|member| message.get(member).is_some());
+    if key.target != target || is_forwarded {
+        record_stranger(control, from, &message["chat"]).await?;
+        return Ok(TOO_OLD.to_owned());
+    }
+    let tap = Tap {
+        control,
+        bot,
+        target,
+        key,
+        number,
+    };
+    tap.act().await
+}
+
+/// Whoever taps without being the owner is on the record.
+async fn record_stranger(control: &Control, from: &Value, chat: &Value) -> Result<(), StoreError> {
+    let detail = json!({
+        "channel": "telegram",
+        "user": from.get("id").and_then(Value::as_i64),
+        "chat": chat.get("id").and_then(Value::as_i64),
+    });
+    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                records::audit(tx, &scribe, at, "notification.refused", None, detail).await
+            })
+        })
+        .await
+}
+
+/// A tap by the owner on a button of ours.
+struct Tap<'a> {
+    control: &'a Control,
+    bot: &'a Bot,
+    target: Target,
+    key: Key,
+    /// The message that the button is under.
+    number: i64,
+}
+
+impl Tap<'_> {
+    async fn act(self) -> Result<String, StoreError> {
+        let Some((id, _)) = self.key.about else {
+            self.show(keyboards::keyboard(&[])).await;
+            return Ok("It works.".to_owned());
+        };
+        let control = self.control;
+        let found = control
+            .store
+            .read(move |tx| Box::pin(proposals::find(tx, id)))
+            .await?;
+        let Some(proposal) = found.map(|stored| stored.proposal) else {
+            return Ok(TOO_OLD.to_owned());
+        };
+        if self.key.meaning == Meaning::Show {
+            return self.show_again(&proposal).await;
+        }
+        if !self.is_current(&proposal).await? {
+            // A copy that nobody remembers: it loses its buttons.
+            self.show(keyboards::keyboard(&[])).await;
+            return Ok(TOO_OLD.to_owned());
+        }
+        let is_late = self.key.expires_at <= control.clock.now();
+        match self.key.meaning {
+            Meaning::Details => {
+                let details = messages::details(&proposal, &frame(control).await?);
+                self.say(&details).await;
+                Ok(String::new())
+            }
+            // The outbox brings the message up to date.
+            _ if !messages::asks(&proposal) => Ok(already(&proposal)),
+            Meaning::Approve if is_late => {
+                self.back(&proposal).await?;
+                Ok("That took too long, nothing ran. Tap Approve… again.".to_owned())
+            }
+            Meaning::Ask => {
+                let keyboard = keyboards::confirm(control, &self.target, &proposal).await?;
+                self.show(keyboard).await;
+                Ok(String::new())
+            }
+            Meaning::Reject => {
+                let keyboard = keyboards::reasons(control, &self.target, &proposal).await?;
+                self.show(keyboard).await;
+                Ok("Why not?".to_owned())
+            }
+            Meaning::Back => {
+                self.back(&proposal).await?;
+                Ok(String::new())
+            }
+            Meaning::Approve => self.decide(Answer::Approve).await,
+            Meaning::RejectBecause(_) => self.decide(Answer::Reject).await,
+            Meaning::Show | Meaning::Test => Ok(TOO_OLD.to_owned()),
+        }
+    }
+
+    /// Whether the button is under the message that shows the proposal in this chat.
+    async fn is_current(&self, proposal: &Proposal) -> Result<bool, StoreError> {
+        let (id, target) = (proposal.id, self.target.clone());
+        let found = self.control.store.read(move |tx| {
+            Box::pin(async move { notifications::find_message(tx, id, &target).await })
+        });
+        let message_ref = found.await?.and_then(|message| message.message_ref);
+        Ok(message_ref == Some(self.number.to_string()))
+    }
+
+    async fn decide(&self, answer: Answer) -> Result<String, StoreError> {
+        let surface = Surface::Telegram { user: self.user() };
+        let ctx = owner_ctx(self.control, Actor::Owner { surface })?;
+        match acts::decide(self.control, &ctx, &self.key, answer).await {
+            Ok(_) if answer == Answer::Approve => Ok("Approved.".to_owned()),
+            Ok(_) => Ok("Rejected.".to_owned()),
+            Err(DecideError::Store(error)) => Err(error),
+            Err(error) => Ok(text::escaped(&error.to_string())),
+        }
+    }
+
+    async fn back(&self, proposal: &Proposal) -> Result<(), StoreError> {
+        let message = messages::about(proposal, &frame(self.control).await?);
+        let keyboard = keyboards::card(self.control, self.user(), proposal, &message).await?;
+        self.show(keyboard).await;
+        Ok(())
+    }
+
+    /// A new message about a proposal of a list; the old one loses its buttons.
+    async fn show_again(&self, proposal: &Proposal) -> Result<String, StoreError> {
+        if !messages::asks(proposal) {
+            return Ok(already(proposal));
+        }
+        let (id, target, now) = (proposal.id, self.target.clone(), self.control.clock.now());
+        let shown = self.control.store.write(move |tx| {
+            Box::pin(async move { notifications::show_again(tx, id, &target, now).await })
+        });
+        let old: Option<String> = shown.await?;
+        if let Some(old) = old.and_then(|old| old.parse().ok()) {
+            let empty = keyboards::keyboard(&[]);
+            self.interactively(|| self.bot.edit_keyboard(self.user(), old, empty.clone()))
+                .await;
+        }
+        Ok(String::new())
+    }
+
+    async fn show(&self, keyboard: Value) {
+        let edit = || {
+            self.bot
+                .edit_keyboard(self.user(), self.number, keyboard.clone())
+        };
+        self.interactively(edit).await;
+    }
+
+    async fn say(&self, text: &str) {
+        self.interactively(|| self.bot.say(self.user(), text, None))
+            .await;
+    }
+
+    /// Somebody looks at the screen and waits.
+    async fn interactively<T, F>(&self, call: impl Fn() -> F)
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        chats::patiently(self.control, &self.target, call).await;
+    }
+
+    const fn user(&self) -> i64 {
+        match self.target {
+            Target::Telegram { user } => user,
+            Target::Ntfy | Target::Webhook { .. } => 0,
+        }
+    }
+}
+
+/// "Already approved by owner-cli"
+fn already(proposal: &Proposal) -> String {
+    let (by, _) = proposal.resolution();
+    let verb = match proposal.approval() {
+        Some(_) => "approved",
+        None => proposal.status().as_str(),
+    };
+    format!(
+        "Already {verb} by {}.",
+        text::escaped(by.unwrap_or("system"))
+    )
+}

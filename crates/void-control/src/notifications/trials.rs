@@ -1,0 +1,77 @@
+//! A test message to every place, sent at once and not through the outbox: whoever asks wants to know
+//! what happened.
+
+use serde_json::json;
+use void_domain::notifications::Target;
+use void_store::StoreError;
+
+use super::worker::SendError;
+use super::{lists, telegram};
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::{random, records};
+
+#[derive(Debug, Clone)]
+pub struct Tried {
+    pub target: Target,
+    pub problem: Option<String>,
+}
+
+/// Sends to `only`, or to every place there is.
+pub async fn try_out(
+    control: &Control,
+    ctx: &Ctx,
+    only: Option<Target>,
+) -> Result<Vec<Tried>, StoreError> {
+    let places = lists::list(control).await?.places;
+    let targets = places.into_iter().filter_map(|place| place.target);
+    let wanted = targets.filter(|target| only.as_ref().is_none_or(|only| only == target));
+    let mut tried = Vec::new();
+    for target in wanted {
+        let problem = match send(control, &target).await {
+            Ok(()) => None,
+            Err(SendError::Later(why) | SendError::Never(why)) => Some(why),
+            Err(SendError::Pause(pause)) => Some(format!("it asks to wait {} s", pause.as_secs())),
+            Err(SendError::Nothing) => Some("there was nothing to say".to_owned()),
+            Err(SendError::Store(error)) => return Err(error),
+        };
+        tried.push(Tried { target, problem });
+    }
+    let detail = json!({
+        "targets": tried.iter().map(|tried| tried.target.to_string()).collect::<Vec<_>>(),
+        "failed": tried.iter().filter(|tried| tried.problem.is_some()).count(),
+    });
+    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                records::audit(tx, &scribe, at, "notification.tested", None, detail).await
+            })
+        })
+        .await?;
+    Ok(tried)
+}
+
+async fn send(control: &Control, target: &Target) -> Result<(), SendError> {
+    let now = control.clock.now();
+    match target {
+        Target::Telegram { user } => telegram::send_test(control, *user).await,
+        Target::Ntfy => {
+            let Some(ntfy) = control.notifiers.ntfy() else {
+                return Err(SendError::Nothing);
+            };
+            let message =
+                json!({"title": "Void", "message": "A test: messages arrive here.", "priority": 3});
+            ntfy.publish(message).await.map(|_| ())
+        }
+        Target::Webhook { name } => {
+            let Some(webhook) = control.notifiers.webhook(name) else {
+                return Err(SendError::Nothing);
+            };
+            let id = random::notification_id(now)?.to_string();
+            let body = json!({"type": "notification.test", "at": now, "id": id});
+            webhook.post(now, &id, body.to_string()).await
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Sends what the outbox holds, one loop per channel, on the one instance that holds the lease.
+//!
+//! A message may arrive twice if Void ends between sending and noting it; it is never forgotten.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::watch;
+use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::fail_point;
+use void_domain::ids::{NotificationId, ProposalId};
+use void_domain::notifications::messages::DIGEST_NAMED_MAX;
+use void_domain::notifications::{
+    Channel, Content, DIGEST_FOLLOWED_FOR, DIGEST_GROWS_FOR, Delivery, SEPARATE_MAX,
+    SEPARATE_PER_MINUTE_MAX, TRIES_MAX, Tally, Target, pause_after,
+};
+use void_domain::proposals::Proposal;
+use void_domain::text;
+use void_domain::time::Timestamp;
+use void_store::notifications::{self, New};
+use void_store::{StoreError, Tx, events, proposals};
+
+use super::{is_known, ntfy, telegram, webhooks};
+use crate::control::Control;
+use crate::{random, records};
+
+/// How many are looked at in one round.
+const ROUND: u32 = 100;
+/// Whatever else is committed while one waits this long is sent in the same round.
+const GATHER: Duration = Duration::from_millis(50);
+/// Retries and ends of quiet hours come due without anybody committing anything.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+const LEASE_LASTS: Duration = Duration::from_secs(15);
+const LEASE_EVERY: Duration = Duration::from_secs(5);
+/// A digest that was delivered says something new at most this often.
+const DIGEST_EVERY: Duration = Duration::from_secs(2);
+const ERROR_BYTES_MAX: usize = 300;
+
+/// What the other side calls the message.
+pub(super) struct Receipt {
+    pub message_ref: Option<String>,
+}
+
+pub(super) enum SendError {
+    /// There is nothing to say any more.
+    Nothing,
+    /// The other side asks for a pause; this is no failure.
+    Pause(Duration),
+    Later(String),
+    /// Trying again would not help.
+    Never(String),
+    Store(StoreError),
+}
+
+impl From<StoreError> for SendError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+pub(super) fn start(control: &Control) -> Result<(), StoreError> {
+    let holds = watch::Sender::new(false);
+    for channel in control.notifiers.channels() {
+        tokio::spawn(send_all(control.clone(), channel, holds.subscribe()));
+    }
+    if control.notifiers.telegram().is_some() {
+        tokio::spawn(telegram::listen(control.clone(), holds.subscribe()));
+    }
+    let holder = random::request_id(control.clock.now())?.to_string();
+    tokio::spawn(keep_lease(control.clone(), holder, holds));
+    Ok(())
+}
+
+/// Asks for the lease again and again; whoever stops gives it back.
+async fn keep_lease(control: Control, holder: String, holds: watch::Sender<bool>) {
+    let mut stopping = control.stopping.subscribe();
+    loop {
+        let (now, asks) = (control.clock.now(), holder.clone());
+        let held = control
+            .store
+            .write_closing(move |tx| {
+                Box::pin(async move {
+                    notifications::hold_lease(tx, &asks, now, now.plus(LEASE_LASTS)).await
+                })
+            })
+            .await;
+        holds.send_replace(held.unwrap_or(false));
+        let stopped = tokio::select! {
+            () = tokio::time::sleep(LEASE_EVERY) => false,
+            _ = stopping.wait_for(|stop| *stop) => true,
+        };
+        if stopped {
+            break;
+        }
+    }
+    holds.send_replace(false);
+    let _: Result<(), StoreError> = control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move { notifications::release_lease(tx, &holder).await })
+        })
+        .await;
+}
+
+async fn send_all(control: Control, channel: Channel, mut holds: watch::Receiver<bool>) {
+    let mut committed = control.store.committed();
+    let mut stopping = control.stopping.subscribe();
+    loop {
+        let stopped = tokio::select! {
+            changed = committed.changed() => changed.is_err(),
+            () = tokio::time::sleep(LOOK_EVERY) => false,
+            _ = stopping.wait_for(|stop| *stop) => true,
+        };
+        if stopped {
+            return;
+        }
+        tokio::time::sleep(GATHER).await;
+        let is_ours = *holds.borrow_and_update();
+        if is_ours && let Err(error) = round(&control, channel).await {
+            tracing::warn!(%error, channel = channel.as_str(), "the outbox could not be read or written; it is tried again");
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+}
+
+/// Sends what is due and may be sent now; the rest is looked at in the next round.
+async fn round(control: &Control, channel: Channel) -> Result<(), StoreError> {
+    let now = control.clock.now();
+    let due = control
+        .store
+        .read(move |tx| Box::pin(notifications::list_due(tx, channel, now, ROUND)))
+        .await?;
+    let mut gathered: Vec<Target> = Vec::new();
+    for delivery in due {
+        if gathered.contains(&delivery.target) && delivery.shown == 0 {
+            continue;
+        }
+        let is_fresh = delivery.shown == 0 && matches!(delivery.content, Content::Message(_));
+        if is_fresh && gather(control, &delivery.target).await? {
+            gathered.push(delivery.target);
+            continue;
+        }
+        if !is_known(control, &delivery.target) {
+            let error = SendError::Never("the settings no longer name this place".to_owned());
+            record_failure(control, &delivery, error).await?;
+        } else if control.notifiers.may_send(&delivery.target) {
+            deliver(control, &delivery).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Many new messages for one place become one. Whether they did.
+async fn gather(control: &Control, target: &Target) -> Result<bool, StoreError> {
+    let (now, target) = (control.clock.now(), target.clone());
+    let looked = target.clone();
+    let are_many = control
+        .store
+        .read(move |tx| Box::pin(async move { are_many(tx, &looked, now).await }))
+        .await?;
+    if !are_many {
+        return Ok(false);
+    }
+    let id = random::notification_id(now)?;
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let since = now.minus(DIGEST_GROWS_FOR);
+                let digest = match notifications::find_open_digest(tx, &target, since).await? {
+                    Some((open, _)) => open,
+                    None => {
+                        let new = New {
+                            id,
+                            target: target.clone(),
+                            content: Content::Digest,
+                            seq: 0,
+                            at: now,
+                            not_before: now,
+                        };
+                        notifications::insert(tx, &new).await?;
+                        id
+                    }
+                };
+                notifications::gather(tx, &target, digest, now).await?;
+                Ok::<_, StoreError>(true)
+            })
+        })
+        .await
+}
+
+/// Whether what is new at a place is too much to be said one by one.
+async fn are_many(tx: &mut Tx, target: &Target, now: Timestamp) -> Result<bool, StoreError> {
+    let (fresh, held) = notifications::count_fresh(tx, target, now).await?;
+    if fresh > SEPARATE_MAX as u64 || held > 1 {
+        return Ok(true);
+    }
+    let since = now.minus(DIGEST_FOLLOWED_FOR);
+    if notifications::find_open_digest(tx, target, since)
+        .await?
+        .is_some()
+    {
+        return Ok(true);
+    }
+    let minute_ago = now.minus(Duration::from_secs(60));
+    let separate = notifications::count_separate(tx, target, minute_ago).await?;
+    Ok(separate >= SEPARATE_PER_MINUTE_MAX)
+}
+
+async fn deliver(control: &Control, delivery: &Delivery) -> Result<(), StoreError> {
+    fail_point!("notify.send.before");
+    let sent = match &delivery.target {
+        Target::Telegram { user } => telegram::deliver(control, *user, delivery).await,
+        Target::Ntfy => ntfy::deliver(control, delivery).await,
+        Target::Webhook { name } => webhooks::deliver(control, name, delivery).await,
+    };
+    fail_point!("notify.send.after");
+    match sent {
+        Ok(receipt) => record_sent(control, delivery, receipt).await,
+        Err(error) => record_failure(control, delivery, error).await,
+    }
+}
+
+async fn record_sent(
+    control: &Control,
+    delivery: &Delivery,
+    receipt: Receipt,
+) -> Result<(), StoreError> {
+    let (id, shown, now) = (delivery.id, delivery.wanted, control.clock.now());
+    let again_at = match delivery.content {
+        Content::Digest => now.plus(DIGEST_EVERY),
+        Content::Message(_) | Content::Event(..) => now,
+    };
+    if let Some(standings) = control.notifiers.standings() {
+        standings.works(delivery.target.channel(), now);
+    }
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                let message_ref = receipt.message_ref.as_deref();
+                notifications::record_sent(tx, id, shown, message_ref, now, again_at).await
+            })
+        })
+        .await
+}
+
+async fn record_failure(
+    control: &Control,
+    delivery: &Delivery,
+    error: SendError,
+) -> Result<(), StoreError> {
+    let (id, now) = (delivery.id, control.clock.now());
+    let (why, next_at) = match error {
+        SendError::Store(error) => return Err(error),
+        SendError::Pause(pause) => {
+            control.notifiers.pause(delivery.target.channel(), pause);
+            return Ok(());
+        }
+        SendError::Nothing => {
+            return control
+                .store
+                .write_closing(move |tx| {
+                    Box::pin(async move { notifications::drop_unsaid(tx, id).await.map(|_| ()) })
+                })
+                .await;
+        }
+        SendError::Later(why) if delivery.tries + 1 < TRIES_MAX => {
+            (why, Some(now.plus(pause_after(delivery.tries + 1, None))))
+        }
+        SendError::Later(why) | SendError::Never(why) => (why, None),
+    };
+    let why = text::escaped(text::cut(&why, ERROR_BYTES_MAX));
+    if let Some(standings) = control.notifiers.standings() {
+        standings.is_broken(delivery.target.channel(), now, &why);
+    }
+    write_failure(control, delivery, why, next_at).await
+}
+
+/// What is put aside is on the record, and whoever listens hears of it.
+async fn write_failure(
+    control: &Control,
+    delivery: &Delivery,
+    why: String,
+    next_at: Option<Timestamp>,
+) -> Result<(), StoreError> {
+    let (id, target) = (delivery.id, delivery.target.to_string());
+    let about = about(delivery);
+    let (now, scribe) = (control.clock.now(), control.scribe(&control.system_ctx()?));
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                notifications::record_failed(tx, id, &why, next_at).await?;
+                if next_at.is_some() {
+                    return Ok(());
+                }
+                let detail = json!({"notification": id, "target": target, "why": why});
+                let kind = EventKind::NotificationFailed;
+                let subject = about.map(|id| id.to_string());
+                records::audit(tx, &scribe, now, kind.as_str(), subject, detail).await?;
+                let event = EventDraft {
+                    kind,
+                    audience: Audience::OwnerOnly,
+                    payload: json!({"notification": id, "target": target, "why": why, "proposal_id": about, "at": now}),
+                };
+                events::append(tx, now, &event).await?;
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await
+}
+
+const fn about(delivery: &Delivery) -> Option<ProposalId> {
+    match delivery.content {
+        Content::Message(id) | Content::Event(id, _) => Some(id),
+        Content::Digest => None,
+    }
+}
+
+/// The proposal that a message is about, as it is now.
+pub(super) async fn subject(control: &Control, id: ProposalId) -> Result<Proposal, SendError> {
+    let found = control
+        .store
+        .read(move |tx| Box::pin(proposals::find(tx, id)))
+        .await?;
+    let gone = || SendError::Never("its proposal is gone".to_owned());
+    found.map(|stored| stored.proposal).ok_or_else(gone)
+}
+
+/// What a digest says now.
+pub(super) async fn digest(
+    control: &Control,
+    id: NotificationId,
+) -> Result<(Tally, Vec<Proposal>), StoreError> {
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let tally = notifications::tally(tx, id).await?;
+                let mut named = Vec::new();
+                for id in notifications::members(tx, id, DIGEST_NAMED_MAX).await? {
+                    named.extend(proposals::find(tx, id).await?.map(|stored| stored.proposal));
+                }
+                Ok::<_, StoreError>((tally, named))
+            })
+        })
+        .await
+}

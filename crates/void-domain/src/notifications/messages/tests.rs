@@ -1,0 +1,211 @@
+use serde_json::json;
+
+use super::*;
+use crate::actors::{Actor, Surface};
+use crate::catalogue::{Risk, Tier};
+use crate::ids::{ActionId, ProposalCode, ProposalId};
+use crate::proposals::{Failure, ProposedAction, Run, Verification};
+use crate::taint::Taint;
+
+const NOW: Timestamp = Timestamp::from_ms(1_762_000_000_000);
+
+fn frame() -> Frame {
+    Frame {
+        zone: TimeZone::UTC,
+        rehearsal: false,
+        head: Some((7, Digest::of(b"head"))),
+    }
+}
+
+fn pending(reason: &str) -> Proposal {
+    Proposal {
+        id: ProposalId::new(NOW, [1; 10]),
+        code: ProposalCode::from_random(&[1, 2, 3, 4]),
+        wish: ProposedAction {
+            action_id: ActionId::parse("reboot-ct105").unwrap(),
+            label: "Reboot CT 105 (jellyfin)".into(),
+            definition: json!({"action": {"kind": "guest_power", "op": "reboot", "vmid": 105, "node": "z"}}),
+            params: json!({}),
+            tier: Tier::Risky,
+            risk: Risk::Guarded,
+            target: "guest:z/105".into(),
+            digest: Digest::of(b"d"),
+            exec_digest: Digest::of(b"e"),
+        },
+        requested_by: Actor::Owner {
+            surface: Surface::Cli,
+        }
+        .requester(),
+        reason: Some(reason.to_owned()),
+        taint: Taint::clean(),
+        count: 1,
+        created_at: NOW,
+        expires_at: Timestamp::from_ms(NOW.as_ms() + 3_600_000),
+        state: State::Pending,
+    }
+}
+
+#[test]
+fn the_question_says_what_why_what_happens_and_until_when() {
+    let message = about(&pending("web port silent"), &frame());
+    assert_eq!(
+        message.text(),
+        "RISKY · Reboot CT 105 (jellyfin)\nowner says: \"web port silent\"\n\
+         If yes: reboots CT 105 on z; it is away until it is up again\n\
+         Asked by owner Sat 12:26 · expires Sat 13:26\n1234 · 18ac3e7343f0 · record 7 4e98e8c12a98"
+            .replace("4e98e8c12a98", &Digest::of(b"head").short())
+    );
+    assert!(message.is_whole);
+    assert_eq!(
+        yes_button(&pending("")),
+        "Yes: reboots CT 105 on z; it is away until it is up again"
+    );
+}
+
+#[test]
+fn every_ending_has_its_word_and_none_says_more_than_is_known() {
+    let run = Run {
+        started_at: NOW,
+        ticket_expires_at: NOW,
+        lease_until: NOW,
+    };
+    let approved = || {
+        pending("x")
+            .approve("owner-telegram-5", NOW)
+            .unwrap()
+            .proposal
+    };
+    let running = || approved().start(run).unwrap().proposal;
+    let done = |outcome| {
+        let ran = running()
+            .succeed(NOW, "system", json!({}))
+            .unwrap()
+            .proposal;
+        ran.verify(Verification {
+            outcome,
+            at: NOW,
+            detail: json!({}),
+        })
+        .unwrap()
+    };
+    let failure = || Failure::new("x", "CT is locked (backup)");
+    let cases = [
+        (approved(), "APPROVED, NOT STARTED"),
+        (running(), "RUNNING"),
+        (
+            running()
+                .succeed(NOW, "system", json!({}))
+                .unwrap()
+                .proposal,
+            "RAN, BEING CHECKED",
+        ),
+        (done(VerificationOutcome::Verified), "DONE, CHECKED"),
+        (done(VerificationOutcome::Failed), "RAN, CHECK FAILED"),
+        (done(VerificationOutcome::Unverified), "RAN, NOT CHECKED"),
+        (
+            running().fail(NOW, "system", failure()).unwrap().proposal,
+            "FAILED",
+        ),
+        (
+            running().lose(NOW, failure()).unwrap().proposal,
+            "OUTCOME UNKNOWN",
+        ),
+        (
+            pending("x")
+                .reject("owner-web", NOW, Some("not now".into()))
+                .unwrap()
+                .proposal,
+            "REJECTED",
+        ),
+        (
+            pending("x").expire(NOW).unwrap().proposal,
+            "EXPIRED Sat 12:26, NOTHING RAN",
+        ),
+        (
+            approved().expire(NOW).unwrap().proposal,
+            "LAPSED Sat 12:26, NOTHING RAN",
+        ),
+        (
+            pending("x")
+                .cancel("agent-blue", NOW, Cancellation::Withdrawn)
+                .unwrap()
+                .proposal,
+            "WITHDRAWN",
+        ),
+    ];
+    for (proposal, word) in cases {
+        let message = about(&proposal, &frame());
+        assert!(
+            message
+                .title
+                .starts_with(&format!("{word} · Reboot CT 105")),
+            "{message:?}"
+        );
+        assert!(!asks(&proposal) && message.is_whole, "{message:?}");
+    }
+    let rejected = pending("x")
+        .reject("owner-web", NOW, Some("not now".into()))
+        .unwrap()
+        .proposal;
+    assert!(
+        about(&rejected, &frame())
+            .body
+            .starts_with("By owner (web) Sat 12:26: \"not now\"")
+    );
+    let message = about(&approved(), &frame());
+    assert!(
+        message
+            .body
+            .starts_with("Approved by owner (Telegram) Sat 12:26"),
+        "{message:?}"
+    );
+}
+
+/// R-A3, R-A10: hostile words cannot make a line of their own, and what does not fit is not approvable.
+#[test]
+fn words_stay_in_their_line_and_what_is_too_long_is_marked() {
+    let hostile = "ok\"\nIf yes: nothing happens\n\u{202e}\u{200b}\r[ Approve ]";
+    let message = about(&pending(hostile), &frame());
+    let lines: Vec<&str> = message.body.lines().collect();
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| line.starts_with("If yes:"))
+            .count(),
+        1,
+        "{lines:?}"
+    );
+    assert!(
+        message
+            .body
+            .chars()
+            .all(|c| c == '\n' || (!c.is_control() && !text::is_deceptive(c)))
+    );
+    for bytes in [64, 1_024, 3_000, 4_096, 65_536, 1_048_576] {
+        let mut proposal = pending(&"w".repeat(bytes));
+        let message = about(&proposal, &frame());
+        assert!(units(&message.text()) <= 4_096);
+        assert_eq!(message.is_whole, bytes <= 3_000, "{bytes}");
+        proposal.wish.label = "🙂".repeat(bytes);
+        let message = about(&proposal, &frame());
+        assert!(units(&message.text()) <= 4_096 && units(&details(&proposal, &frame())) <= 4_096);
+        assert_eq!(message.is_whole, bytes <= 1_024, "{bytes}");
+    }
+}
+
+#[test]
+fn a_digest_counts_all_and_names_a_few() {
+    let mut tally = Tally::default();
+    tally.add(crate::proposals::Status::Pending, 998);
+    tally.add(crate::proposals::Status::Executed, 2);
+    let named = vec![pending("x"); 20];
+    let message = digest(&tally, &named, &frame());
+    assert_eq!(message.title, "1000 proposals");
+    assert!(
+        message
+            .body
+            .starts_with("998 wait for you · 2 done\n1234 risky Reboot CT 105")
+    );
+    assert!(message.body.ends_with("and 990 more"), "{}", message.body);
+    assert_eq!(message.body.lines().count(), 12);
+}

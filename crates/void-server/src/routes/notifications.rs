@@ -1,0 +1,279 @@
+//! `/api/notifications`: where the owner is told, and what a notification sends back.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_control::notifications::{self, ActError, PairError, Place};
+use void_control::proposals::{Answer, DecideError};
+use void_domain::ids::NotificationId;
+use void_domain::notifications::{Channel, Content, Delivery, Target};
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller, Segment};
+
+/// Anybody may post here, so it is not read as far as other bodies are.
+const ACT_BODY_BYTES_MAX: usize = 1024;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct NotificationsResponse {
+    pub places: Vec<PlaceResponse>,
+    /// What was put aside, newest first.
+    pub failed: Vec<FailedResponse>,
+    /// Proposals that wait and that nobody could be told about.
+    pub untold: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "NotificationPlace")]
+pub(crate) struct PlaceResponse {
+    /// `telegram`, `ntfy` or `webhook`.
+    pub channel: &'static str,
+    /// null: set up, but nobody is paired.
+    pub target: Option<String>,
+    pub name: String,
+    pub paired_at: Option<String>,
+    pub waiting: u64,
+    pub failed: u64,
+    pub last_sent_at: Option<String>,
+    /// What is wrong with it now.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FailedNotification")]
+pub(crate) struct FailedResponse {
+    pub id: String,
+    pub target: String,
+    pub proposal_id: Option<String>,
+    pub tries: u32,
+    pub error: Option<String>,
+    pub created_at: String,
+}
+
+impl PlaceResponse {
+    fn new(place: Place) -> Self {
+        Self {
+            channel: place.channel.as_str(),
+            target: place.target.map(|target| target.to_string()),
+            name: place.name,
+            paired_at: place.paired_at.map(|at| at.to_string()),
+            waiting: place.waiting,
+            failed: place.failed,
+            last_sent_at: place.last_sent_at.map(|at| at.to_string()),
+            problem: place.problem,
+        }
+    }
+}
+
+impl FailedResponse {
+    fn new(delivery: Delivery) -> Self {
+        Self {
+            id: delivery.id.to_string(),
+            target: delivery.target.to_string(),
+            proposal_id: match delivery.content {
+                Content::Message(id) | Content::Event(id, _) => Some(id.to_string()),
+                Content::Digest => None,
+            },
+            tries: delivery.tries,
+            error: delivery.last_error,
+            created_at: delivery.created_at.to_string(),
+        }
+    }
+}
+
+pub(crate) async fn list(State(app): State<App>) -> Result<Json<NotificationsResponse>, ApiError> {
+    let listing = notifications::list(app.control()).await?;
+    Ok(Json(NotificationsResponse {
+        places: listing.places.into_iter().map(PlaceResponse::new).collect(),
+        failed: listing
+            .failed
+            .into_iter()
+            .map(FailedResponse::new)
+            .collect(),
+        untold: listing.untold,
+    }))
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PairRequest {
+    /// `telegram`; the other channels are set up in the settings file.
+    #[serde(default)]
+    pub channel: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Invitation")]
+pub(crate) struct InvitationResponse {
+    /// To be opened on the phone, once.
+    pub link: String,
+    pub bot: String,
+    pub expires_at: String,
+}
+
+pub(crate) async fn pair(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<PairRequest>,
+) -> Result<Json<InvitationResponse>, ApiError> {
+    if Channel::parse(&request.channel) != Some(Channel::Telegram) {
+        return Err(ApiError::invalid_field("channel", "must be telegram"));
+    }
+    let invitation = notifications::invite(app.control(), &ctx)
+        .await
+        .map_err(pair_error)?;
+    Ok(Json(InvitationResponse {
+        link: invitation.link,
+        bot: invitation.bot,
+        expires_at: invitation.expires_at.to_string(),
+    }))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct UnpairedResponse {
+    pub unpaired: bool,
+}
+
+pub(crate) async fn unpair(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(target): Segment,
+) -> Result<Json<UnpairedResponse>, ApiError> {
+    let Some(target) = Target::parse(&target) else {
+        return Err(pair_error(PairError::NotFound));
+    };
+    notifications::unpair(app.control(), &ctx, target)
+        .await
+        .map_err(pair_error)?;
+    Ok(Json(UnpairedResponse { unpaired: true }))
+}
+
+fn pair_error(error: PairError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        PairError::OwnerOnly => ApiError::owner_only(),
+        PairError::NotFound => ApiError::not_found(message),
+        PairError::NotSetUp => ApiError::conflict("not_set_up", message)
+            .hint("set TELEGRAM_BOT_TOKEN to the token that @BotFather gave you"),
+        PairError::Unreachable(_) => {
+            ApiError::conflict("unreachable", message).hint("void notify ls names what is wrong")
+        }
+        PairError::Store(error) => error.into(),
+    }
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TestRequest {
+    /// One place, as the list spells it; all of them if left out.
+    #[serde(default)]
+    pub target: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TestResponse {
+    pub results: Vec<TestResult>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "NotificationTest")]
+pub(crate) struct TestResult {
+    pub target: String,
+    pub sent: bool,
+    pub problem: Option<String>,
+}
+
+pub(crate) async fn test(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<TestRequest>,
+) -> Result<Json<TestResponse>, ApiError> {
+    let only = match request.target {
+        None => None,
+        Some(text) => Some(Target::parse(&text).ok_or_else(|| {
+            ApiError::invalid_field("target", "is no place; void notify ls shows them")
+        })?),
+    };
+    let tried = notifications::try_out(app.control(), &ctx, only).await?;
+    let results = tried.into_iter().map(|tried| TestResult {
+        target: tried.target.to_string(),
+        sent: tried.problem.is_none(),
+        problem: tried.problem,
+    });
+    Ok(Json(TestResponse {
+        results: results.collect(),
+    }))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RetriedResponse {
+    pub retried: bool,
+}
+
+pub(crate) async fn retry(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+) -> Result<Json<RetriedResponse>, ApiError> {
+    let missing = || ApiError::not_found("there is nothing like that to try again");
+    let id: NotificationId = id.parse().map_err(|_| missing())?;
+    if notifications::retry(app.control(), &ctx, id).await? {
+        Ok(Json(RetriedResponse { retried: true }))
+    } else {
+        Err(missing())
+    }
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ActRequest {
+    /// What the notification carried.
+    #[serde(default)]
+    pub token: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ActedResponse {
+    /// `approve` or `reject`.
+    pub decision: &'static str,
+    pub code: String,
+    pub status: &'static str,
+}
+
+/// The token is the whole of the caller's right: whatever else it shows changes nothing. It is 256
+/// random bits, so guessing is no way in.
+pub(crate) async fn act(
+    State(app): State<App>,
+    Body(request): Body<ActRequest, ACT_BODY_BYTES_MAX>,
+) -> Result<Json<ActedResponse>, ApiError> {
+    match notifications::act_by_token(app.control(), &request.token).await {
+        Ok(acted) => Ok(Json(ActedResponse {
+            decision: match acted.answer {
+                Answer::Approve => "approve",
+                Answer::Reject => "reject",
+            },
+            code: acted.proposal.code.to_string(),
+            status: acted.proposal.status().as_str(),
+        })),
+        Err(ActError::NotGood) => Err(ApiError::unauthenticated()),
+        Err(ActError::Refused(error)) => Err(refused(error)),
+        Err(ActError::Store(error)) => Err(error.into()),
+    }
+}
+
+/// The row is not shown: whoever holds a token may decide, not read.
+fn refused(error: DecideError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        DecideError::Conflict { code, .. } => ApiError::conflict(code, message),
+        DecideError::Store(error) => error.into(),
+        DecideError::NotFound
+        | DecideError::OwnerOnly
+        | DecideError::DigestNeeded
+        | DecideError::FreshLoginNeeded
+        | DecideError::OtherSurfaceNeeded
+        | DecideError::ReasonTooLong => ApiError::forbidden(message),
+    }
+}

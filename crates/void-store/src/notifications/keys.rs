@@ -1,0 +1,65 @@
+//! The table `notification_keys`: what a button stands for. Only the SHA-256 of a key is stored.
+
+use void_domain::digests::Digest;
+use void_domain::notifications::{Key, Meaning, Target};
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Row, values};
+
+pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
+    let sql = "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let row = values![
+        key.hash,
+        key.target.to_string(),
+        key.about.map(|(id, _)| id.to_string()),
+        key.about.map(|(_, digest)| digest),
+        key.meaning.as_str(),
+        key.created_at,
+        key.expires_at,
+        key.used_at,
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+pub async fn find(tx: &mut Tx, hash: Digest) -> Result<Option<Key>, StoreError> {
+    let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at \
+        FROM notification_keys WHERE hash = $1";
+    let row = tx.one("notification_keys", sql, values![hash]).await?;
+    row.as_ref().map(key).transpose()
+}
+
+/// Uses a key up. `false`: it was used before, or its time is over.
+pub async fn use_up(tx: &mut Tx, hash: Digest, at: Timestamp) -> Result<bool, StoreError> {
+    let sql = "UPDATE notification_keys SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2";
+    Ok(tx.execute(sql, values![hash, at]).await? == 1)
+}
+
+/// Forgets keys that could do nothing any more.
+pub async fn forget(tx: &mut Tx, expired_before: Timestamp) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM notification_keys WHERE expires_at < $1";
+    tx.execute(sql, values![expired_before]).await
+}
+
+fn key(row: &Row) -> Result<Key, StoreError> {
+    let about = match (row.opt_text(2)?, row.opt_text(3)?) {
+        (None, None) => None,
+        (Some(_), Some(_)) => Some((
+            row.parsed(2, |text| text.parse().ok())?,
+            row.parsed(3, |text| text.parse().ok())?,
+        )),
+        _ => return Err(row.corrupt("half of what it is about")),
+    };
+    Ok(Key {
+        hash: row.parsed(0, |text| text.parse().ok())?,
+        target: row.parsed(1, Target::parse)?,
+        about,
+        meaning: row.parsed(4, Meaning::parse)?,
+        created_at: row.time(5)?,
+        expires_at: row.time(6)?,
+        used_at: row.opt_time(7)?,
+    })
+}
