@@ -83,6 +83,10 @@ pub enum Reason {
     NeedsCooldown,
     Drift,
     BadParams,
+    /// A rollback without anything recorded before the last deploy.
+    NothingToReturnTo,
+    /// What runs now could not be recorded, so nothing was changed.
+    RecordFailed,
     Expired,
     TicketMismatch,
     Settled,

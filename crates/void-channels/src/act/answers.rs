@@ -122,6 +122,7 @@ pub(super) fn refusal(host: &Host, answer: &Answer) -> Failure {
     let code = match answer.reason {
         Some(Reason::Drift | Reason::UnknownAction) => "drift",
         Some(Reason::Stopped) => "stopped_on_host",
+        Some(Reason::NothingToReturnTo) => "nothing_to_return_to",
         Some(
             Reason::BadArguments
             | Reason::BadCommand
@@ -135,6 +136,7 @@ pub(super) fn refusal(host: &Host, answer: &Answer) -> Failure {
             | Reason::NeedsTicket
             | Reason::NeedsCooldown
             | Reason::BadParams
+            | Reason::RecordFailed
             | Reason::Expired
             | Reason::TicketMismatch
             | Reason::Settled

@@ -185,6 +185,8 @@ fn entry(action: &Action) -> Result<Entry, Problem> {
             .iter()
             .map(|(name, spec)| (name.to_owned(), param(spec)))
             .collect::<BTreeMap<_, _>>(),
+        env: BTreeMap::new(),
+        record: None,
         signed: false,
     })
 }
