@@ -111,7 +111,9 @@ impl RecordSpec {
         let program = self.argv.first().is_some_and(|path| path.starts_with('/'));
         let plain = self.argv.iter().all(|text| !text.contains('\0'));
         if !program || !plain || self.argv.len() > ARGV_MAX {
-            return Some("argv begins with an absolute path and has no NUL and at most 256 elements");
+            return Some(
+                "argv begins with an absolute path and has no NUL and at most 256 elements",
+            );
         }
         self.line().finding()
     }

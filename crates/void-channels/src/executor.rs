@@ -73,7 +73,11 @@ impl Executor {
             }
         };
         let finished = process::run_heard(program, limit, heard).await.ok()?;
-        let last = finished.stdout.trim_ascii_end().split(|byte| *byte == b'\n').next_back()?;
+        let last = finished
+            .stdout
+            .trim_ascii_end()
+            .split(|byte| *byte == b'\n')
+            .next_back()?;
         let mut answer = act::parse(last)?;
         answer.progress = said;
         Some(answer)

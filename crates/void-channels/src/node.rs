@@ -18,7 +18,7 @@ use void_domain::proposals::Failure;
 
 pub use self::desks::{Arrival, Errand, Reported, Session, Superseded, Turn};
 use self::desks::{Desk, Pending};
-use crate::act::{Carrier, LIST, NoAnswer};
+use crate::act::{Carrier, HostList, LIST, NoAnswer};
 
 /// How long a command waits for the node's next poll.
 const HAND_OVER_WITHIN: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ impl Nodes {
     }
 
     /// What was known of a node before this process began, or what another instance learnt.
-    pub fn remember(&self, node: &str, list: Option<Answer>) {
+    pub fn remember(&self, node: &str, list: Option<serde_json::Value>) {
         self.desk(node).remember(list);
     }
 
@@ -81,6 +81,16 @@ impl Nodes {
     /// When a node last polled here, and whether it does now.
     pub fn seen(&self, node: &str) -> (Option<Duration>, bool) {
         self.desk(node).seen()
+    }
+
+    pub(crate) fn list(&self, node: &str) -> Option<HostList> {
+        let answer = self.desk(node).list_if(|_| true)?;
+        Some(HostList {
+            digest: answer.list?,
+            entries: answer.defs?,
+            stopped: answer.stopped?,
+            version: String::new(),
+        })
     }
 
     /// What a run has said so far.

@@ -86,7 +86,8 @@ async fn watch(
     heard: impl FnMut(&[u8]),
 ) -> Option<ExitStatus> {
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let mut drained = pin!(async { tokio::join!(collect(out, stdout, heard), collect(err, stderr, |_| {})) });
+    let mut drained =
+        pin!(async { tokio::join!(collect(out, stdout, heard), collect(err, stderr, |_| {})) });
     let mut ended = pin!(tokio::time::timeout(limit, child.wait()));
     let mut open = true;
     let status = loop {

@@ -24,12 +24,14 @@ pub enum EventKind {
     TurnFinished,
     TurnFailed,
     FreezeChanged,
+    /// A node was invited, asked to join, joined, changed its list or version, or left.
+    NodeChanged,
     /// A credential was withdrawn: open streams look again at who is listening.
     AccessRevoked,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ProposalCreated,
         Self::ProposalApproved,
         Self::ProposalStarted,
@@ -46,6 +48,7 @@ impl EventKind {
         Self::TurnFinished,
         Self::TurnFailed,
         Self::FreezeChanged,
+        Self::NodeChanged,
         Self::AccessRevoked,
     ];
 
@@ -67,6 +70,7 @@ impl EventKind {
             Self::TurnFinished => "turn.finished",
             Self::TurnFailed => "turn.failed",
             Self::FreezeChanged => "freeze.changed",
+            Self::NodeChanged => "node.changed",
             Self::AccessRevoked => "access.revoked",
         }
     }

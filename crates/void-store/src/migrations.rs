@@ -31,6 +31,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0003_conversations",
     "0004_agents",
     "0005_bridge",
+    "0006_nodes",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -123,5 +123,9 @@ fn what_is_written_is_read_back() {
         list.entries[0].invocation(&given, |_| None).unwrap().argv,
         ["/usr/bin/scale", "3", "b", "app:1"]
     );
-    assert!(list.entries[0].invocation(&Params::new(), |_| None).is_err());
+    assert!(
+        list.entries[0]
+            .invocation(&Params::new(), |_| None)
+            .is_err()
+    );
 }

@@ -287,12 +287,19 @@ fn a_rollback_returns_to_what_the_last_deploy_recorded() {
     let (id, now) = (ActionId::parse("back").unwrap(), at(T0, "b", UP0));
     let deployed = |run: u64, recorded: Value| {
         let at = at(T0 - MINUTE_MS, "b", UP0);
-        let start = json!({"run": run, "id": "deploy", "ticket": null, "at": at, "recorded": recorded});
+        let start =
+            json!({"run": run, "id": "deploy", "ticket": null, "at": at, "recorded": recorded});
         json!({"start": start}).to_string() + "\n"
     };
     let back = |history: &History| {
         let ticket = ticket(T0 + 1);
-        match judge(&id, Some(&ticket), &list, history, &present(&now, Stop::Absent)) {
+        match judge(
+            &id,
+            Some(&ticket),
+            &list,
+            history,
+            &present(&now, Stop::Absent),
+        ) {
             Ok(Verdict::Start { invocation, .. }) => Ok((invocation.argv, invocation.env)),
             Ok(Verdict::Recorded(_)) => panic!("nothing is recorded here"),
             Err(refusal) => Err(refusal.reason),

@@ -109,7 +109,10 @@ fn result(host: &str, answer: &Answer) -> Value {
         "replayed": answer.replayed,
         "list": answer.list,
     });
-    if let Some(members) = result.as_object_mut().filter(|_| !answer.progress.is_empty()) {
+    if let Some(members) = result
+        .as_object_mut()
+        .filter(|_| !answer.progress.is_empty())
+    {
         members.insert("progress".to_owned(), json!(progress(answer)));
     }
     result

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use void_act::Answer;
@@ -27,7 +28,7 @@ pub struct Session {
 pub struct Arrival {
     pub session: Session,
     /// The answer to `void-list`; `None` when the node could not read its own list.
-    pub list: Option<Answer>,
+    pub list: Option<Value>,
     /// The commands that it works on or has not been able to report.
     pub holding: Vec<String>,
 }
@@ -54,6 +55,35 @@ pub enum Reported {
     NotSent(Failure),
     /// It may have arrived.
     Lost(Failure),
+}
+
+impl Reported {
+    /// What a node reports as the answer; without one its journal has to be asked.
+    pub fn of(answer: Option<Value>) -> Self {
+        match answer.map(serde_json::from_value) {
+            Some(Ok(answer)) => Self::Answer(Box::new(answer)),
+            Some(Err(_)) => {
+                let message = "the node answered in a way that cannot be read";
+                Self::Lost(Failure::new("bad_answer", message))
+            }
+            None => {
+                let message = "the node's executor ended without an answer";
+                Self::Lost(Failure::new("no_answer", message))
+            }
+        }
+    }
+
+    /// The answer as a node reported it, to be passed on to another instance.
+    pub fn to_value(&self) -> Option<Value> {
+        match self {
+            Self::Answer(answer) => serde_json::to_value(answer).ok(),
+            Self::NotSent(_) | Self::Lost(_) => None,
+        }
+    }
+}
+
+fn read(list: Option<Value>) -> Option<Answer> {
+    serde_json::from_value(list?).ok()
 }
 
 struct Posted {
@@ -104,11 +134,14 @@ impl Desk {
         self.changes.subscribe()
     }
 
-    pub(super) fn remember(&self, list: Option<Answer>) {
+    pub(super) fn remember(&self, list: Option<Value>) {
+        let list = read(list);
         let mut state = self.lock();
         if list.is_some() {
             state.list = list;
         }
+        drop(state);
+        self.changed();
     }
 
     pub(super) fn seen(&self) -> (Option<Duration>, bool) {
@@ -131,6 +164,7 @@ impl Desk {
     /// A poll begins. Earlier ones of this node get nothing any more, so what is handed out next goes to the
     /// connection that is surely the newest.
     pub(super) fn arrive(self: &Arc<Self>, arrival: Arrival) -> Result<Turn, Superseded> {
+        let list = read(arrival.list);
         let mut state = self.lock();
         if let Some(known) = &state.session
             && *known != arrival.session
@@ -139,7 +173,7 @@ impl Desk {
             return Err(Superseded);
         }
         state.session = Some(arrival.session);
-        state.list = arrival.list.or_else(|| state.list.take());
+        state.list = list;
         state.polls += 1;
         state.open_polls += 1;
         state.seen = Some(Instant::now());
@@ -151,7 +185,10 @@ impl Desk {
             .collect();
         for id in lost {
             let message = "the node came back without it";
-            state.end(&id, Reported::Lost(Failure::new("connection_lost", message)));
+            state.end(
+                &id,
+                Reported::Lost(Failure::new("connection_lost", message)),
+            );
         }
         let number = state.polls;
         drop(state);
@@ -221,7 +258,12 @@ impl Desk {
             let failure = Failure::new("unreachable", format!("{message}; nothing was sent"));
             let _ = posted.reply.send(Reported::NotSent(failure));
         }
-        let handed: Vec<String> = state.handed.keys().chain(state.away.keys()).cloned().collect();
+        let handed: Vec<String> = state
+            .handed
+            .keys()
+            .chain(state.away.keys())
+            .cloned()
+            .collect();
         for id in handed {
             state.end(&id, Reported::Lost(Failure::new("unreachable", message)));
         }
@@ -234,7 +276,10 @@ impl Desk {
 
 impl State {
     fn end(&mut self, errand: &str, ended: Reported) {
-        let posted = self.handed.remove(errand).or_else(|| self.away.remove(errand));
+        let posted = self
+            .handed
+            .remove(errand)
+            .or_else(|| self.away.remove(errand));
         if let Some(posted) = posted {
             // Whoever stopped waiting does not mind.
             let _ = posted.reply.send(ended);
@@ -305,7 +350,10 @@ pub(super) struct Pending {
 impl Pending {
     fn waits(&self) -> bool {
         let state = self.desk.lock();
-        state.waiting.iter().any(|posted| posted.errand.id == self.id)
+        state
+            .waiting
+            .iter()
+            .any(|posted| posted.errand.id == self.id)
     }
 
     pub(super) async fn leaves(&mut self) {
