@@ -1,13 +1,15 @@
 //! What waits for the owner, in one list.
 
 use void_domain::ids::ProposalId;
+use void_domain::nodes::Node;
 use void_domain::proposals::{Proposal, Status};
-use void_store::{StoreError, proposals};
+use void_store::{StoreError, nodes, proposals};
 
 use crate::control::Control;
 
 /// Unknown outcomes stay until somebody settles them; more than this at once is a different problem.
 const FAILURES_SHOWN: u32 = 100;
+const JOINS_SHOWN: u32 = 100;
 
 #[derive(Debug, Clone)]
 pub struct Inbox {
@@ -16,8 +18,11 @@ pub struct Inbox {
     pub next: Option<String>,
     /// Outcomes that nobody knows.
     pub unknown: Vec<Proposal>,
+    /// Machines that ask to be nodes; on the first page.
+    pub joins: Vec<Node>,
     pub waiting_count: u64,
     pub unknown_count: u64,
+    pub join_count: u64,
 }
 
 pub async fn look(
@@ -34,7 +39,12 @@ pub async fn look(
                     None => proposals::list_in(tx, Status::Unknown, FAILURES_SHOWN).await?,
                     Some(_) => Vec::new(),
                 };
+                let joins = match cursor {
+                    None => nodes::list_waiting(tx, JOINS_SHOWN).await?,
+                    Some(_) => Vec::new(),
+                };
                 Ok(Inbox {
+                    joins,
                     waiting: page
                         .items
                         .into_iter()
@@ -44,6 +54,7 @@ pub async fn look(
                     unknown: unknown.into_iter().map(|stored| stored.proposal).collect(),
                     waiting_count: proposals::count_by_status(tx, Status::Pending).await?,
                     unknown_count: proposals::count_by_status(tx, Status::Unknown).await?,
+                    join_count: nodes::count_waiting(tx).await?,
                 })
             })
         })

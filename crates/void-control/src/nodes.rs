@@ -28,7 +28,7 @@ pub use join::{JoinError, JoinRequest, join};
 pub use list::{NodeView, list};
 pub use poll::{PollAnswer, PollError, PollRequest, WAIT_MAX, poll};
 pub use remove::{RemoveError, remove};
-pub use report::{Report, report};
+pub use report::{Report, progress, report};
 pub use void_channels::{Errand, Session};
 
 pub(crate) use list::{NOTE_SEEN_EVERY, note_seen};

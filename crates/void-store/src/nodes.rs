@@ -37,6 +37,17 @@ pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreError> {
     rows.iter().map(node).collect()
 }
 
+/// Those that ask to join, the first to ask first.
+pub async fn list_waiting(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM nodes WHERE state = 'waiting' ORDER BY asked_at LIMIT $1"
+    );
+    let rows = tx.all("nodes", sql, values![i64::from(limit)]).await?;
+    rows.iter().map(node).collect()
+}
+
 pub async fn count_waiting(tx: &mut Tx) -> Result<u64, StoreError> {
     let sql = "SELECT count(*) FROM nodes WHERE state = 'waiting'";
     let row = tx.one("nodes", sql, &[]).await?;

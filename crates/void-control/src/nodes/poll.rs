@@ -100,7 +100,6 @@ fn check(request: &PollRequest) -> Result<(), PollError> {
     Ok(())
 }
 
-/// Boxed by its caller's shape: an idle poll keeps a turn, a timer and three watchers.
 async fn wait(
     control: &Control,
     mut turn: Turn,
@@ -118,17 +117,30 @@ async fn wait(
         if turn.is_over() {
             return Ok(errands);
         }
-        tokio::select! {
-            () = turn.changed() => {}
-            () = tokio::time::sleep_until(until) => return Ok(errands),
-            _ = stopping.wait_for(|stop| *stop) => return Err(PollError::Stopping),
-            _ = revoked.changed() => {
+        let woken = tokio::select! {
+            () = turn.changed() => Woken::Desk,
+            () = tokio::time::sleep_until(until) => Woken::Late,
+            _ = stopping.wait_for(|stop| *stop) => Woken::Stop,
+            _ = revoked.changed() => Woken::Revocation,
+        };
+        match woken {
+            Woken::Desk => {}
+            Woken::Late => return Ok(errands),
+            Woken::Stop => return Err(PollError::Stopping),
+            Woken::Revocation => {
                 if !access::is_still_valid(control, Credential::Token(id)).await? {
                     return Err(PollError::Removed);
                 }
             }
         }
     }
+}
+
+enum Woken {
+    Desk,
+    Late,
+    Stop,
+    Revocation,
 }
 
 /// Stores what is new about a node, and turns away programs that a later one has replaced.

@@ -5,6 +5,8 @@ use serde_json::Value;
 use void_channels::Reported;
 use void_domain::actors::Actor;
 use void_domain::fail_point;
+use void_domain::permits::Ticket;
+use void_domain::proposals::{Proposal, Status};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -14,6 +16,14 @@ pub struct Report {
     pub lines: Vec<String>,
     /// `None` while it runs. `Some(None)`: it ended without an answer.
     pub answer: Option<Option<Value>>,
+}
+
+/// What a run on a node has said so far; nothing once it has ended.
+pub fn progress(control: &Control, proposal: &Proposal) -> Vec<String> {
+    match (proposal.status(), Ticket::of(proposal)) {
+        (Status::Running, Some(ticket)) => control.channels.progress(&proposal.wish, &ticket),
+        _ => Vec::new(),
+    }
 }
 
 /// Only about commands on the reporting node's own desk.

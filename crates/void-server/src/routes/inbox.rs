@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::{Control, Ctx, inbox};
 use void_domain::ids::ProposalId;
+use void_domain::nodes::{Membership, Node};
 use void_domain::proposals::Proposal;
 
 use crate::app::App;
@@ -23,16 +24,34 @@ pub(crate) struct InboxResponse {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ItemResponse {
-    /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran.
+    /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran. `join`: a machine asks to be a node.
     pub kind: &'static str,
     #[serde(flatten)]
-    pub row: RowResponse,
+    pub body: ItemBody,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ItemBody {
+    Row(Box<RowResponse>),
+    Join(JoinItem),
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct JoinItem {
+    pub name: String,
+    /// To be compared with what the machine itself shows.
+    pub fingerprint: String,
+    pub from: String,
+    pub version: Option<String>,
+    pub asked_at: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CountsResponse {
     pub proposal: u64,
     pub failure: u64,
+    pub join: u64,
 }
 
 pub(crate) async fn look(
@@ -43,6 +62,7 @@ pub(crate) async fn look(
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
     let inbox = inbox::look(app.control(), cursor, page_rows(page.limit)?).await?;
     let mut items = items(app.control(), &ctx, "failure", &inbox.unknown).await?;
+    items.extend(inbox.joins.iter().filter_map(join_item));
     items.extend(self::items(app.control(), &ctx, "proposal", &inbox.waiting).await?);
     Ok(Json(InboxResponse {
         items,
@@ -50,8 +70,26 @@ pub(crate) async fn look(
         counts: CountsResponse {
             proposal: inbox.waiting_count,
             failure: inbox.unknown_count,
+            join: inbox.join_count,
         },
     }))
+}
+
+fn join_item(node: &Node) -> Option<ItemResponse> {
+    let Membership::Waiting { asked, .. } = &node.membership else {
+        return None;
+    };
+    let item = JoinItem {
+        name: node.name.to_string(),
+        fingerprint: asked.fingerprint.to_fingerprint(),
+        from: asked.from.clone(),
+        version: node.presence.version.clone(),
+        asked_at: asked.at.to_string(),
+    };
+    Some(ItemResponse {
+        kind: "join",
+        body: ItemBody::Join(item),
+    })
 }
 
 async fn items(
@@ -65,7 +103,8 @@ async fn items(
         let row = current(control, ctx, proposal.id).await?;
         // Decided since the list was read: it no longer waits.
         if row.status == proposal.status().as_str() {
-            items.push(ItemResponse { kind, row });
+            let body = ItemBody::Row(Box::new(row));
+            items.push(ItemResponse { kind, body });
         }
     }
     Ok(items)
