@@ -9,6 +9,7 @@ mod compose;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod node;
 mod output;
 mod proxmox;
 mod rehearsal;
