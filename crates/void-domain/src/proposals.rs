@@ -30,6 +30,8 @@ pub struct Proposal {
     pub requested_by: Requester,
     /// The requester's own words; shown apart and marked as such.
     pub reason: Option<String>,
+    /// What would change, as the requester says; shown with the reason, and believed as little.
+    pub diff: Option<String>,
     pub taint: Taint,
     /// How often the same requester asked for the same while it waited.
     pub count: u64,

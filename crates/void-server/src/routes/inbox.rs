@@ -23,22 +23,25 @@ pub(crate) struct InboxResponse {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ItemResponse {
-    /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran. `join`: a machine asks to be a node.
-    pub kind: &'static str,
-    #[serde(flatten)]
-    pub body: ItemBody,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum ItemBody {
-    Row(Box<RowResponse>),
+pub(crate) enum ItemResponse {
+    Row(RowItem),
     Join(JoinItem),
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RowItem {
+    /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran.
+    pub kind: &'static str,
+    #[serde(flatten)]
+    pub row: RowResponse,
+}
+
+/// A machine asks to be a node.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct JoinItem {
+    /// `join`
+    pub kind: &'static str,
     pub name: String,
     /// To be compared with what the machine itself shows.
     pub fingerprint: String,
@@ -79,17 +82,14 @@ fn join_item(node: &Node) -> Option<ItemResponse> {
     let Membership::Waiting { asked, .. } = &node.membership else {
         return None;
     };
-    let item = JoinItem {
+    Some(ItemResponse::Join(JoinItem {
+        kind: "join",
         name: node.name.to_string(),
         fingerprint: asked.fingerprint.to_fingerprint(),
         from: asked.from.clone(),
         version: node.presence.version.clone(),
         asked_at: asked.at.to_string(),
-    };
-    Some(ItemResponse {
-        kind: "join",
-        body: ItemBody::Join(item),
-    })
+    }))
 }
 
 async fn items(
@@ -103,8 +103,7 @@ async fn items(
         let row = current(control, ctx, proposal.id).await?;
         // Decided since the list was read: it no longer waits.
         if row.status == proposal.status().as_str() {
-            let body = ItemBody::Row(Box::new(row));
-            items.push(ItemResponse { kind, body });
+            items.push(ItemResponse::Row(RowItem { kind, row }));
         }
     }
     Ok(items)

@@ -13,6 +13,8 @@ mod hosts;
 mod inbox;
 mod lab;
 mod mcp;
+mod node;
+mod nodes;
 mod proposals;
 mod services;
 mod session;

@@ -37,3 +37,6 @@ CREATE TABLE node_errands (
   CHECK (answer IS NULL OR handed_at IS NOT NULL)
 );
 CREATE INDEX node_errands_waiting ON node_errands (node) WHERE handed_at IS NULL;
+
+-- What a deploy would change, in the requester's words; shown to the owner beside the reason.
+ALTER TABLE proposals ADD COLUMN diff TEXT;
