@@ -190,7 +190,6 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             return Err(ToolError::new("unavailable", message));
         }
         error @ ProposeError::DiffTooLong => ("diff_too_long", error.to_string()),
-        ProposeError::Store(error) => return Err(error.into()),
     };
     Ok(Outcome {
         value: json!(ProposeResult {

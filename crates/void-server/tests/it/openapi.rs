@@ -280,8 +280,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
     // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
-    // a program in a turn.
-    // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model, a node.
+    // a program in a turn, a node.
     asked.extend([
         "stopTurn",
         "retryTurn",
