@@ -176,17 +176,15 @@ fn held_back(
     expected: &BTreeMap<String, String>,
 ) -> Option<Failure> {
     if list.stopped {
-        let message = format!("{} has its stop file set; nothing was sent", host);
+        let message = format!("{host} has its stop file set; nothing was sent");
         return Some(Failure::new("stopped_on_host", message));
     }
     if permit.action().tier == Tier::Safe {
         return None;
     }
     drift(list, expected).map(|difference| {
-        let message = format!(
-            "{}: {difference}; risky actions wait until the list is installed again",
-            host
-        );
+        let message =
+            format!("{host}: {difference}; risky actions wait until the list is installed again");
         Failure::new("drift", message)
     })
 }
@@ -250,7 +248,7 @@ async fn question(carrier: &impl Carrier, question: &str, ticket: &Ticket) -> Ev
         // A refused question says nothing about the run it asks about.
         Ok(answer) if answer.outcome == Said::Refused => Evidence::None(refusal(host, &answer)),
         Ok(answer) if answer.outcome == Said::Unseen && question == TICKET => Evidence::None(
-            Failure::new("unseen", format!("{} has not seen it so far", host)),
+            Failure::new("unseen", format!("{host} has not seen it so far")),
         ),
         Ok(answer) => read(host, ticket, question, answer).unwrap_or_else(Evidence::None),
     }

@@ -68,8 +68,8 @@ pub(super) fn read(
         Said::Done => Evidence::Done { result },
         Said::Failed => {
             let message = match answer.exit {
-                Some(code) => format!("the command on {} ended with {code}", host),
-                None => format!("the command on {} did not end by itself", host),
+                Some(code) => format!("the command on {host} ended with {code}"),
+                None => format!("the command on {host} did not end by itself"),
             };
             Evidence::Failed(Failure {
                 code: "command_failed".to_owned(),
@@ -79,10 +79,8 @@ pub(super) fn read(
         }
         Said::Started => Evidence::Started,
         Said::Unseen => {
-            let message = format!(
-                "{} never saw it, and now never will run it; nothing was done",
-                host
-            );
+            let message =
+                format!("{host} never saw it, and now never will run it; nothing was done");
             Evidence::Failed(Failure::new("not_started", message))
         }
         Said::Refused => Evidence::Failed(refusal(host, &answer)),
@@ -90,13 +88,13 @@ pub(super) fn read(
 }
 
 pub(super) fn about_something_else(host: &str) -> Failure {
-    let message = format!("{} answered about something else", host);
+    let message = format!("{host} answered about something else");
     Failure::new("bad_answer", message)
 }
 
 /// It began, and that is all there is.
 pub(super) fn no_end(host: &str) -> Failure {
-    let message = format!("it began on {}, and no end was recorded", host);
+    let message = format!("it began on {host}, and no end was recorded");
     Failure::new("no_end", message)
 }
 
@@ -165,5 +163,5 @@ pub(super) fn refusal(host: &str, answer: &Answer) -> Failure {
         )
         | None => "refused_by_host",
     };
-    Failure::new(code, format!("{} refused: {sentence}", host))
+    Failure::new(code, format!("{host} refused: {sentence}"))
 }

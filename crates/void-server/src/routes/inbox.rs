@@ -25,7 +25,7 @@ pub(crate) struct InboxResponse {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum ItemResponse {
-    Row(RowItem),
+    Row(Box<RowItem>),
     Join(JoinItem),
 }
 
@@ -103,7 +103,7 @@ async fn items(
         let row = current(control, ctx, proposal.id).await?;
         // Decided since the list was read: it no longer waits.
         if row.status == proposal.status().as_str() {
-            items.push(ItemResponse::Row(RowItem { kind, row }));
+            items.push(ItemResponse::Row(Box::new(RowItem { kind, row })));
         }
     }
     Ok(items)
