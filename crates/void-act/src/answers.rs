@@ -39,6 +39,9 @@ pub struct Answer {
     pub stopped: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// What the command said while it ran, where somebody listened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub progress: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +86,10 @@ pub enum Reason {
     NeedsCooldown,
     Drift,
     BadParams,
+    /// A rollback without anything recorded before the last deploy.
+    NothingToReturnTo,
+    /// What runs now could not be recorded, so nothing was changed.
+    RecordFailed,
     Expired,
     TicketMismatch,
     Settled,
@@ -208,6 +215,7 @@ impl Answer {
             host: None,
             stopped: None,
             version: None,
+            progress: Vec::new(),
         };
         match reply {
             Reply::Refused(refusal) => {

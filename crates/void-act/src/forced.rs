@@ -11,13 +11,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::answers::{Answer, Ending, Outcome, Reason, Refusal, Reply};
+use crate::clock::Moment;
 use crate::commands::{ActionId, NotACommand, escape, parse_command};
 use crate::journals::Journal;
 use crate::lists::{self, List};
 use crate::options::{self, HELP, Mode, Options};
 use crate::runs::{self, Ran};
 use crate::tickets::Ticket;
-use crate::verdicts::{self, Settlement, Stop, Verdict};
+use crate::verdicts::{self, Present, Settlement, Stop, Verdict};
 use crate::{checks, clock, sys};
 
 const FINDING_CHARS_MAX: usize = 300;
@@ -149,7 +150,7 @@ fn reply(options: &Options, list: &List, request: &Request) -> Result<Reply, Ref
             verdicts::look_up(ticket, Journal::open(&options.state)?.history())
         }
         Request::Settle(ticket) => settle(&options.state, ticket),
-        Request::Run { id, ticket } => run(&options.state, list, id, ticket.as_ref()),
+        Request::Run { id, ticket } => run(options, list, id, ticket.as_ref()),
     }
 }
 
@@ -167,25 +168,41 @@ fn settle(state: &Path, ticket: &Ticket) -> Result<Reply, Refusal> {
 }
 
 fn run(
-    state: &Path,
+    options: &Options,
     list: &List,
     id: &ActionId,
     ticket: Option<&Ticket>,
 ) -> Result<Reply, Refusal> {
-    let mut journal = Journal::open(state)?;
-    // Read under the lock: whoever waited for it must not act on an old clock or an old stop file.
-    let now = clock::now()?;
-    let stop = look_for_stop(&list.stop_file);
-    journal.compact(&now)?;
-    let (argv, timeout) = match verdicts::judge(id, ticket, list, journal.history(), &now, stop)? {
-        Verdict::Recorded(reply) => return Ok(reply),
-        Verdict::Start { argv, timeout } => (argv, timeout),
+    let record = list.entry(id).and_then(|entry| entry.record.as_ref());
+    let recorded = match record {
+        None => None,
+        // Judged first, so that nobody makes us look without a reason, and again below, because looking takes time.
+        Some(record) => match judged(options, list, id, ticket)?.verdict {
+            Verdict::Recorded(reply) => return Ok(reply),
+            Verdict::Start { .. } => runs::record(record)?,
+        },
     };
-    let number = journal.start(id, ticket, now)?;
+    let Judged {
+        mut journal,
+        now,
+        verdict,
+    } = judged(options, list, id, ticket)?;
+    let (invocation, timeout) = match verdict {
+        Verdict::Recorded(reply) => return Ok(reply),
+        Verdict::Start {
+            invocation,
+            timeout,
+        } => (invocation, timeout),
+    };
+    let number = journal.start(id, ticket, now, recorded)?;
     drop(journal);
     // A slow disk must not let a command start long after the switch was thrown.
     let ran = match look_for_stop(&list.stop_file) {
-        Stop::Absent => runs::run(&argv, timeout),
+        Stop::Absent => runs::run(&invocation, timeout, &mut |line| {
+            if options.progress {
+                print(&format!("{}\n", serde_json::json!({ "line": line })));
+            }
+        }),
         Stop::PresentOrUnknown => Ran::Ended(Ending::failed(
             "void-act: the stop file came before the command was started".to_owned(),
         )),
@@ -194,12 +211,43 @@ fn run(
         Ran::StillRunning { note } => return Ok(Reply::started(Some(note), false)),
         Ran::Ended(ending) => ending,
     };
-    let recorded = Journal::reopen(state).and_then(|mut it| it.end(number, ending.clone()));
+    let recorded =
+        Journal::reopen(&options.state).and_then(|mut it| it.end(number, ending.clone()));
     if let Err(fault) = recorded {
         let (said, why) = (ending.stderr.unwrap_or_default(), Refusal::from(fault).text);
         ending.stderr = Some(format!("{said}\nvoid-act: this end is not recorded: {why}"));
     }
     Ok(Reply::ended(ending, false))
+}
+
+/// A verdict under the lock that it was made under.
+struct Judged {
+    journal: Journal,
+    now: Moment,
+    verdict: Verdict,
+}
+
+fn judged(
+    options: &Options,
+    list: &List,
+    id: &ActionId,
+    ticket: Option<&Ticket>,
+) -> Result<Judged, Refusal> {
+    let mut journal = Journal::open(&options.state)?;
+    // Read under the lock: whoever waited for it must not act on an old clock or an old stop file.
+    let now = clock::now()?;
+    journal.compact(&now)?;
+    let present = Present {
+        now: &now,
+        stop: look_for_stop(&list.stop_file),
+        ticket_time_ms: options.ticket_time_ms,
+    };
+    let verdict = verdicts::judge(id, ticket, list, journal.history(), &present)?;
+    Ok(Judged {
+        journal,
+        now,
+        verdict,
+    })
 }
 
 fn look_for_stop(path: &Path) -> Stop {

@@ -124,6 +124,7 @@ impl Journal {
         id: &ActionId,
         ticket: Option<&Ticket>,
         at: Moment,
+        recorded: Option<String>,
     ) -> Result<u64, Fault> {
         let (run, id, ticket) = (self.history.next_run(), id.clone(), ticket.map(Mark::of));
         self.append(&Record::Start(Start {
@@ -131,6 +132,7 @@ impl Journal {
             id,
             ticket,
             at,
+            recorded,
         }))?;
         Ok(run)
     }

@@ -13,13 +13,15 @@ use crate::answers::{Reason, Refusal};
 use crate::commands::ActionId;
 use crate::files::{self, Trust};
 use crate::json;
-use crate::params::{self, ParamSpec, Params};
+use crate::params::{self, ParamSpec, ParamValue, Params};
 use crate::tickets::is_digest;
 
 pub const LIST_VERSION: u32 = 1;
 pub(crate) const LIST_BYTES_MAX: u64 = 1 << 20;
 const ENTRIES_MAX: usize = 1000;
 const ARGV_MAX: usize = 256;
+const ENV_MAX: usize = 64;
+const ENV_NAME_BYTES_MAX: usize = 64;
 const HOST_BYTES_MAX: usize = 255;
 const COOLDOWN_S_MAX: u32 = 366 * 24 * 3600;
 const TIMEOUT_S_DEFAULT: u32 = 120;
@@ -55,6 +57,12 @@ pub struct Entry {
     pub timeout_s: Option<u32>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, ParamSpec>,
+    /// Variables of the command beside PATH, each the whole of a text, a parameter or a record.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, Arg>,
+    /// What tells, before this runs, what it would be rolled back to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordSpec>,
     /// Needs the owner's signature, which nothing here can check yet: always refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
@@ -66,12 +74,69 @@ pub struct Entry {
 pub enum Arg {
     Fixed(String),
     Param(ParamRef),
+    Recorded(RecordedRef),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParamRef {
     pub param: String,
+}
+
+/// What the named entry recorded before it last ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedRef {
+    pub recorded: ActionId,
+}
+
+/// A command that only looks. It prints one line that fits `pattern`, or nothing when nothing runs yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordSpec {
+    pub argv: Vec<String>,
+    pub pattern: String,
+    pub max_len: usize,
+}
+
+impl RecordSpec {
+    fn line(&self) -> ParamSpec {
+        ParamSpec::Pattern {
+            pattern: self.pattern.clone(),
+            max_len: self.max_len,
+        }
+    }
+
+    fn finding(&self) -> Option<&'static str> {
+        let program = self.argv.first().is_some_and(|path| path.starts_with('/'));
+        let plain = self.argv.iter().all(|text| !text.contains('\0'));
+        if !program || !plain || self.argv.len() > ARGV_MAX {
+            return Some(
+                "argv begins with an absolute path and has no NUL and at most 256 elements",
+            );
+        }
+        self.line().finding()
+    }
+
+    /// The line of an output, `None` when there is none; an error when it is not what was promised.
+    pub(crate) fn read(&self, output: &str) -> Result<Option<String>, Refusal> {
+        let line = output.trim_end_matches(['\n', '\r']);
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if !self.line().accepts(&ParamValue::Text(line.to_owned())) {
+            let text = "what runs now does not look as the list says, so it cannot be recorded";
+            return Err(Refusal::new(Reason::RecordFailed, text));
+        }
+        Ok(Some(line.to_owned()))
+    }
+}
+
+/// What is started: an argv and its variables, with nothing left to fill in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    pub(crate) argv: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +185,12 @@ impl List {
                 findings.push(format!("{id}: the id is there twice"));
             }
             findings.extend(entry.findings().iter().map(|text| format!("{id}: {text}")));
+            for of in entry.reads_records_of() {
+                let recording = self.entry(of).is_some_and(|other| other.record.is_some());
+                if !recording {
+                    findings.push(format!("{id}: {of} is no entry that records anything"));
+                }
+            }
         }
         findings
     }
@@ -135,6 +206,7 @@ impl Entry {
         let element = |arg: &Arg| match arg {
             Arg::Fixed(text) => !text.contains('\0'),
             Arg::Param(ParamRef { param }) => self.params.contains_key(param),
+            Arg::Recorded(_) => true,
         };
         let within = |value: Option<u32>, max| value.is_none_or(|value| (1..=max).contains(&value));
         let mut findings = broken(&[
@@ -150,6 +222,14 @@ impl Entry {
             (
                 self.argv.iter().all(element),
                 "argv has a NUL or an undeclared parameter",
+            ),
+            (
+                self.env.len() <= ENV_MAX && self.env.keys().all(|name| is_variable(name)),
+                "env has more than 64 names, or one that is not of A-Z, 0-9 and _, or that changes how programs load",
+            ),
+            (
+                self.env.values().all(element),
+                "env has a NUL or an undeclared parameter",
             ),
             (
                 self.def.as_deref().is_none_or(is_digest),
@@ -173,15 +253,33 @@ impl Entry {
                     .map(|text| format!("parameter {name}: {text}")),
             );
         }
+        findings.extend(
+            self.record
+                .as_ref()
+                .and_then(RecordSpec::finding)
+                .map(|text| format!("record: {text}")),
+        );
         findings
+    }
+
+    fn reads_records_of(&self) -> impl Iterator<Item = &ActionId> {
+        let args = self.argv.iter().chain(self.env.values());
+        args.filter_map(|arg| match arg {
+            Arg::Recorded(RecordedRef { recorded }) => Some(recorded),
+            Arg::Fixed(_) | Arg::Param(_) => None,
+        })
     }
 
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_s.unwrap_or(TIMEOUT_S_DEFAULT).into())
     }
 
-    /// The argv to run, each parameter as one whole element.
-    pub(crate) fn argv_with(&self, given: &Params) -> Result<Vec<String>, Refusal> {
+    /// What to run: each parameter and each record as one whole element or value.
+    pub(crate) fn invocation(
+        &self,
+        given: &Params,
+        recorded: impl Fn(&ActionId) -> Option<String>,
+    ) -> Result<Invocation, Refusal> {
         let bad = |text: String| Refusal::new(Reason::BadParams, text);
         params::check(&self.params, given).map_err(bad)?;
         let element = |arg: &Arg| match arg {
@@ -190,9 +288,30 @@ impl Entry {
                 .get(param)
                 .map(ToString::to_string)
                 .ok_or_else(|| bad(format!("parameter {param} is missing"))),
+            Arg::Recorded(RecordedRef { recorded: of }) => recorded(of).ok_or_else(|| {
+                let text = format!("{of} recorded nothing that could be returned to");
+                Refusal::new(Reason::NothingToReturnTo, text)
+            }),
         };
-        self.argv.iter().map(element).collect()
+        let env = self.env.iter();
+        Ok(Invocation {
+            argv: self.argv.iter().map(element).collect::<Result<_, _>>()?,
+            env: env
+                .map(|(name, arg)| Ok((name.clone(), element(arg)?)))
+                .collect::<Result<_, Refusal>>()?,
+        })
     }
+}
+
+/// A variable that a program reads as data. What changes how programs are found or loaded is not for lists.
+fn is_variable(name: &str) -> bool {
+    let loads = name == "PATH" || name == "IFS" || name.starts_with("LD_");
+    (1..=ENV_NAME_BYTES_MAX).contains(&name.len())
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name
+            .bytes()
+            .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+        && !loads
 }
 
 fn broken(rules: &[(bool, &str)]) -> Vec<String> {

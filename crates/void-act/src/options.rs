@@ -10,9 +10,12 @@ pub const LIST_PATH: &str = "/etc/void-act/list.json";
 pub const STATE_DIR: &str = "/var/lib/void-act";
 
 pub(crate) const HELP: &str = "\
-void-act [--list PATH] [--state DIR] [--trust-own-list]   answer SSH_ORIGINAL_COMMAND
+void-act [--list PATH] [--state DIR] [--trust-own-list] [--progress] [--ticket-time-ms N]   answer SSH_ORIGINAL_COMMAND
 void-act --check [--list PATH] [--trust-own-list]         say what is wrong with the list
 void-act --version | --help
+
+--progress prints what a command says line by line before the answer; --ticket-time-ms is the time by which a
+ticket's expiry is judged. Both are for `void node run`, which knows its server's time.
 
 In authorized_keys: restrict,command=\"/usr/local/bin/void-act\" ssh-ed25519 …
 The list is /etc/void-act/list.json, the journal is in /var/lib/void-act.
@@ -25,6 +28,11 @@ pub(crate) struct Options {
     pub(crate) list: PathBuf,
     pub(crate) state: PathBuf,
     pub(crate) trust: Trust,
+    /// Print a running command's lines before the answer.
+    pub(crate) progress: bool,
+    /// The server's time, where the caller knows it better than this machine's clock. It judges expiries and
+    /// nothing else: brakes and the journal go by our own clock.
+    pub(crate) ticket_time_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +49,8 @@ pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Options,
         list: LIST_PATH.into(),
         state: STATE_DIR.into(),
         trust: Trust::Root,
+        progress: false,
+        ticket_time_ms: None,
     };
     let mut first = true;
     while let Some(arg) = args.next() {
@@ -51,6 +61,11 @@ pub(crate) fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Options,
             Some("--list") => options.list = value()?,
             Some("--state") => options.state = value()?,
             Some("--trust-own-list") => options.trust = Trust::RootOrCaller,
+            Some("--progress") => options.progress = true,
+            Some("--ticket-time-ms") => {
+                let number = value()?.to_str().and_then(|text| text.parse().ok());
+                options.ticket_time_ms = Some(number.ok_or_else(bad_arguments)?);
+            }
             Some("--check") => options.mode = Mode::Check,
             Some("--version") => options.mode = Mode::Version,
             Some("--help") => options.mode = Mode::Help,
@@ -97,6 +112,9 @@ mod tests {
             &["x"],
             &["--list"],
             &["--state"],
+            &["--ticket-time-ms"],
+            &["--ticket-time-ms", "soon"],
+            &["--ticket-time-ms", "-1"],
             &["--list=/x"],
             &["-h"],
             &[""],

@@ -104,7 +104,7 @@ impl ParamSpec {
         }
     }
 
-    fn accepts(&self, value: &ParamValue) -> bool {
+    pub(crate) fn accepts(&self, value: &ParamValue) -> bool {
         match (self, value) {
             (Self::Integer { min, max }, ParamValue::Integer(number)) => {
                 (min..=max).contains(&number)

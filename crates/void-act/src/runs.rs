@@ -11,7 +11,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::answers::Ending;
+use crate::answers::{Ending, Reason, Refusal};
+use crate::lists::{Invocation, RecordSpec};
+use crate::progress::{Budget, Lines, Listener};
 use crate::sys;
 
 const PATH: &str = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -21,6 +23,7 @@ const TERM_GRACE: Duration = Duration::from_secs(5);
 /// A command that became root through sudo cannot be killed by us; then its real end is worth waiting for.
 const KILL_GRACE: Duration = Duration::from_secs(3600);
 const DRAIN_MAX: Duration = Duration::from_secs(1);
+const RECORD_TIME: Duration = Duration::from_secs(20);
 
 pub(crate) enum Ran {
     Ended(Ending),
@@ -30,8 +33,8 @@ pub(crate) enum Ran {
     },
 }
 
-pub(crate) fn run(argv: &[String], limit: Duration) -> Ran {
-    let mut child = match spawn(argv) {
+pub(crate) fn run(invocation: &Invocation, limit: Duration, tell: Listener<'_>) -> Ran {
+    let mut child = match spawn(invocation) {
         Ok(child) => child,
         Err(error) => {
             return Ran::Ended(Ending::failed(format!(
@@ -39,7 +42,7 @@ pub(crate) fn run(argv: &[String], limit: Duration) -> Ran {
             )));
         }
     };
-    match Watch::over(&mut child).and_then(|watch| watch.until_end(limit)) {
+    match Watch::over(&mut child).and_then(|watch| watch.until_end(limit, tell)) {
         Ok(watched) => watched.into_ran(limit),
         Err(error) => Ran::StillRunning {
             note: format!("void-act: it runs but cannot be watched: {error}"),
@@ -51,11 +54,16 @@ pub(crate) fn run(argv: &[String], limit: Duration) -> Ran {
     clippy::disallowed_methods,
     reason = "the only process that void-act starts is started here"
 )]
-fn spawn(argv: &[String]) -> io::Result<Child> {
-    let strings = argv
+fn spawn(invocation: &Invocation) -> io::Result<Child> {
+    let strings = invocation
+        .argv
         .iter()
         .map(|text| CString::new(text.as_str()))
         .collect::<Result<Vec<_>, _>>()?;
+    let mut env = vec![CString::new(PATH)?];
+    for (name, value) in &invocation.env {
+        env.push(CString::new(format!("{name}={value}"))?);
+    }
     // The name is never used: the image below replaces the child, or reports why it could not.
     let mut command = Command::new("/");
     command.env_clear().current_dir("/");
@@ -63,8 +71,25 @@ fn spawn(argv: &[String]) -> io::Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    sys::exec_alone(&mut command, strings, vec![CString::new(PATH)?]);
+    sys::exec_alone(&mut command, strings, env);
     command.spawn()
+}
+
+/// Looks what runs now, to have something to return to. Nothing is changed yet, so any doubt is a refusal.
+pub(crate) fn record(spec: &RecordSpec) -> Result<Option<String>, Refusal> {
+    let look = Invocation {
+        argv: spec.argv.clone(),
+        env: Vec::new(),
+    };
+    match run(&look, RECORD_TIME, &mut |_| {}) {
+        Ran::Ended(Ending {
+            done: true, stdout, ..
+        }) => spec.read(&stdout.unwrap_or_default()),
+        Ran::Ended(_) | Ran::StillRunning { .. } => Err(Refusal::new(
+            Reason::RecordFailed,
+            "what runs now could not be looked up, so nothing was changed",
+        )),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,7 +127,8 @@ impl<'a> Watch<'a> {
         })
     }
 
-    fn until_end(mut self, limit: Duration) -> io::Result<Watched> {
+    fn until_end(mut self, limit: Duration, tell: Listener<'_>) -> io::Result<Watched> {
+        let mut budget = Budget::new();
         let mut stage = Stage::InTime;
         let mut timed_out = false;
         let mut deadline = Instant::now() + limit;
@@ -112,10 +138,10 @@ impl<'a> Watch<'a> {
             let [out, err, exited] =
                 sys::wait_readable([self.stdout.fd(), self.stderr.fd(), exit], wait)?;
             if out {
-                self.stdout.read();
+                self.stdout.read(&mut budget, tell);
             }
             if err {
-                self.stderr.read();
+                self.stderr.read(&mut budget, tell);
             }
             if exited {
                 stage = Stage::Exited;
@@ -198,6 +224,7 @@ impl Watched {
 struct Capture {
     pipe: Option<File>,
     kept: Vec<u8>,
+    lines: Lines,
 }
 
 impl Capture {
@@ -205,6 +232,7 @@ impl Capture {
         Self {
             pipe: pipe.map(File::from),
             kept: Vec::new(),
+            lines: Lines::new(),
         }
     }
 
@@ -216,12 +244,14 @@ impl Capture {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 
-    fn read(&mut self) {
+    fn read(&mut self, budget: &mut Budget, tell: Listener<'_>) {
         let mut chunk = [0; READ_BYTES];
         match self.pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
             Some(Ok(count)) if count > 0 => {
                 let room = OUTPUT_BYTES_MAX.saturating_sub(self.kept.len());
                 self.kept.extend(chunk.iter().take(count.min(room)));
+                let read = chunk.get(..count).unwrap_or_default();
+                self.lines.feed(read, budget, tell);
             }
             Some(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
             Some(Ok(_) | Err(_)) | None => self.pipe = None,

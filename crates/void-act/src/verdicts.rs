@@ -9,7 +9,7 @@ use crate::answers::{Reason, Refusal, Reply, refuse};
 use crate::clock::Moment;
 use crate::commands::ActionId;
 use crate::journals::{History, Seen};
-use crate::lists::{Entry, List, Tier};
+use crate::lists::{Entry, Invocation, List, Tier};
 use crate::params::Params;
 use crate::tickets::Ticket;
 
@@ -23,10 +23,18 @@ pub(crate) enum Stop {
     PresentOrUnknown,
 }
 
+/// What is so at the moment of judging.
+pub(crate) struct Present<'a> {
+    pub(crate) now: &'a Moment,
+    pub(crate) stop: Stop,
+    /// The server's time, if whoever started us knows it.
+    pub(crate) ticket_time_ms: Option<u64>,
+}
+
 pub(crate) enum Verdict {
     /// Start exactly this.
     Start {
-        argv: Vec<String>,
+        invocation: Invocation,
         timeout: Duration,
     },
     /// The journal already has the answer.
@@ -45,8 +53,7 @@ pub(crate) fn judge(
     ticket: Option<&Ticket>,
     list: &List,
     history: &History,
-    now: &Moment,
-    stop: Stop,
+    present: &Present<'_>,
 ) -> Result<Verdict, Refusal> {
     if let Some(ticket) = ticket {
         match history.seen(ticket) {
@@ -72,20 +79,25 @@ pub(crate) fn judge(
         return refuse(Reason::SignatureUnsupported, text);
     }
     match ticket {
-        Some(ticket) => check_ticket(ticket, entry, history, now)?,
+        Some(ticket) => check_ticket(ticket, entry, history, present)?,
         None => check_bare(entry)?,
     }
-    let argv = entry.argv_with(ticket.map_or(&Params::new(), Ticket::params))?;
-    if stop == Stop::PresentOrUnknown {
+    let recorded = |of: &ActionId| history.recorded(of).map(str::to_owned);
+    let none = Params::new();
+    let invocation = entry.invocation(ticket.map_or(&none, Ticket::params), recorded)?;
+    if present.stop == Stop::PresentOrUnknown {
         return refuse(
             Reason::Stopped,
             "the stop file is there, or cannot be looked for",
         );
     }
     check_room(history)?;
-    check_brakes(entry, history, now)?;
+    check_brakes(entry, history, present.now)?;
     let timeout = entry.timeout();
-    Ok(Verdict::Start { argv, timeout })
+    Ok(Verdict::Start {
+        invocation,
+        timeout,
+    })
 }
 
 /// What became of a ticket. A settled one has not run and never will, so it is `unseen` too.
@@ -128,9 +140,10 @@ fn check_ticket(
     ticket: &Ticket,
     entry: &Entry,
     history: &History,
-    now: &Moment,
+    present: &Present<'_>,
 ) -> Result<(), Refusal> {
-    if ticket.expires_ms() <= history.wall_ms_at_least(now) {
+    let ours = || history.wall_ms_at_least(present.now);
+    if ticket.expires_ms() <= present.ticket_time_ms.unwrap_or_else(ours) {
         return refuse(Reason::Expired, "the ticket has expired");
     }
     if entry.def.as_deref() != Some(ticket.exec_digest()) {

@@ -14,12 +14,11 @@ use tokio::time::Instant;
 use void_act::{Answer, Outcome as Said, ParamValue, Params};
 use void_domain::catalogue::Tier;
 use void_domain::fail_point;
-use void_domain::hosts::Host;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 use void_domain::text;
 
-pub(crate) use self::answers::parse;
+pub(crate) use self::answers::{PROGRESS_LINE_BYTES_MAX, PROGRESS_LINES_MAX, parse};
 use self::answers::{about_something_else, no_end, read, read_run, refusal};
 use crate::outcomes::{Evidence, Outcome};
 
@@ -33,7 +32,7 @@ const SETTLE_PAUSE: Duration = Duration::from_millis(250);
 const SETTLE_PAUSE_MAX: Duration = Duration::from_secs(2);
 const VERSION_BYTES_MAX: usize = 64;
 
-const LIST: &str = "void-list";
+pub(crate) const LIST: &str = "void-list";
 const TICKET: &str = "void-ticket";
 const SETTLE: &str = "void-settle";
 
@@ -42,7 +41,8 @@ pub(crate) trait Carrier: Sync {
     /// An open way to the host.
     type Line: Send + Sync;
 
-    fn host(&self) -> &Host;
+    /// What the machine is called, in words for people.
+    fn host(&self) -> &str;
 
     /// Opens the way. Nothing is sent but who we are.
     fn open(&self) -> impl Future<Output = Result<Self::Line, Failure>> + Send;
@@ -164,29 +164,27 @@ pub(crate) async fn execute(
             Err(failure) => failure,
         },
     };
-    tracing::warn!(host = %carrier.host().name, proposal = %permit.ticket().proposal_id, reason = lost.message, "an answer was lost; asking the host");
+    tracing::warn!(host = %carrier.host(), proposal = %permit.ticket().proposal_id, reason = lost.message, "an answer was lost; asking the host");
     settled(carrier, permit.ticket(), lost, ends_by).await
 }
 
 /// What the host's list says against sending anything.
 fn held_back(
-    host: &Host,
+    host: &str,
     permit: &Permit,
     list: &HostList,
     expected: &BTreeMap<String, String>,
 ) -> Option<Failure> {
     if list.stopped {
-        let message = format!("{} has its stop file set; nothing was sent", host.name);
+        let message = format!("{host} has its stop file set; nothing was sent");
         return Some(Failure::new("stopped_on_host", message));
     }
     if permit.action().tier == Tier::Safe {
         return None;
     }
     drift(list, expected).map(|difference| {
-        let message = format!(
-            "{}: {difference}; risky actions wait until the list is installed again",
-            host.name
-        );
+        let message =
+            format!("{host}: {difference}; risky actions wait until the list is installed again");
         Failure::new("drift", message)
     })
 }
@@ -250,7 +248,7 @@ async fn question(carrier: &impl Carrier, question: &str, ticket: &Ticket) -> Ev
         // A refused question says nothing about the run it asks about.
         Ok(answer) if answer.outcome == Said::Refused => Evidence::None(refusal(host, &answer)),
         Ok(answer) if answer.outcome == Said::Unseen && question == TICKET => Evidence::None(
-            Failure::new("unseen", format!("{} has not seen it so far", host.name)),
+            Failure::new("unseen", format!("{host} has not seen it so far")),
         ),
         Ok(answer) => read(host, ticket, question, answer).unwrap_or_else(Evidence::None),
     }

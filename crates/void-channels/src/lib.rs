@@ -6,7 +6,9 @@
 
 mod act;
 mod checks;
+mod executor;
 mod local;
+mod node;
 mod outcomes;
 mod probe;
 mod process;
@@ -17,7 +19,9 @@ mod tls;
 
 pub use act::HostList;
 pub use checks::Checker;
+pub use executor::Executor;
 pub use local::LocalConfig;
+pub use node::{Arrival, Errand, Nodes, Reported, Session, Superseded, Turn};
 pub use outcomes::{Evidence, Outcome};
 pub use probe::Probe;
 pub use proxmox::{

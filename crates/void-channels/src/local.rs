@@ -23,6 +23,18 @@ pub struct LocalConfig {
     pub trust_own_list: bool,
 }
 
+impl LocalConfig {
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
+        let mut args = self.args.clone();
+        args.extend(["--list".into(), self.list.clone().into_os_string()]);
+        args.extend(["--state".into(), self.state.clone().into_os_string()]);
+        if self.trust_own_list {
+            args.push("--trust-own-list".into());
+        }
+        args
+    }
+}
+
 pub(crate) struct Local<'a> {
     pub config: &'a LocalConfig,
     pub host: Host,
@@ -32,8 +44,8 @@ impl Carrier for Local<'_> {
     /// There is nothing between us and a child process.
     type Line = ();
 
-    fn host(&self) -> &Host {
-        &self.host
+    fn host(&self) -> &str {
+        self.host.name.as_str()
     }
 
     async fn open(&self) -> Result<(), Failure> {
@@ -41,15 +53,9 @@ impl Carrier for Local<'_> {
     }
 
     async fn ask(&self, (): &(), command: &[&str], limit: Duration) -> Result<Answer, NoAnswer> {
-        let mut args = self.config.args.clone();
-        args.extend(["--list".into(), self.config.list.clone().into_os_string()]);
-        args.extend(["--state".into(), self.config.state.clone().into_os_string()]);
-        if self.config.trust_own_list {
-            args.push("--trust-own-list".into());
-        }
         let program = Program {
             path: self.config.program.clone(),
-            args,
+            args: self.config.arguments(),
             env: vec![("SSH_ORIGINAL_COMMAND", command.join(" ").into())],
             dies_with_us: false,
         };

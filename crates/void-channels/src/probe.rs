@@ -38,6 +38,13 @@ impl<'a> Probe<'a> {
         act::drift(list, &self.channels.expected_on(host))
     }
 
+    /// The first difference between a node's list, as it last told it, and the catalogue.
+    pub fn node_drift(&self, node: &str) -> Option<String> {
+        let expected = self.channels.expected_on_node(node);
+        let list = self.channels.nodes().list(node)?;
+        act::drift(&list, &expected)
+    }
+
     /// What became of a ticket so far.
     pub async fn ticket(&self, host: &Host, ticket: &Ticket) -> Evidence {
         match &host.reach {

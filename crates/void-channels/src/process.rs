@@ -42,6 +42,15 @@ pub(crate) enum NotFinished {
 }
 
 pub(crate) async fn run(program: Program, limit: Duration) -> Result<Finished, NotFinished> {
+    run_heard(program, limit, |_| {}).await
+}
+
+/// The same, and passes on what comes on standard output as it comes.
+pub(crate) async fn run_heard(
+    program: Program,
+    limit: Duration,
+    heard: impl FnMut(&[u8]),
+) -> Result<Finished, NotFinished> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that starts programs"
@@ -60,7 +69,7 @@ pub(crate) async fn run(program: Program, limit: Duration) -> Result<Finished, N
         .kill_on_drop(program.dies_with_us);
     let mut child = command.spawn().map_err(NotFinished::NotStarted)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let status = watch(&mut child, &mut stdout, &mut stderr, limit).await;
+    let status = watch(&mut child, &mut stdout, &mut stderr, limit, heard).await;
     Ok(Finished {
         code: status.ok_or(NotFinished::GivenUp)?.code(),
         stdout,
@@ -74,9 +83,11 @@ async fn watch(
     stdout: &mut Vec<u8>,
     stderr: &mut Vec<u8>,
     limit: Duration,
+    heard: impl FnMut(&[u8]),
 ) -> Option<ExitStatus> {
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let mut drained = pin!(async { tokio::join!(collect(out, stdout), collect(err, stderr)) });
+    let mut drained =
+        pin!(async { tokio::join!(collect(out, stdout, heard), collect(err, stderr, |_| {})) });
     let mut ended = pin!(tokio::time::timeout(limit, child.wait()));
     let mut open = true;
     let status = loop {
@@ -92,13 +103,18 @@ async fn watch(
 }
 
 /// Reads to the end, keeps the beginning.
-async fn collect(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
+async fn collect(
+    pipe: Option<impl AsyncRead + Unpin>,
+    kept: &mut Vec<u8>,
+    mut heard: impl FnMut(&[u8]),
+) {
     let Some(mut pipe) = pipe else { return };
     let mut buffer = [0_u8; 8192];
     loop {
         match pipe.read(&mut buffer).await {
             Ok(0) | Err(_) => return,
             Ok(count) => {
+                heard(buffer.get(..count).unwrap_or_default());
                 let room = OUTPUT_BYTES_MAX.saturating_sub(kept.len()).min(count);
                 kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
             }

@@ -10,6 +10,7 @@ use void_domain::proposals::{Failure, ProposedAction};
 
 use crate::act;
 use crate::local::{Local, LocalConfig};
+use crate::node::{self, NodeHost, Nodes};
 use crate::outcomes::{Evidence, Outcome};
 use crate::probe::Probe;
 use crate::proxmox::{Power, Proxmox, ProxmoxConfig};
@@ -36,6 +37,9 @@ pub struct Channels {
     pub(crate) guests: BTreeSet<u32>,
     /// What each host's list should hold: action id → `exec_digest`.
     expected: BTreeMap<HostName, BTreeMap<String, String>>,
+    /// The same for nodes.
+    expected_on_nodes: BTreeMap<String, BTreeMap<String, String>>,
+    nodes: Nodes,
 }
 
 impl Channels {
@@ -46,6 +50,7 @@ impl Channels {
         proxmox: Option<ProxmoxConfig>,
     ) -> Result<Self, UnsafePath> {
         let mut expected: BTreeMap<HostName, BTreeMap<String, String>> = BTreeMap::new();
+        let mut on_nodes: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         let mut guests = BTreeSet::new();
         for action in catalogue.actions() {
             match action.route() {
@@ -54,7 +59,11 @@ impl Channels {
                     entries.insert(action.id.to_string(), action.exec_digest().to_string());
                 }
                 Route::Proxmox => guests.extend(Power::of(&action.kind).map(|power| power.vmid)),
-                Route::Node(_) | Route::File => {}
+                Route::Node(node) => {
+                    let entries = on_nodes.entry(node.to_owned()).or_default();
+                    entries.insert(action.id.to_string(), action.exec_digest().to_string());
+                }
+                Route::File => {}
             }
         }
         Ok(Self {
@@ -63,6 +72,8 @@ impl Channels {
             proxmox: proxmox.map(Proxmox::new),
             guests,
             expected,
+            expected_on_nodes: on_nodes,
+            nodes: Nodes::default(),
         })
     }
 
@@ -77,6 +88,46 @@ impl Channels {
 
     pub(crate) fn expected_on(&self, host: &HostName) -> BTreeMap<String, String> {
         self.expected.get(host).cloned().unwrap_or_default()
+    }
+
+    /// What a node's list should hold.
+    pub fn expected_on_node(&self, node: &str) -> BTreeMap<String, String> {
+        self.expected_on_nodes
+            .get(node)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The nodes that actions name.
+    pub fn expected_nodes(&self) -> impl Iterator<Item = &str> {
+        self.expected_on_nodes.keys().map(String::as_str)
+    }
+
+    /// Where nodes come for their commands.
+    pub const fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    /// What a run on a node has said so far.
+    pub fn progress(&self, wish: &ProposedAction, ticket: &Ticket) -> Vec<String> {
+        let errand = node::errand_of_run(&ticket.proposal_id.to_string());
+        wish.node()
+            .map(|node| self.nodes.progress(node, &errand))
+            .unwrap_or_default()
+    }
+
+    fn at_node<'a>(&'a self, name: &'a str, ticket: &Ticket) -> NodeHost<'a> {
+        NodeHost {
+            nodes: &self.nodes,
+            name,
+            proposal: ticket.proposal_id.to_string(),
+        }
+    }
+
+    async fn execute_at_node(&self, node: &str, permit: Permit) -> Outcome {
+        let expected = self.expected_on_node(node);
+        let host = self.at_node(node, permit.ticket());
+        act::execute(&host, permit, &expected).await
     }
 
     pub(crate) fn over_ssh(&self, host: &Host, address: &SshAddress) -> SshHost<'_> {
@@ -141,7 +192,10 @@ impl Channel for Channels {
             let host = match permit.action().route() {
                 Route::Host(host) => host.clone(),
                 Route::Proxmox => return self.execute_by_proxmox(permit).await,
-                Route::Node(node) => return not_configured(&format!("no node {node} has joined")),
+                Route::Node(node) => {
+                    let node = node.to_owned();
+                    return self.execute_at_node(&node, permit).await;
+                }
                 Route::File => return not_configured("the file bridge is not switched on"),
             };
             self.execute_on(host, permit).await
@@ -150,6 +204,9 @@ impl Channel for Channels {
 
     fn settle<'a>(&'a self, wish: &'a ProposedAction, ticket: &'a Ticket) -> Answer<'a, Evidence> {
         Box::pin(async move {
+            if let Some(node) = wish.node() {
+                return act::settle(&self.at_node(node, ticket), ticket).await;
+            }
             let Some(host) = wish.host() else {
                 return self.settle_by_proxmox(wish, ticket).await;
             };

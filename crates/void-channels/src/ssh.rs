@@ -266,8 +266,8 @@ pub(crate) struct SshHost<'a> {
 impl Carrier for SshHost<'_> {
     type Line = Line;
 
-    fn host(&self) -> &Host {
-        &self.host
+    fn host(&self) -> &str {
+        self.host.name.as_str()
     }
 
     async fn open(&self) -> Result<Line, Failure> {

@@ -65,7 +65,7 @@ impl Trust {
     }
 
     /// Every connection shows its certificate: none is resumed.
-    pub(crate) fn client_config(&self) -> Result<Arc<ClientConfig>, rustls::Error> {
+    pub fn client_config(&self) -> Result<Arc<ClientConfig>, rustls::Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = Verifier::new(self, &provider)?;
         let mut config = ClientConfig::builder_with_provider(provider)

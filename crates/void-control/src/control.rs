@@ -25,7 +25,9 @@ use crate::lab::LastSight;
 use crate::notifications::Notifiers;
 use crate::proposals::{Executing, Waiters};
 use crate::records::{self, Scribe};
-use crate::{conversations, freezes, maintenance, notifications, proposals, random, witness};
+use crate::{
+    conversations, freezes, maintenance, nodes, notifications, proposals, random, witness,
+};
 
 /// The bounds that an owner may set.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +109,7 @@ pub struct Parts {
     pub(crate) checking: Executing,
     /// Whether an approved proposal may be waiting here for its target.
     pub(crate) somebody_waits: AtomicBool,
+    pub(crate) nodes: nodes::Stored,
     pub(crate) stopping: watch::Sender<bool>,
 }
 
@@ -149,12 +152,15 @@ impl Control {
             executing: Executing::default(),
             checking: Executing::default(),
             somebody_waits: AtomicBool::new(true),
+            nodes: nodes::Stored::default(),
             stopping: watch::Sender::new(false),
         }));
         witness::compare(&control).await?;
         control.record_start().await?;
         freezes::apply_stored(&control).await?;
         control.hub.start(&control);
+        nodes::remember(&control).await?;
+        nodes::start_relay(&control);
         proposals::recover(&control).await?;
         conversations::fail_abandoned(&control).await?;
         maintenance::start(&control);

@@ -10,7 +10,7 @@ pub use void_store::events::StoredEvent;
 use void_store::{Store, StoreError};
 
 use crate::control::Control;
-use crate::freezes;
+use crate::{freezes, nodes};
 
 /// How far a listener may fall behind before it reads from the table again.
 const BUFFERED: usize = 256;
@@ -62,6 +62,7 @@ impl Hub {
                 match event.kind {
                     EventKind::AccessRevoked => self.revocations.send_modify(|count| *count += 1),
                     EventKind::FreezeChanged => freezes::apply_stored(control).await?,
+                    EventKind::NodeChanged => nodes::apply_change(control, &event).await?,
                     // Nobody waits for a beginning.
                     EventKind::ProposalCreated
                     | EventKind::ProposalApproved

@@ -1,13 +1,15 @@
 //! What waits for the owner, in one list.
 
 use void_domain::ids::ProposalId;
+use void_domain::nodes::Node;
 use void_domain::proposals::{Proposal, Status};
-use void_store::{StoreError, notifications, proposals};
+use void_store::{StoreError, nodes, notifications, proposals};
 
 use crate::control::Control;
 
 /// Unknown outcomes stay until somebody settles them; more than this at once is a different problem.
 const FAILURES_SHOWN: u32 = 100;
+const JOINS_SHOWN: u32 = 100;
 
 #[derive(Debug, Clone)]
 pub struct Inbox {
@@ -16,10 +18,13 @@ pub struct Inbox {
     pub next: Option<String>,
     /// Outcomes that nobody knows.
     pub unknown: Vec<Proposal>,
+    /// Machines that ask to be nodes; on the first page.
+    pub joins: Vec<Node>,
     pub waiting_count: u64,
     pub unknown_count: u64,
     /// Of those that wait, how many nobody could be told about.
     pub untold_count: u64,
+    pub join_count: u64,
 }
 
 pub async fn look(
@@ -37,7 +42,12 @@ pub async fn look(
                     None => proposals::list_in(tx, Status::Unknown, FAILURES_SHOWN).await?,
                     Some(_) => Vec::new(),
                 };
+                let joins = match cursor {
+                    None => nodes::list_waiting(tx, JOINS_SHOWN).await?,
+                    Some(_) => Vec::new(),
+                };
                 Ok(Inbox {
+                    joins,
                     waiting: page
                         .items
                         .into_iter()
@@ -51,6 +61,7 @@ pub async fn look(
                         true => notifications::count_untold(tx).await?,
                         false => 0,
                     },
+                    join_count: nodes::count_waiting(tx).await?,
                 })
             })
         })

@@ -17,6 +17,7 @@ pub mod hosts;
 pub mod inbox;
 pub mod lab;
 mod maintenance;
+pub mod nodes;
 pub mod notifications;
 pub mod proposals;
 mod random;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::control::Control;
-use crate::{backups, conversations, freezes, health, notifications, proposals, witness};
+use crate::{backups, conversations, freezes, health, nodes, notifications, proposals, witness};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const NOTE_EVERY: Duration = Duration::from_secs(2);
@@ -26,6 +26,11 @@ pub(crate) fn start(control: &Control) {
         proposals::settle_unknown(&control).await;
         if let Err(error) = conversations::fail_overdue(&control).await {
             tracing::error!(%error, "abandoned turns could not be ended; it is tried again");
+        }
+    });
+    every(control, nodes::NOTE_SEEN_EVERY, |control| async move {
+        if let Err(error) = nodes::note_seen(&control).await {
+            tracing::warn!(%error, "when nodes were seen could not be noted; it is tried again");
         }
     });
     every(control, BACKUP_LOOK_EVERY, |control| async move {

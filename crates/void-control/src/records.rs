@@ -114,6 +114,9 @@ fn detail(proposal: &Proposal) -> Value {
     };
     if let (Value::Object(all), Value::Object(extra)) = (&mut detail, extra) {
         all.extend(extra);
+        if let (State::Pending, Some(diff)) = (&proposal.state, &proposal.diff) {
+            all.insert("diff".to_owned(), json!(diff));
+        }
     }
     detail
 }

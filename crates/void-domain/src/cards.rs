@@ -27,6 +27,8 @@ pub struct Card {
     pub expires_at: Timestamp,
     /// The requester's words, marked as such wherever they are shown.
     pub words: Option<String>,
+    /// What would change, in the requester's words too.
+    pub diff: Option<String>,
     /// Foreign content that the requester had read.
     pub read_before: Vec<String>,
     pub inverse: Option<String>,
@@ -48,6 +50,7 @@ impl Card {
             asked_at: proposal.created_at,
             expires_at: proposal.expires_at,
             words: proposal.reason.clone(),
+            diff: proposal.diff.clone(),
             read_before: proposal.taint.sources().to_vec(),
             inverse: written(wish, "inverse").map(str::to_owned),
         }

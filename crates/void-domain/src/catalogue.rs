@@ -174,6 +174,17 @@ pub enum NodeOp {
 }
 
 impl NodeOp {
+    pub const ALL: [Self; 4] = [
+        Self::DeployService,
+        Self::RestartService,
+        Self::Rollback,
+        Self::Scale,
+    ];
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.as_str() == text)
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::DeployService => "deploy_service",

@@ -24,6 +24,8 @@ pub enum EventKind {
     TurnFinished,
     TurnFailed,
     FreezeChanged,
+    /// A node was invited, asked to join, joined, changed its list or version, or left.
+    NodeChanged,
     /// A credential was withdrawn: open streams look again at who is listening.
     AccessRevoked,
     /// A message could not be delivered and is not tried again by itself.
@@ -31,7 +33,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::ProposalCreated,
         Self::ProposalApproved,
         Self::ProposalStarted,
@@ -48,6 +50,7 @@ impl EventKind {
         Self::TurnFinished,
         Self::TurnFailed,
         Self::FreezeChanged,
+        Self::NodeChanged,
         Self::AccessRevoked,
         Self::NotificationFailed,
     ];
@@ -70,6 +73,7 @@ impl EventKind {
             Self::TurnFinished => "turn.finished",
             Self::TurnFailed => "turn.failed",
             Self::FreezeChanged => "freeze.changed",
+            Self::NodeChanged => "node.changed",
             Self::AccessRevoked => "access.revoked",
             Self::NotificationFailed => "notification.failed",
         }

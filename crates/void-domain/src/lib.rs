@@ -17,6 +17,7 @@ pub mod freezes;
 pub mod hosts;
 pub mod ids;
 pub mod limits;
+pub mod nodes;
 pub mod notifications;
 pub mod permits;
 pub mod policy;

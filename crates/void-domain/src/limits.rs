@@ -5,6 +5,7 @@ use std::time::Duration;
 pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
 pub const CATALOGUE_BYTES_MAX: usize = 1024 * 1024;
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
+pub const DIFF_BYTES_MAX: usize = 16 * 1024;
 pub const LABEL_CHARS_MAX: usize = 200;
 pub const CHANNEL_OUTPUT_BYTES_MAX: usize = 64 * 1024;
 pub const OPEN_PROPOSALS_MAX: u64 = 1_000;

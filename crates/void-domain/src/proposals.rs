@@ -13,7 +13,7 @@ use serde_json::Value;
 pub use transitions::{InvalidTransition, Moved};
 
 use crate::actors::Requester;
-use crate::catalogue::{Risk, Tier};
+use crate::catalogue::{NodeOp, Risk, Tier};
 use crate::digests::Digest;
 use crate::events::EventKind;
 use crate::hosts::Host;
@@ -30,6 +30,8 @@ pub struct Proposal {
     pub requested_by: Requester,
     /// The requester's own words; shown apart and marked as such.
     pub reason: Option<String>,
+    /// What would change, as the requester says; shown with the reason, and believed as little.
+    pub diff: Option<String>,
     pub taint: Taint,
     /// How often the same requester asked for the same while it waited.
     pub count: u64,
@@ -63,6 +65,13 @@ impl ProposedAction {
     pub fn is_by_file(&self) -> bool {
         let via = self.definition.pointer("/action/via");
         via.and_then(Value::as_str) == Some("file")
+    }
+
+    /// The node whose executor it was proposed for, from the stored definition.
+    pub fn node(&self) -> Option<&str> {
+        let written = |name: &str| self.definition.get("action")?.get(name)?.as_str();
+        let kind = written("kind").and_then(NodeOp::parse);
+        written("node").filter(|_| kind.is_some() && written("via").is_none())
     }
 
     /// How long the run may take, from the stored definition.

@@ -37,6 +37,8 @@ pub enum Access {
     Tools,
     /// Programs that work in a turn.
     Turn,
+    /// Nodes that have joined.
+    Node,
 }
 
 /// What a guarded handler knows of its caller.
@@ -87,6 +89,7 @@ pub(crate) async fn admit(
         }
         return Err(match route.access {
             Access::Owner => ApiError::owner_only(),
+            Access::Node => ApiError::forbidden("this is for nodes: void node invite"),
             Access::Tools => {
                 ApiError::forbidden("tools are for agents: void token new --kind agent")
             }
@@ -154,15 +157,16 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
     match (&caller.actor, access) {
         (_, Access::Public) => true,
         // A model that holds the owner's token would be the owner.
-        (_, Access::Turn) | (Actor::Owner { .. }, Access::Tools) => false,
+        (_, Access::Turn) | (Actor::Owner { .. }, Access::Tools | Access::Node) => false,
         (Actor::Owner { .. }, _) => true,
         (Actor::Viewer { .. }, Access::Local | Access::Read | Access::Catalogue) => true,
         (Actor::Agent { .. }, Access::Local | Access::Read | Access::Tools) => {
             has(Capability::Read) || has(Capability::Act)
         }
         (Actor::Agent { .. }, Access::Catalogue | Access::Act) => has(Capability::Act),
-        (Actor::Viewer { .. }, Access::Act | Access::Owner | Access::Tools)
-        | (Actor::Agent { .. }, Access::Owner)
+        (Actor::Node { .. }, Access::Node) => true,
+        (Actor::Viewer { .. }, Access::Act | Access::Owner | Access::Tools | Access::Node)
+        | (Actor::Agent { .. }, Access::Owner | Access::Node)
         | (Actor::Node { .. } | Actor::System, _) => false,
     }
 }

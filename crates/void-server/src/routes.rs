@@ -15,6 +15,8 @@ mod hosts;
 mod inbox;
 mod lab;
 mod mcp;
+mod node;
+mod nodes;
 mod notifications;
 mod proposals;
 mod services;
@@ -422,6 +424,83 @@ pub static ROUTES: &[Route] = &[
         request: Some(schema::<hosts::TrustRequest>),
         response: json::<hosts::TrustedResponse>(),
         handler: || post(hosts::trust),
+    },
+    Route {
+        method: "GET",
+        path: "/api/nodes",
+        access: Access::Owner,
+        operation: "listNodes",
+        summary: "The machines that run the pull executor: here or away, version, whether the list fits",
+        query: &[],
+        request: None,
+        response: json::<nodes::NodesResponse>(),
+        handler: || get(nodes::list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/nodes",
+        access: Access::Owner,
+        operation: "inviteNode",
+        summary: "Make a join token for a machine; it is shown this once and good for an hour",
+        query: &[],
+        request: Some(schema::<nodes::InviteRequest>),
+        response: json::<nodes::InvitedResponse>(),
+        handler: || post(nodes::invite),
+    },
+    Route {
+        method: "POST",
+        path: "/api/nodes/{name}/approve",
+        access: Access::Owner,
+        operation: "approveNode",
+        summary: "Let a machine in, if it shows this fingerprint",
+        query: &[],
+        request: Some(schema::<nodes::ApproveRequest>),
+        response: json::<nodes::JoinedResponse>(),
+        handler: || post(nodes::approve),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/nodes/{name}",
+        access: Access::Owner,
+        operation: "removeNode",
+        summary: "Withdraw an invitation, turn a machine away, or end its membership",
+        query: &[],
+        request: None,
+        response: json::<nodes::RemovedResponse>(),
+        handler: || delete(nodes::remove),
+    },
+    Route {
+        method: "POST",
+        path: "/api/node/join",
+        access: Access::Public,
+        operation: "joinNode",
+        summary: "Ask to join with a join token; the owner compares the fingerprint",
+        query: &[],
+        request: Some(schema::<node::JoinNodeRequest>),
+        response: json::<nodes::JoinedResponse>(),
+        handler: || post(node::join),
+    },
+    Route {
+        method: "POST",
+        path: "/api/node/poll",
+        access: Access::Node,
+        operation: "pollNode",
+        summary: "Wait for work, and say what is under way",
+        query: &[],
+        request: Some(schema::<node::PollNodeRequest>),
+        response: json::<node::PollNodeResponse>(),
+        handler: || post(node::poll),
+    },
+    Route {
+        method: "POST",
+        path: "/api/node/report",
+        access: Access::Node,
+        operation: "reportNode",
+        summary: "Say what a command prints and how it ended; saying it again changes nothing",
+        query: &[],
+        request: Some(schema::<node::ReportNodeRequest>),
+        response: json::<node::ReportedResponse>(),
+        handler: || post(node::report),
     },
     Route {
         method: "GET",

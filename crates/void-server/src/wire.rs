@@ -27,6 +27,9 @@ pub(crate) struct RowResponse {
     pub digest: String,
     /// The requester's own words.
     pub reason: Option<String>,
+    /// What would change, in the requester's own words too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     pub requested_by: RequestedBy,
     pub agent_id: Option<String>,
     pub resolved_by: Option<String>,
@@ -85,6 +88,7 @@ impl RowResponse {
             status: proposal.status().as_str(),
             digest: wish.digest.to_string(),
             reason: proposal.reason.clone(),
+            diff: proposal.diff.clone(),
             requested_by: RequestedBy {
                 kind: proposal.requested_by.kind.as_str(),
                 id: requester_id.clone(),

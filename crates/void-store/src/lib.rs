@@ -16,6 +16,7 @@ pub mod freezes;
 mod heads;
 pub mod installation;
 mod migrations;
+pub mod nodes;
 pub mod notifications;
 mod postgres;
 pub mod proposals;

@@ -32,6 +32,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0004_agents",
     "0005_bridge",
     "0006_notifications",
+    "0007_nodes",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

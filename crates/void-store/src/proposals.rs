@@ -16,9 +16,9 @@ use crate::values::{Page, Row, int, values};
 const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, definition, params, tier, risk, target, \
     digest, exec_digest, requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, \
     status, approved_by, approved_at, started_at, ticket_expires_at, lease_until, ended_by, ended_at, result, failure_code, \
-    failure_message, decision_reason, verification, verified_at, verification_detail) \
+    failure_message, decision_reason, verification, verified_at, verification_detail, diff) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, \
-    $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)";
+    $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
 
 const UPDATE: &str = "UPDATE proposals SET status = $3, approved_by = $4, approved_at = $5, started_at = $6, \
     ticket_expires_at = $7, lease_until = $8, ended_by = $9, ended_at = $10, result = $11, failure_code = $12, \
@@ -56,6 +56,7 @@ pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), Stor
     ]
     .to_vec();
     row.extend(state_values(proposal));
+    row.push(proposal.diff.as_ref().into());
     tx.execute(INSERT, &row).await?;
     record(tx, proposal.id, &created.transition).await?;
     if proposal.status() == Status::Pending {

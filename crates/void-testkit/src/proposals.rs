@@ -34,6 +34,7 @@ pub fn pending(n: u32) -> Moved {
         }
         .requester(),
         reason: Some("because".into()),
+        diff: None,
         taint: Taint::clean(),
         count: 1,
         created_at: NOW,

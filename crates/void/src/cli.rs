@@ -63,6 +63,9 @@ pub(crate) enum Command {
     /// The machines behind the catalogue
     #[command(subcommand)]
     Hosts(HostsCommand),
+    /// Machines that dial out for their work
+    #[command(subcommand)]
+    Node(NodeCommand),
     /// The record
     #[command(subcommand)]
     Audit(AuditCommand),
@@ -252,6 +255,74 @@ pub(crate) enum HostsCommand {
 }
 
 #[derive(Debug, Clone, Subcommand)]
+#[command(
+    after_help = "On Void's machine:\n  void node invite nas\n  void provision node nas\n  void node approve nas --fingerprint AB:CD:…\n  void node ls\n\nOn the machine itself:\n  void node install | sudo sh\n  sudo -u voidnode void node join https://void.lan --token void_join_…\n  sudo systemctl enable --now void-node\n  void node uninstall | sudo sh"
+)]
+pub(crate) enum NodeCommand {
+    /// Make a join token for a machine; it is shown this once and good for an hour
+    Invite { name: String },
+    /// List the nodes: here or away, version, whether the list fits
+    Ls,
+    /// Let a machine in whose fingerprint you compared
+    Approve {
+        name: String,
+        #[arg(long, value_name = "FINGERPRINT")]
+        fingerprint: String,
+    },
+    /// Withdraw an invitation, turn a machine away, or end its membership
+    Revoke { name: String },
+    /// On a machine: ask a server to let it in, and wait for the owner
+    Join(NodeJoinArgs),
+    /// On a machine: wait for work and do it
+    Run(NodeRunArgs),
+    /// Print the script that sets a machine up: account, folders, systemd unit
+    Install,
+    /// Print the script that removes exactly what the other one made
+    Uninstall,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NodeJoinArgs {
+    /// The server, such as https://void.lan
+    #[arg(value_name = "URL")]
+    pub server: String,
+    /// The join token
+    #[arg(long, env = "VOID_JOIN_TOKEN", hide_env_values = true)]
+    pub token: String,
+    /// SHA-256 of the server's certificate, to trust that one and no other
+    #[arg(long, value_name = "SHA256")]
+    pub fingerprint: Option<String>,
+    /// Who signed the server's certificate, as a PEM file; this machine's authorities if left out
+    #[arg(long, value_name = "FILE", conflicts_with = "fingerprint")]
+    pub ca: Option<PathBuf>,
+    /// Allow http:// beyond this machine, where the network itself is encrypted
+    #[arg(long)]
+    pub plain_http: bool,
+    /// The node's own folder
+    #[arg(long, value_name = "FOLDER", default_value = crate::node::folder::STATE)]
+    pub state: PathBuf,
+    /// Do not wait for the owner
+    #[arg(long)]
+    pub no_wait: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NodeRunArgs {
+    /// The node's own folder
+    #[arg(long, value_name = "FOLDER", default_value = crate::node::folder::STATE)]
+    pub state: PathBuf,
+    /// What may run here; owned by root and writable by nobody else
+    #[arg(long, value_name = "FILE", default_value = crate::node::folder::LIST)]
+    pub list: PathBuf,
+    /// Accept a list that belongs to the account that this runs as; for rehearsals
+    #[arg(long)]
+    pub trust_own_list: bool,
+    /// How the log is written
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    pub log_format: LogFormat,
+}
+
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum AuditCommand {
     /// The newest entries
     Ls {
@@ -399,6 +470,8 @@ pub(crate) enum ConfigCommand {
 pub(crate) enum ProvisionCommand {
     /// The list, key line, sudoers lines and commands for one host
     Ssh { host: String },
+    /// The list, sudoers lines and commands for a machine that runs `void node`
+    Node { name: String },
     /// The pveum commands for a token that can switch the catalogue's guests and nothing else
     Proxmox,
 }

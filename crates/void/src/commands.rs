@@ -13,6 +13,7 @@ mod freeze;
 mod hosts;
 mod inbox;
 pub(crate) mod mcp;
+mod node;
 mod notify;
 mod provision;
 mod rows;
@@ -85,6 +86,10 @@ pub(crate) async fn run(
         Command::Demo(args) => {
             return Ok(demo::run(&cli, args, environment, output).await?.into());
         }
+        // The machine that runs this has no control plane, and needs no settings of one.
+        Command::Node(command) if node::is_for_a_node(command) => {
+            return Ok(node::on_a_node(command.clone(), output).await?.into());
+        }
         _ => Flags::default(),
     };
     let settings = Settings::load(&cli, flags, environment)?;
@@ -107,6 +112,7 @@ pub(crate) async fn run(
         Command::Chat(args) => chat::run(&session, args).await?,
         Command::Agents(command) => agents::run(&session, command).await?,
         Command::Hosts(command) => hosts::run(&session, command).await?,
+        Command::Node(command) => node::run(&session, command).await?,
         Command::Audit(command) => audit::run(&session, command).await?,
         Command::Token(command) => token::run(&session, command).await?,
         Command::Notify(command) => notify::run(&session, command).await?,

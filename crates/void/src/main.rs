@@ -9,6 +9,7 @@ mod compose;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod node;
 mod notifiers;
 mod output;
 mod proxmox;

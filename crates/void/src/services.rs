@@ -11,7 +11,7 @@ use crate::exit::Problem;
 use crate::settings::{Settings, Source};
 
 /// Where Debian keeps the authorities that a machine trusts.
-const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+pub(crate) const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// The services of the settings. A file that was named must be there; without any, nothing is watched.
 pub(crate) fn load(settings: &Settings) -> Result<Services, Problem> {

@@ -141,6 +141,12 @@ impl History {
         of_id.map(move |run| run.start.at.elapsed_ms(now))
     }
 
+    /// What the last run of this action recorded before it changed anything.
+    pub(crate) fn recorded(&self, id: &ActionId) -> Option<&str> {
+        let last = self.runs.iter().rev().find(|run| run.start.id == *id)?;
+        last.start.recorded.as_deref()
+    }
+
     /// Wall time, but never earlier than what the records of this boot imply: a clock set back revives no ticket. After
     /// a clock was set ahead by mistake and put right, tickets are refused until the next boot at the latest.
     pub(crate) fn wall_ms_at_least(&self, now: &Moment) -> u64 {

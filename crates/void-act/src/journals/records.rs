@@ -36,6 +36,9 @@ pub(crate) struct Start {
     /// None for a bare id.
     pub(crate) ticket: Option<Mark>,
     pub(crate) at: Moment,
+    /// What ran before, where the entry asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recorded: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -120,8 +120,12 @@ fn what_is_written_is_read_back() {
     assert_eq!(serde_json::to_value(&list).unwrap(), text);
     let given = serde_json::from_value(json!({"n": 3, "m": "b", "i": "app:1"})).unwrap();
     assert_eq!(
-        list.entries[0].argv_with(&given).unwrap(),
+        list.entries[0].invocation(&given, |_| None).unwrap().argv,
         ["/usr/bin/scale", "3", "b", "app:1"]
     );
-    assert!(list.entries[0].argv_with(&Params::new()).is_err());
+    assert!(
+        list.entries[0]
+            .invocation(&Params::new(), |_| None)
+            .is_err()
+    );
 }

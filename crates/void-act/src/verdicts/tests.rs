@@ -42,6 +42,14 @@ fn history(lines: &[String]) -> History {
     History::parse(lines.concat().as_bytes()).unwrap()
 }
 
+fn present(now: &Moment, stop: Stop) -> Present<'_> {
+    Present {
+        now,
+        stop,
+        ticket_time_ms: None,
+    }
+}
+
 fn verdict(
     ticket: Option<&Ticket>,
     list: &List,
@@ -49,7 +57,7 @@ fn verdict(
     now: &Moment,
 ) -> Result<(), Reason> {
     let id = ActionId::parse("a").unwrap();
-    match judge(&id, ticket, list, history, now, Stop::Absent) {
+    match judge(&id, ticket, list, history, &present(now, Stop::Absent)) {
         Ok(Verdict::Start { .. }) => Ok(()),
         Ok(Verdict::Recorded(_)) => panic!("nothing is recorded here"),
         Err(refusal) => Err(refusal.reason),
@@ -238,11 +246,75 @@ fn tier_definition_and_brakes_decide_in_order() {
         Some(&ticket),
         &list(&json!({})),
         &empty,
-        &now,
-        Stop::PresentOrUnknown,
+        &present(&now, Stop::PresentOrUnknown),
     );
     assert_eq!(
         stopped.err().map(|refusal| refusal.reason),
         Some(Reason::Stopped)
     );
+}
+
+/// A node's clock may be a day off: whoever knows the server's time says so, and only expiry listens.
+#[test]
+fn a_ticket_expires_by_the_servers_time_where_that_is_known() {
+    let (id, day) = (ActionId::parse("a").unwrap(), 24 * HOUR_MS);
+    let (ticket, list, empty) = (ticket(T0 + 1), list(&json!({})), history(&[]));
+    for (local, server, expected) in [
+        (T0 + day, Some(T0), true),
+        (T0 + day, None, false),
+        (T0 - day, Some(T0 + 1), false),
+        (T0 - day, Some(T0), true),
+    ] {
+        let now = at(local, "b", UP0);
+        let present = Present {
+            ticket_time_ms: server,
+            ..present(&now, Stop::Absent)
+        };
+        let verdict = judge(&id, Some(&ticket), &list, &empty, &present);
+        assert_eq!(verdict.is_ok(), expected, "{local} {server:?}");
+    }
+}
+
+#[test]
+fn a_rollback_returns_to_what_the_last_deploy_recorded() {
+    let list = json!({"version": 1, "host": "h", "stop_file": "/stop", "entries": [
+        {"id": "deploy", "argv": ["/bin/d"], "tier": "risky", "def": def(),
+         "record": {"argv": ["/bin/look"], "pattern": "^[a-z0-9:]+$", "max_len": 40}},
+        {"id": "back", "argv": ["/bin/d", {"recorded": "deploy"}], "tier": "risky", "def": def(),
+         "env": {"IMAGE": {"recorded": "deploy"}}},
+    ]});
+    let list = List::parse(list.to_string().as_bytes()).unwrap();
+    let (id, now) = (ActionId::parse("back").unwrap(), at(T0, "b", UP0));
+    let deployed = |run: u64, recorded: Value| {
+        let at = at(T0 - MINUTE_MS, "b", UP0);
+        let start =
+            json!({"run": run, "id": "deploy", "ticket": null, "at": at, "recorded": recorded});
+        json!({"start": start}).to_string() + "\n"
+    };
+    let back = |history: &History| {
+        let ticket = ticket(T0 + 1);
+        match judge(
+            &id,
+            Some(&ticket),
+            &list,
+            history,
+            &present(&now, Stop::Absent),
+        ) {
+            Ok(Verdict::Start { invocation, .. }) => Ok((invocation.argv, invocation.env)),
+            Ok(Verdict::Recorded(_)) => panic!("nothing is recorded here"),
+            Err(refusal) => Err(refusal.reason),
+        }
+    };
+    assert_eq!(back(&history(&[])), Err(Reason::NothingToReturnTo));
+    let twice = history(&[deployed(1, json!("img:1")), deployed(2, json!("img:2"))]);
+    let (argv, env) = back(&twice).unwrap();
+    assert_eq!(argv, ["/bin/d", "img:2"]);
+    assert_eq!(env, [("IMAGE".to_owned(), "img:2".to_owned())]);
+    // The last deploy found nothing running: there is nothing to go back to.
+    let first = history(&[deployed(1, json!("img:1")), deployed(2, Value::Null)]);
+    assert_eq!(back(&first), Err(Reason::NothingToReturnTo));
+    // What was recorded survives forgetting.
+    let later = at(T0 + 400 * DAY_MS, "b", UP0 + 400 * DAY_MS);
+    let pruned = History::parse(&twice.pruned(&later)).unwrap();
+    assert!(back(&pruned).is_ok());
 }

@@ -130,6 +130,7 @@ fn propose(mut call: Call) -> Running {
             action_id: arguments.action_id,
             params: Value::Object(arguments.params),
             reason: Some(arguments.reason),
+            diff: None,
             taint: call.taint.clone(),
         };
         let (control, ctx, notes) = (call.control.clone(), call.ctx.clone(), call.notes.clone());
@@ -188,6 +189,7 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
                 later whether this was taken";
             return Err(ToolError::new("unavailable", message));
         }
+        error @ ProposeError::DiffTooLong => ("diff_too_long", error.to_string()),
     };
     Ok(Outcome {
         value: json!(ProposeResult {

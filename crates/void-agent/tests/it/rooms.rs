@@ -10,6 +10,7 @@ use void_agent::personas::Persona;
 use void_agent::turns::{ChatEvent, Live, Started, Talk};
 use void_channels::Checker;
 use void_control::conversations;
+use void_control::notifications::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Ctx, Limits};
 use void_domain::actors::{Actor, Surface};
 use void_domain::audit::AuditEntry;
@@ -86,6 +87,7 @@ impl Setup {
         let catalogue = self.lab.catalogue();
         let config = ControlConfig {
             bridge: None,
+            notifiers: Notifiers::default(),
             store: store.clone(),
             channels: Arc::new(self.lab.channels(&catalogue)),
             catalogue,

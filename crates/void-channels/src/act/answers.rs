@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use void_act::{Answer, Outcome as Said, Reason};
-use void_domain::hosts::Host;
 use void_domain::limits::CHANNEL_OUTPUT_BYTES_MAX;
 use void_domain::permits::Ticket;
 use void_domain::proposals::Failure;
@@ -10,6 +9,9 @@ use void_domain::text;
 
 use crate::outcomes::{Evidence, Outcome};
 
+/// As many as `void-act` tells.
+pub(crate) const PROGRESS_LINES_MAX: usize = 200;
+pub(crate) const PROGRESS_LINE_BYTES_MAX: usize = 500;
 const REFUSAL_BYTES_MAX: usize = 500;
 
 /// The one line of `void-act` in what a carrier received.
@@ -24,7 +26,7 @@ pub(crate) fn parse(stdout: &[u8]) -> Option<Answer> {
 
 /// Reads the answer to a run, or says why the host has to be asked.
 pub(super) fn read_run(
-    host: &Host,
+    host: &str,
     ticket: &Ticket,
     id: &str,
     answer: Answer,
@@ -49,7 +51,7 @@ pub(super) fn read_run(
 
 /// Reads an answer to this question about this ticket; an answer about anything else is no answer.
 pub(super) fn read(
-    host: &Host,
+    host: &str,
     ticket: &Ticket,
     asked: &str,
     answer: Answer,
@@ -66,8 +68,8 @@ pub(super) fn read(
         Said::Done => Evidence::Done { result },
         Said::Failed => {
             let message = match answer.exit {
-                Some(code) => format!("the command on {} ended with {code}", host.name),
-                None => format!("the command on {} did not end by itself", host.name),
+                Some(code) => format!("the command on {host} ended with {code}"),
+                None => format!("the command on {host} did not end by itself"),
             };
             Evidence::Failed(Failure {
                 code: "command_failed".to_owned(),
@@ -77,36 +79,49 @@ pub(super) fn read(
         }
         Said::Started => Evidence::Started,
         Said::Unseen => {
-            let message = format!(
-                "{} never saw it, and now never will run it; nothing was done",
-                host.name
-            );
+            let message =
+                format!("{host} never saw it, and now never will run it; nothing was done");
             Evidence::Failed(Failure::new("not_started", message))
         }
         Said::Refused => Evidence::Failed(refusal(host, &answer)),
     })
 }
 
-pub(super) fn about_something_else(host: &Host) -> Failure {
-    let message = format!("{} answered about something else", host.name);
+pub(super) fn about_something_else(host: &str) -> Failure {
+    let message = format!("{host} answered about something else");
     Failure::new("bad_answer", message)
 }
 
 /// It began, and that is all there is.
-pub(super) fn no_end(host: &Host) -> Failure {
-    let message = format!("it began on {}, and no end was recorded", host.name);
+pub(super) fn no_end(host: &str) -> Failure {
+    let message = format!("it began on {host}, and no end was recorded");
     Failure::new("no_end", message)
 }
 
-fn result(host: &Host, answer: &Answer) -> Value {
-    json!({
-        "host": host.name,
+fn result(host: &str, answer: &Answer) -> Value {
+    let mut result = json!({
+        "host": host,
         "exit": answer.exit,
         "stdout": output(answer.stdout.as_deref()),
         "stderr": output(answer.stderr.as_deref()),
         "replayed": answer.replayed,
         "list": answer.list,
-    })
+    });
+    if let Some(members) = result
+        .as_object_mut()
+        .filter(|_| !answer.progress.is_empty())
+    {
+        members.insert("progress".to_owned(), json!(progress(answer)));
+    }
+    result
+}
+
+/// What it said while it ran; only a node passes that on.
+fn progress(answer: &Answer) -> Vec<&str> {
+    let lines = answer.progress.iter().take(PROGRESS_LINES_MAX);
+    lines
+        .map(|line| text::cut(line, PROGRESS_LINE_BYTES_MAX))
+        .collect()
 }
 
 /// `void-act` keeps to this bound; what answers in its place may not.
@@ -114,7 +129,7 @@ fn output(said: Option<&str>) -> &str {
     text::cut(said.unwrap_or_default(), CHANNEL_OUTPUT_BYTES_MAX)
 }
 
-pub(super) fn refusal(host: &Host, answer: &Answer) -> Failure {
+pub(super) fn refusal(host: &str, answer: &Answer) -> Failure {
     let sentence = text::escaped(text::cut(
         answer.stderr.as_deref().unwrap_or("no reason given"),
         REFUSAL_BYTES_MAX,
@@ -122,6 +137,7 @@ pub(super) fn refusal(host: &Host, answer: &Answer) -> Failure {
     let code = match answer.reason {
         Some(Reason::Drift | Reason::UnknownAction) => "drift",
         Some(Reason::Stopped) => "stopped_on_host",
+        Some(Reason::NothingToReturnTo) => "nothing_to_return_to",
         Some(
             Reason::BadArguments
             | Reason::BadCommand
@@ -135,6 +151,7 @@ pub(super) fn refusal(host: &Host, answer: &Answer) -> Failure {
             | Reason::NeedsTicket
             | Reason::NeedsCooldown
             | Reason::BadParams
+            | Reason::RecordFailed
             | Reason::Expired
             | Reason::TicketMismatch
             | Reason::Settled
@@ -146,5 +163,5 @@ pub(super) fn refusal(host: &Host, answer: &Answer) -> Failure {
         )
         | None => "refused_by_host",
     };
-    Failure::new(code, format!("{} refused: {sentence}", host.name))
+    Failure::new(code, format!("{host} refused: {sentence}"))
 }

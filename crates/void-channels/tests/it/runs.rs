@@ -177,16 +177,17 @@ async fn what_no_channel_serves_is_refused() {
     let mut lab = Lab::new(&usual());
     lab.catalogue =
         void_domain::catalogue::Catalogue::parse(&text.to_string(), &Default::default()).unwrap();
-    for (id, evidence) in [
+    for (id, failure, evidence) in [
         // Proxmox' task list could tell, if it were connected.
-        ("stop-ct", "not_configured"),
-        ("scale-node", "no_evidence"),
-        ("by-file", "no_evidence"),
+        ("stop-ct", "not_configured", "not_configured"),
+        // A node could, if it came.
+        ("scale-node", "unreachable", "unreachable"),
+        ("by-file", "not_configured", "no_evidence"),
     ] {
         let running = lab.running(id, &json!({}));
         let permit = lab.permit(&running, Brake::default());
         let outcome = void_channels::Channel::execute(&*lab.channels, permit).await;
-        failed(outcome, "not_configured");
+        failed(outcome, failure);
         let Evidence::None(failure) = lab.settle(&running).await else {
             panic!("there is nobody to ask");
         };

@@ -6,6 +6,7 @@ use void_domain::bridge::{Dropped, InstanceId, Place, render_joined};
 use void_domain::capabilities::Capability;
 use void_domain::proposals::Proposal;
 use void_domain::taint::Taint;
+use void_domain::{limits, text};
 
 use super::folder::{Content, Name, Seen};
 use super::records;
@@ -71,6 +72,9 @@ impl Worker {
             action_id: action,
             params: dropped.params(),
             reason: dropped.details.reason.clone(),
+            // The file keeps all of it; a card shows the beginning.
+            diff: (dropped.details.diff.as_deref())
+                .map(|diff| text::cut(diff, limits::DIFF_BYTES_MAX).to_owned()),
             // Anybody who may write to the folder may have written it.
             taint: Taint::from_sources(vec![format!("file:{}", dropped.instance)]),
         };

@@ -32,6 +32,8 @@ pub struct Wanted {
     pub action_id: String,
     pub params: Value,
     pub reason: Option<String>,
+    /// What would change; the requester's words as well.
+    pub diff: Option<String>,
     pub taint: Taint,
 }
 
@@ -53,6 +55,8 @@ pub enum ProposeError {
     InvalidParams(InvalidParams),
     #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
     ReasonTooLong,
+    #[error("the diff is longer than {} bytes", limits::DIFF_BYTES_MAX)]
+    DiffTooLong,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -149,6 +153,10 @@ fn check(control: &Control, wanted: &Wanted) -> Result<(Arc<Action>, Params), Pr
     {
         return Err(ProposeError::ReasonTooLong);
     }
+    let diff = wanted.diff.as_ref();
+    if diff.is_some_and(|diff| diff.len() > limits::DIFF_BYTES_MAX) {
+        return Err(ProposeError::DiffTooLong);
+    }
     let params = action
         .params
         .check(&wanted.params)
@@ -165,7 +173,9 @@ async fn record_invalid(
 ) -> Result<(), StoreError> {
     let code = match error {
         ProposeError::UnknownAction { .. } => "unknown_action",
-        ProposeError::InvalidParams(_) | ProposeError::ReasonTooLong => "invalid",
+        ProposeError::InvalidParams(_)
+        | ProposeError::ReasonTooLong
+        | ProposeError::DiffTooLong => "invalid",
         ProposeError::Store(_) => return Ok(()),
     };
     let detail = json!({"action_id": text::escaped(text::cut(id, 80)), "code": code});
@@ -312,6 +322,7 @@ impl Job {
             code: free_code(tx).await?,
             requested_by: self.ctx.actor.requester(),
             reason: self.wanted.reason,
+            diff: self.wanted.diff,
             taint: self.wanted.taint,
             count: 1,
             created_at: now,

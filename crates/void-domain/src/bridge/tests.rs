@@ -258,6 +258,7 @@ fn proposal(by_file: bool) -> Proposal {
         }
         .requester(),
         reason: Some("because".into()),
+        diff: None,
         taint: Taint::clean(),
         count: 1,
         created_at: NOW,

@@ -149,6 +149,9 @@ pub(crate) struct RunRequest {
     /// Why; shown to the owner as the requester's words.
     #[serde(default)]
     pub reason: Option<String>,
+    /// What would change, as text; shown to the owner as the requester's words.
+    #[serde(default)]
+    pub diff: Option<String>,
 }
 
 /// Exactly one of: executed with its result, queued, or not executed (yet) with the status.
@@ -204,6 +207,7 @@ pub(crate) async fn run(
         action_id,
         params: request.params,
         reason: request.reason,
+        diff: request.diff,
         taint: Taint::clean(),
     };
     let proposed = proposals::propose(app.control(), &ctx, wanted).await;
@@ -272,6 +276,7 @@ fn propose_error(error: ProposeError) -> ApiError {
                 .into_iter()
                 .map(|(name, problem)| (format!("params.{name}"), problem)),
         ),
+        ProposeError::DiffTooLong => ApiError::invalid_field("diff", "is too long"),
         ProposeError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
         ProposeError::Store(error) => error.into(),
     }

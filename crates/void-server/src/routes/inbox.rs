@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::{Control, Ctx, inbox};
 use void_domain::ids::ProposalId;
+use void_domain::nodes::{Membership, Node};
 use void_domain::proposals::Proposal;
 
 use crate::app::App;
@@ -22,11 +23,31 @@ pub(crate) struct InboxResponse {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ItemResponse {
+#[serde(untagged)]
+pub(crate) enum ItemResponse {
+    Row(Box<RowItem>),
+    Join(JoinItem),
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RowItem {
     /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran.
     pub kind: &'static str,
     #[serde(flatten)]
     pub row: RowResponse,
+}
+
+/// A machine asks to be a node.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct JoinItem {
+    /// `join`
+    pub kind: &'static str,
+    pub name: String,
+    /// To be compared with what the machine itself shows.
+    pub fingerprint: String,
+    pub from: String,
+    pub version: Option<String>,
+    pub asked_at: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -35,6 +56,7 @@ pub(crate) struct CountsResponse {
     pub failure: u64,
     /// Of the proposals, those that nobody could be told about.
     pub untold: u64,
+    pub join: u64,
 }
 
 pub(crate) async fn look(
@@ -45,6 +67,7 @@ pub(crate) async fn look(
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
     let inbox = inbox::look(app.control(), cursor, page_rows(page.limit)?).await?;
     let mut items = items(app.control(), &ctx, "failure", &inbox.unknown).await?;
+    items.extend(inbox.joins.iter().filter_map(join_item));
     items.extend(self::items(app.control(), &ctx, "proposal", &inbox.waiting).await?);
     Ok(Json(InboxResponse {
         items,
@@ -53,7 +76,22 @@ pub(crate) async fn look(
             proposal: inbox.waiting_count,
             failure: inbox.unknown_count,
             untold: inbox.untold_count,
+            join: inbox.join_count,
         },
+    }))
+}
+
+fn join_item(node: &Node) -> Option<ItemResponse> {
+    let Membership::Waiting { asked, .. } = &node.membership else {
+        return None;
+    };
+    Some(ItemResponse::Join(JoinItem {
+        kind: "join",
+        name: node.name.to_string(),
+        fingerprint: asked.fingerprint.to_fingerprint(),
+        from: asked.from.clone(),
+        version: node.presence.version.clone(),
+        asked_at: asked.at.to_string(),
     }))
 }
 
@@ -68,7 +106,7 @@ async fn items(
         let row = current(control, ctx, proposal.id).await?;
         // Decided since the list was read: it no longer waits.
         if row.status == proposal.status().as_str() {
-            items.push(ItemResponse { kind, row });
+            items.push(ItemResponse::Row(Box::new(RowItem { kind, row })));
         }
     }
     Ok(items)

@@ -4,6 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use void_control::nodes;
 use void_control::proposals::{self, Answer, CancelError, ProposalKey, SettleError, Settled};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::Status;
@@ -59,7 +61,12 @@ pub(crate) async fn show(
     let found = proposals::find(app.control(), &ctx, key)
         .await?
         .ok_or_else(missing)?;
-    Ok(Json(RowResponse::new(&found)))
+    let mut row = RowResponse::new(&found);
+    let said = nodes::progress(app.control(), &found.proposal);
+    if !said.is_empty() {
+        row.result = Some(json!({ "progress": said }));
+    }
+    Ok(Json(row))
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]

@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
+use void_control::nodes::{self, NodeView};
 use void_control::{audit, freezes, health, inbox, proposals};
+use void_domain::nodes::Membership;
 use void_domain::proposals::Status;
 use void_domain::services::Health;
 
@@ -28,6 +30,9 @@ pub(crate) struct StatusResponse {
     pub services_down: usize,
     /// Nothing is known of them now.
     pub services_unknown: usize,
+    /// Nodes that have joined, and those of them that poll now.
+    pub nodes: usize,
+    pub nodes_here: usize,
     pub actions: usize,
     pub catalogue_digest: String,
     pub catalogue_commit: Option<String>,
@@ -51,6 +56,9 @@ pub(crate) async fn show(
             .filter(|view| view.standing.health == wanted)
             .count()
     };
+    let nodes = nodes::list(control).await?;
+    let joined = |view: &&NodeView| matches!(view.node.membership, Membership::Joined { .. });
+    let nodes_here = nodes.iter().filter(joined).filter(|view| view.here).count();
     let (audit_seq, head) = audit::head(control).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION"),
@@ -60,6 +68,8 @@ pub(crate) async fn show(
         unknown: inbox.unknown_count,
         untold: inbox.untold_count,
         frozen: freezes::current(control).await?.holds_at(now),
+        nodes: nodes.iter().filter(joined).count(),
+        nodes_here,
         services_up: count(Health::Up),
         services_down: count(Health::Down),
         services_unknown: count(Health::Unknown),

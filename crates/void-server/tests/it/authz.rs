@@ -60,6 +60,15 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             let body = json!({"token": 5});
             ("/api/notifications/act".to_owned(), Some(body), 422)
         }
+        "inviteNode" => ("/api/nodes".to_owned(), Some(json!({})), 422),
+        "approveNode" => {
+            let body = json!({"fingerprint": zeros});
+            ("/api/nodes/no-such/approve".to_owned(), Some(body), 404)
+        }
+        "removeNode" => ("/api/nodes/no-such".to_owned(), None, 404),
+        "joinNode" => ("/api/node/join".to_owned(), Some(json!({})), 422),
+        "pollNode" => ("/api/node/poll".to_owned(), Some(json!({})), 422),
+        "reportNode" => ("/api/node/report".to_owned(), Some(json!({})), 200),
         "getService" => ("/api/services/no-such".to_owned(), None, 404),
         "getAgentConversation" | "beginAgentConversation" => {
             ("/api/agents/no-such/conversation".to_owned(), None, 404)
@@ -81,11 +90,12 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             (path, Some(json!({"messages": []})), 404)
         }
         "listBridgeMoves" => ("/api/bridge/moves?wait=0".to_owned(), None, 200),
-        "listNotifications" | "listActions" | "listPending" | "listRecent" | "listProposals"
-        | "getInbox" | "streamEvents" | "listAudit" | "exportAudit" | "getFreeze" | "thaw"
-        | "listTokens" | "getSession" | "closeSession" | "listHosts" | "listServices"
-        | "getLab" | "listBackups" | "createBackup" | "getStatus" | "getOpenapi" | "isAlive"
-        | "isReady" | "getHealth" | "getMetrics" | "listAgents" | "getLittleBlue" | "getBridge" => {
+        "listNotifications" | "listNodes" | "listActions" | "listPending" | "listRecent"
+        | "listProposals" | "getInbox" | "streamEvents" | "listAudit" | "exportAudit"
+        | "getFreeze" | "thaw" | "listTokens" | "getSession" | "closeSession" | "listHosts"
+        | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
+        | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
+        | "getLittleBlue" | "getBridge" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }
@@ -125,15 +135,15 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
         Worth::Nothing if matches!(access, Access::Public | Access::Local) => return Passes,
         Worth::Nothing => return Unauthenticated,
         // A model that holds the owner's token would be the owner.
-        Worth::Owner => !matches!(access, Access::Tools | Access::Turn),
+        Worth::Owner => !matches!(access, Access::Tools | Access::Turn | Access::Node),
         Worth::Viewer => access == Access::Public || readers.contains(&access),
         Worth::Agent(read, act) => match access {
             Access::Public => true,
             Access::Local | Access::Read | Access::Tools => read || act,
             Access::Catalogue | Access::Act => act,
-            Access::Owner | Access::Turn => false,
+            Access::Owner | Access::Turn | Access::Node => false,
         },
-        Worth::Node => access == Access::Public,
+        Worth::Node => matches!(access, Access::Public | Access::Node),
     };
     match (passes, access) {
         (true, _) => Passes,

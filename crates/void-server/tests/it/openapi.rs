@@ -244,6 +244,8 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ),
         ("GET", "/api/hosts".into(), None),
         ("POST", "/api/hosts/local/check".into(), None),
+        ("GET", "/api/nodes".into(), None),
+        ("POST", "/api/nodes".into(), Some(json!({"name": "n2"}))),
         ("GET", "/api/services".into(), None),
         ("GET", "/api/services/web".into(), None),
         ("GET", "/api/lab".into(), None),
@@ -280,7 +282,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
     // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
-    // a program in a turn, a phone.
+    // a program in a turn, a phone, a node.
     asked.extend([
         "pairChannel",
         "unpairChannel",
@@ -296,6 +298,11 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "streamEvents",
         "settleProposal",
         "trustHost",
+        "approveNode",
+        "removeNode",
+        "joinNode",
+        "pollNode",
+        "reportNode",
     ]);
     let all: BTreeSet<&str> = ROUTES.iter().map(|route| route.operation).collect();
     assert_eq!(asked, all);

@@ -13,6 +13,8 @@ mod hosts;
 mod inbox;
 mod lab;
 mod mcp;
+mod node;
+mod nodes;
 mod notifications;
 pub mod proposals;
 mod services;

@@ -19,7 +19,7 @@ macro_rules! columns {
         "id, code, epoch, action_id, label, definition, params, tier, risk, target, digest, exec_digest, \
          requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, status, \
          approved_by, approved_at, started_at, ticket_expires_at, lease_until, ended_by, ended_at, result, \
-         failure_code, failure_message, decision_reason, verification, verified_at, verification_detail"
+         failure_code, failure_message, decision_reason, verification, verified_at, verification_detail, diff"
     };
 }
 pub(super) use columns;
@@ -110,6 +110,7 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
             name: row.text(14)?.to_owned(),
         },
         reason: row.opt_text(15)?.map(str::to_owned),
+        diff: row.opt_text(35)?.map(str::to_owned),
         taint: row.parsed(16, |text| serde_json::from_str(text).ok())?,
         count: row.count(17)?,
         created_at: row.time(18)?,

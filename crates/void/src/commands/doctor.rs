@@ -14,6 +14,7 @@ mod definitions;
 mod findings;
 mod hosts;
 mod keys;
+mod nodes;
 mod proxmox;
 mod rights;
 mod server;
@@ -43,6 +44,7 @@ async fn look(session: &Session<'_>, findings: &mut Findings) {
     match server::check(session, findings).await {
         Some(server) => {
             hosts::check(&server.client, findings).await;
+            nodes::check(&server.client, findings).await;
             audit::check_served(&server, findings).await;
         }
         None => {

@@ -84,6 +84,12 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         return Ok(Exit::Done);
     }
     let row = |item: &Value| {
+        if word(item, "kind") == "join" {
+            let what = format!("{} asks to be a node: void node ls", word(item, "name"));
+            let from = word(item, "from").to_owned();
+            let dash = || "-".to_owned();
+            return vec![dash(), "join".to_owned(), dash(), what, from, dash()];
+        }
         let asked = item
             .pointer("/requested_by/name")
             .and_then(Value::as_str)

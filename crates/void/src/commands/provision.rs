@@ -1,6 +1,7 @@
 //! `void provision`: what to put on a machine, all of it made from the catalogue. Prints, and changes
 //! nothing.
 
+mod node;
 pub(super) mod proxmox;
 mod ssh;
 
@@ -11,6 +12,7 @@ use crate::exit::{Exit, Problem};
 pub(super) fn run(session: &Session<'_>, command: ProvisionCommand) -> Result<Exit, Problem> {
     match command {
         ProvisionCommand::Ssh { host } => ssh::run(session, &host),
+        ProvisionCommand::Node { name } => node::run(session, &name),
         ProvisionCommand::Proxmox => proxmox::run(session),
     }
 }

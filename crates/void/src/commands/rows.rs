@@ -112,6 +112,10 @@ pub(super) fn show(output: &Output, row: &Value) {
             format!("\"{}\"", text::escaped(word(row, "reason"))),
         );
     }
+    for (number, line) in word(row, "diff").lines().enumerate() {
+        let name = if number == 0 { "their diff" } else { "" };
+        field(name, text::escaped(line));
+    }
     if word(row, "status") == "pending" {
         field("expires", word(row, "expires_at").to_owned());
     }

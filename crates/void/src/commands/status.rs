@@ -63,6 +63,14 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         }
         output.line(format!("Services  {}   void services", words.join(", ")));
     }
+    if number("nodes") > 0 {
+        let (here, away) = (number("nodes_here"), number("nodes") - number("nodes_here"));
+        let away = match away {
+            0 => String::new(),
+            away => format!(", {}", output.tone(Tone::Bad, &format!("{away} away"))),
+        };
+        output.line(format!("Nodes     {here} here{away}   void node ls"));
+    }
     if number("unknown") > 0 {
         let text = format!("{} with unknown outcome", number("unknown"));
         output.line(format!(

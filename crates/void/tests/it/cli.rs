@@ -62,7 +62,10 @@ fn approving_and_rejecting_from_the_terminal() {
     let code = |queued: &Value| word(&queued["row"], "code").to_owned();
     let first = code(&lab.json(&["run", "risky-one"], 7));
     let listed = lab.json(&["inbox", "ls"], 0);
-    assert_eq!(listed["counts"], json!({"proposal": 1, "failure": 0}));
+    assert_eq!(
+        listed["counts"],
+        json!({"proposal": 1, "failure": 0, "join": 0})
+    );
     assert_eq!(word(&listed["items"][0], "code"), first);
     assert_eq!(word(&listed["items"][0], "kind"), "proposal");
 

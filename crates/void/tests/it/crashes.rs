@@ -18,6 +18,7 @@ use void_testkit::telegram::BotApi;
 use void_testkit::{eventually_blocking, postgres_database};
 
 use crate::lab::{Lab, Server, word};
+use crate::nodes::stand::{NodeProcess, Stand};
 
 /// The points of a proposal's life; the bridge's have a play of their own.
 fn points_of_proposals() -> impl Iterator<Item = String> {
@@ -239,6 +240,29 @@ fn cluster() -> ProxmoxServer {
     ProxmoxServer::start(config).unwrap()
 }
 
+/// A machine that dials out does something; it stays there while the server goes and comes back.
+fn play_node(server: &Server) -> Told {
+    let mut told = Told::default();
+    match server.try_call("POST", "/api/actions/restart-web/run", None) {
+        None => told.cut_off = true,
+        Some((_, run)) if run["executed"] == json!(true) => {
+            told.executed.push(word(&run, "action_row_id").to_owned());
+        }
+        Some(_) => {}
+    }
+    told
+}
+
+/// An installation whose node has its secret already.
+fn node_stand() -> (Lab, NodeProcess) {
+    let stand = Stand::new();
+    let server = stand.lab.serve(&[]);
+    stand.admit(&server, "n1", stand.lab.address);
+    drop(server);
+    let node = stand.run("n1");
+    (stand.lab, node)
+}
+
 /// Whether the process was killed at the point; the checks have passed if this returns.
 fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
     // Only a start that had to wait passes here.
@@ -247,7 +271,14 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
     let phone = point.starts_with("notify.");
     let proxmox = guest.then(cluster);
     let api = phone.then(BotApi::start);
+    let with_node = point.starts_with("node.");
+    let mut node = None;
     let mut lab = match &proxmox {
+        None if with_node => {
+            let (lab, process) = node_stand();
+            node = Some(process);
+            lab
+        }
         Some(proxmox) => {
             let mut lab = Lab::with(&guest_catalogue());
             lab.environment = [
@@ -295,6 +326,7 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         Some(_) => Told::default(),
         None if busy => play_busy(&lab, &server),
         None if guest => play_guest(&server),
+        None if with_node => play_node(&server),
         None => match &api {
             Some(api) => play_phone(&server, api),
             None => play(&server),
@@ -317,12 +349,17 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
     // The effects of a guest's power are those that Proxmox counted.
     let started = || match &proxmox {
         Some(proxmox) => vec!["start-ct107".to_owned(); proxmox.effects().len()],
-        None => lab.effects(),
+        None => lab
+            .effects()
+            .iter()
+            .map(|line| line.split(' ').next().unwrap_or_default().to_owned())
+            .collect(),
     };
     check_after_restart(&lab, &chosen, &told, started);
     if let Some(api) = &api {
         check_phone(&lab, &chosen, api);
     }
+    drop(node);
     killed
 }
 
@@ -351,6 +388,7 @@ fn check_after_restart(lab: &Lab, chosen: &str, told: &Told, effects: impl Fn() 
         "slow-one",
         "waiting-one",
         "start-ct107",
+        "restart-web",
     ] {
         let happened = effects.iter().filter(|effect| *effect == action).count();
         assert!(

@@ -23,6 +23,7 @@ mod freezes;
 mod lab;
 mod mcp;
 mod mutations;
+mod nodes;
 mod notify;
 mod power;
 mod provision;

@@ -35,6 +35,7 @@ fn start(run: u64, id: &str, ticket: Option<&Ticket>, wall_ms: u64) -> Vec<u8> {
         id,
         ticket,
         at,
+        recorded: None,
     }))
 }
 

@@ -37,6 +37,7 @@ fn pending(reason: &str) -> Proposal {
         }
         .requester(),
         reason: Some(reason.to_owned()),
+        diff: None,
         taint: Taint::clean(),
         count: 1,
         created_at: NOW,

@@ -37,6 +37,7 @@ fn pending() -> Proposal {
         }
         .requester(),
         reason: None,
+        diff: None,
         taint: Taint::clean(),
         count: 1,
         created_at: NOW,

@@ -129,7 +129,7 @@ fn commands(host: &Host, user: &str) -> Vec<String> {
     commands
 }
 
-fn entry(action: &Action) -> Result<Entry, Problem> {
+pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
     let argv = match &action.kind {
         ActionKind::ServiceRestart { service, .. } => fixed(&[
             "/usr/bin/sudo",
@@ -185,11 +185,13 @@ fn entry(action: &Action) -> Result<Entry, Problem> {
             .iter()
             .map(|(name, spec)| (name.to_owned(), param(spec)))
             .collect::<BTreeMap<_, _>>(),
+        env: BTreeMap::new(),
+        record: None,
         signed: false,
     })
 }
 
-fn fixed(words: &[&str]) -> Vec<Arg> {
+pub(super) fn fixed(words: &[&str]) -> Vec<Arg> {
     words
         .iter()
         .map(|word| Arg::Fixed((*word).to_owned()))
@@ -219,7 +221,7 @@ fn sudoers_line(user: &str, entry: &Entry) -> Option<String> {
         .iter()
         .map(|arg| match arg {
             Arg::Fixed(word) => Some(word.as_str()),
-            Arg::Param(_) => None,
+            Arg::Param(_) | Arg::Recorded(_) => None,
         })
         .collect();
     match words?.as_slice() {

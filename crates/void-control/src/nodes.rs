@@ -1,0 +1,123 @@
+//! Nodes as use cases: invite, join, approve, remove for their membership; poll and report for their work.
+
+mod approve;
+mod invite;
+mod join;
+mod list;
+mod poll;
+mod relay;
+mod remove;
+mod report;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::nodes::{Node, Presence};
+use void_domain::time::Timestamp;
+use void_store::events::StoredEvent;
+use void_store::{StoreError, Tx, events, nodes};
+
+use crate::control::Control;
+use crate::records::{self, Scribe};
+
+pub use approve::{ApproveError, approve};
+pub use invite::{INVITE_LASTS, InviteError, Invited, invite};
+pub use join::{JoinError, JoinRequest, join};
+pub use list::{NodeView, list};
+pub use poll::{PollAnswer, PollError, PollRequest, WAIT_MAX, poll};
+pub use remove::{RemoveError, remove};
+pub use report::{Report, progress, report};
+pub use void_channels::{Errand, Session};
+
+pub(crate) use list::{NOTE_SEEN_EVERY, note_seen};
+pub(crate) use relay::start as start_relay;
+
+/// Nodes in one list; more than this is a different kind of installation.
+const NODES_MAX: u32 = 2_000;
+
+/// What is stored of each node that polls here, so that a poll with nothing new writes nothing.
+#[derive(Default)]
+pub(crate) struct Stored(Mutex<HashMap<String, Presence>>);
+
+impl Stored {
+    fn get(&self, node: &str) -> Option<Presence> {
+        let stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.get(node).cloned()
+    }
+
+    fn set(&self, node: &str, presence: Option<Presence>) {
+        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match presence {
+            Some(presence) => stored.insert(node.to_owned(), presence),
+            None => stored.remove(node),
+        };
+    }
+}
+
+/// What was known of the nodes before this process began.
+pub(crate) async fn remember(control: &Control) -> Result<(), StoreError> {
+    let known = control
+        .store
+        .read(|tx| Box::pin(nodes::list(tx, NODES_MAX)))
+        .await?;
+    for node in known {
+        remember_list(control, &node);
+    }
+    if !control.store.is_sqlite() {
+        control.channels.nodes().share();
+    }
+    Ok(())
+}
+
+fn remember_list(control: &Control, node: &Node) {
+    let list = node.presence.list.as_deref();
+    let list = list.and_then(|list| serde_json::from_str(list).ok());
+    control.channels.nodes().remember(node.name.as_str(), list);
+}
+
+/// A node changed, perhaps at another instance.
+pub(crate) async fn apply_change(control: &Control, event: &StoredEvent) -> Result<(), StoreError> {
+    let payload: Option<Value> = serde_json::from_str(&event.payload).ok();
+    let name = payload.as_ref().and_then(|payload| {
+        let name = payload.get("name")?.as_str()?;
+        void_domain::nodes::NodeName::parse(name)
+    });
+    let Some(name) = name else { return Ok(()) };
+    let wanted = name.clone();
+    let found = control
+        .store
+        .read(move |tx| Box::pin(async move { nodes::find(tx, &wanted).await }))
+        .await?;
+    let generation = found.as_ref().map(|node| node.presence.generation);
+    let stored = control.nodes.get(name.as_str());
+    if generation != stored.map(|stored| stored.generation) {
+        control.nodes.set(name.as_str(), None);
+    }
+    match found {
+        None => control.channels.nodes().forget(name.as_str()),
+        Some(node) if control.channels.nodes().seen(name.as_str()).1 => drop(node),
+        Some(node) => remember_list(control, &node),
+    }
+    Ok(())
+}
+
+/// Audit entry and event for a node that changed.
+async fn record(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    verb: &'static str,
+    name: &str,
+    detail: Value,
+) -> Result<(), StoreError> {
+    let event = EventDraft {
+        kind: EventKind::NodeChanged,
+        audience: Audience::People,
+        payload: json!({"name": name, "what": verb, "at": at}),
+    };
+    records::audit(tx, scribe, at, verb, Some(format!("node:{name}")), detail).await?;
+    events::append(tx, at, &event).await?;
+    Ok(())
+}

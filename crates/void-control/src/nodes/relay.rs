@@ -1,0 +1,190 @@
+//! Several instances: a command waits here, and its node polls at another one. It travels through the database; the
+//! update that marks it as handed over decides who hands it over, once.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use void_channels::{Errand, Reported};
+use void_domain::proposals::Failure;
+use void_store::nodes::{self, StrandedErrand};
+use void_store::{StoreError, Tx};
+
+use crate::control::Control;
+
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+const STRANDED_MAX: u32 = 100;
+/// How long the other instances have to hand it over.
+const HAND_OVER_WITHIN: Duration = Duration::from_secs(10);
+/// Whatever is older belongs to nobody any more.
+const KEPT_FOR: Duration = Duration::from_secs(2 * 60 * 60);
+
+pub(crate) fn start(control: &Control) {
+    if control.store.is_sqlite() {
+        return;
+    }
+    let control = control.clone();
+    tokio::spawn(async move {
+        let mut stopping = control.stopping.subscribe();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                _ = stopping.wait_for(|stop| *stop) => return,
+            }
+            for (node, errand) in control.channels.nodes().strand() {
+                tokio::spawn(send(control.clone(), node, errand));
+            }
+            if let Err(error) = hand_over(&control).await {
+                tracing::warn!(%error, "commands for nodes could not be passed between instances");
+            }
+        }
+    });
+}
+
+/// Follows one command to its end at whichever instance.
+async fn send(control: Control, node: String, errand: Errand) {
+    let id = errand.id.clone();
+    let reported = match follow(&control, &node, errand).await {
+        Ok(reported) => reported,
+        // It may have been handed over meanwhile.
+        Err(error) => Reported::Lost(Failure::new("unavailable", error.to_string())),
+    };
+    control
+        .channels
+        .nodes()
+        .report(&node, &id, Vec::new(), Some(reported));
+}
+
+async fn follow(control: &Control, node: &str, errand: Errand) -> Result<Reported, StoreError> {
+    let at = control.clock.now();
+    let (id, limit) = (errand.id.clone(), errand.limit);
+    let stranded = StrandedErrand {
+        id: errand.id,
+        node: node.to_owned(),
+        command: errand.command,
+        limit: errand.limit,
+        is_run: errand.is_run,
+    };
+    control
+        .store
+        .write(move |tx| Box::pin(async move { nodes::strand(tx, &stranded, at).await }))
+        .await?;
+    let mut waited = Duration::ZERO;
+    while waited < limit {
+        tokio::time::sleep(LOOK_EVERY).await;
+        waited += LOOK_EVERY;
+        let wanted = id.clone();
+        let seen = control
+            .store
+            .read(move |tx| Box::pin(async move { nodes::look_at_stranded(tx, &wanted).await }))
+            .await?;
+        match seen {
+            Some((true, Some(answer))) => {
+                clear(control, Some(id)).await?;
+                return Ok(read(&answer));
+            }
+            Some((false, _)) if waited >= HAND_OVER_WITHIN => {
+                let job = id.clone();
+                let won = write(control, move |tx| {
+                    Box::pin(async move { nodes::withdraw_stranded(tx, &job).await })
+                });
+                if won.await? {
+                    let message = format!("{node} did not come for it; nothing was sent");
+                    return Ok(Reported::NotSent(Failure::new("unreachable", message)));
+                }
+            }
+            Some((true | false, _)) => {}
+            None => break,
+        }
+    }
+    let message = format!("{node} did not report in time");
+    Ok(Reported::Lost(Failure::new("timeout", message)))
+}
+
+async fn write<T: Send + 'static>(
+    control: &Control,
+    job: impl for<'t> FnOnce(&'t mut Tx) -> void_store::BoxFuture<'t, Result<T, StoreError>>
+    + Send
+    + 'static,
+) -> Result<T, StoreError> {
+    control.store.write(job).await
+}
+
+async fn clear(control: &Control, id: Option<String>) -> Result<(), StoreError> {
+    let before = control.clock.now().minus(KEPT_FOR);
+    write(control, move |tx| {
+        Box::pin(async move { nodes::clear_stranded(tx, id.as_deref(), before).await })
+    })
+    .await
+}
+
+/// Takes what other instances left for the nodes that poll here.
+async fn hand_over(control: &Control) -> Result<(), StoreError> {
+    let here = control.channels.nodes().here();
+    if here.is_empty() {
+        return Ok(());
+    }
+    let stranded = control
+        .store
+        .read(|tx| Box::pin(nodes::list_stranded(tx, STRANDED_MAX)))
+        .await?;
+    for errand in stranded {
+        if !here.contains(&errand.node) {
+            continue;
+        }
+        let (at, id) = (control.clock.now(), errand.id.clone());
+        let won = write(control, move |tx| {
+            Box::pin(async move { nodes::take_stranded(tx, &id, at).await })
+        });
+        if won.await? {
+            tokio::spawn(carry(control.clone(), errand));
+        }
+    }
+    Ok(())
+}
+
+async fn carry(control: Control, stranded: StrandedErrand) {
+    let id = stranded.id.clone();
+    let errand = Errand {
+        id: stranded.id,
+        command: stranded.command,
+        limit: stranded.limit,
+        is_run: stranded.is_run,
+    };
+    let nodes_here = control.channels.nodes();
+    let reported = nodes_here.carry(&stranded.node, errand, true).await;
+    let text = written(&reported);
+    let stored = write(&control, move |tx| {
+        Box::pin(async move { nodes::answer_stranded(tx, &id, &text).await })
+    });
+    if let Err(error) = stored.await {
+        tracing::warn!(%error, "a node's answer could not be passed on; its journal is asked");
+    }
+}
+
+fn written(reported: &Reported) -> String {
+    let failure = |failure: &Failure| json!({"code": failure.code, "message": failure.message});
+    match reported {
+        Reported::Answer(_) => json!({"answer": reported.to_value()}),
+        Reported::NotSent(why) => json!({"not_sent": failure(why)}),
+        Reported::Lost(why) => json!({"lost": failure(why)}),
+    }
+    .to_string()
+}
+
+fn read(text: &str) -> Reported {
+    let value: Value = serde_json::from_str(text).unwrap_or_default();
+    let failure = |why: &Value| {
+        let word = |name: &str| why.get(name).and_then(Value::as_str).unwrap_or_default();
+        Failure::new(word("code"), word("message"))
+    };
+    match (
+        value.get("answer"),
+        value.get("not_sent"),
+        value.get("lost"),
+    ) {
+        (Some(answer), _, _) => Reported::of(Some(answer.clone())),
+        (None, Some(why), _) => Reported::NotSent(failure(why)),
+        (None, None, Some(why)) => Reported::Lost(failure(why)),
+        (None, None, None) => Reported::of(None),
+    }
+}

@@ -1,0 +1,195 @@
+//! `/api/node/*`: what a node itself calls. Names that a newer node sends and this server does not know are passed
+//! over, so that versions next to each other work together.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use void_control::nodes::{
+    self, Errand, JoinError, JoinRequest, PollError, PollRequest, Report, Session,
+};
+use void_domain::ids::RequestId;
+
+use crate::app::App;
+use crate::connections::Peer;
+use crate::errors::ApiError;
+use crate::logins::TRIES_MAX;
+use crate::requests::{Body, Caller};
+use crate::routes::nodes::{JoinedResponse, read_fingerprint};
+
+/// Anybody may ask to join, so it is not read as far as other bodies are.
+const JOIN_BODY_BYTES_MAX: usize = 4 * 1024;
+const LINES_PER_REPORT_MAX: usize = 200;
+
+#[derive(Default, Deserialize, JsonSchema)]
+pub(crate) struct JoinNodeRequest {
+    /// The join token of `void node invite`.
+    #[serde(default)]
+    pub token: String,
+    /// SHA-256 of the secret that the node made and keeps.
+    #[serde(default)]
+    pub fingerprint: String,
+    #[serde(default)]
+    pub version: String,
+}
+
+pub(crate) async fn join(
+    State(app): State<App>,
+    Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<Peer>,
+    Body(request): Body<JoinNodeRequest, JOIN_BODY_BYTES_MAX>,
+) -> Result<Json<JoinedResponse>, ApiError> {
+    let fingerprint = read_fingerprint(&request.fingerprint)?;
+    let now = app.control().clock().now();
+    let known = JoinRequest {
+        invite: request.token,
+        fingerprint,
+        version: request.version,
+        from: peer.remote.ip().to_string(),
+    };
+    match nodes::join(app.control(), request_id, known).await {
+        Ok(node) => Ok(Json(JoinedResponse::new(&node))),
+        // Only guesses count: a machine that waits for the owner asks again and again.
+        Err(_) if !app.shared().logins.try_once(peer.remote.ip(), now) => {
+            Err(ApiError::rate_limited(format!(
+                "more than {TRIES_MAX} wrong join tokens in a minute; wait a little"
+            )))
+        }
+        Err(error @ JoinError::NotInvited) => Err(ApiError::forbidden(error.to_string())
+            .hint("void node invite NAME makes a join token, good for an hour")),
+        Err(error @ JoinError::Taken) => {
+            Err(ApiError::conflict("already_decided", error.to_string()))
+        }
+        Err(JoinError::Store(error)) => Err(error.into()),
+    }
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+pub(crate) struct PollNodeRequest {
+    #[serde(default)]
+    pub session: SessionMember,
+    #[serde(default)]
+    pub version: String,
+    /// What the node's `void-act` answers to `void-list`; null when it could not.
+    #[serde(default)]
+    pub list: Option<Value>,
+    /// The commands that it works on or has not been able to report.
+    #[serde(default)]
+    pub holding: Vec<String>,
+    /// How long to wait for work, at most 30.
+    #[serde(default)]
+    pub wait_s: u64,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+pub(crate) struct SessionMember {
+    /// Each start of the node's program counts one further.
+    #[serde(default)]
+    pub generation: u64,
+    #[serde(default)]
+    pub nonce: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PollNodeResponse {
+    /// The server's time, by which the node judges whether a ticket has expired.
+    pub now_ms: i64,
+    pub version: &'static str,
+    pub errands: Vec<ErrandMember>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ErrandMember {
+    pub id: String,
+    /// One command of `void-act`'s grammar: an action id and its ticket, or a question.
+    pub command: String,
+    pub limit_ms: u64,
+}
+
+impl ErrandMember {
+    fn new(errand: Errand) -> Self {
+        Self {
+            id: errand.id,
+            command: errand.command,
+            limit_ms: u64::try_from(errand.limit.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+pub(crate) async fn poll(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<PollNodeRequest>,
+) -> Result<Json<PollNodeResponse>, ApiError> {
+    let request = PollRequest {
+        session: Session {
+            generation: request.session.generation,
+            nonce: request.session.nonce,
+        },
+        version: request.version,
+        list: request.list,
+        holding: request.holding,
+        wait: Duration::from_secs(request.wait_s),
+    };
+    match nodes::poll(app.control(), &ctx, request).await {
+        Ok(answer) => Ok(Json(PollNodeResponse {
+            now_ms: answer.now.as_ms(),
+            version: env!("CARGO_PKG_VERSION"),
+            errands: answer.errands.into_iter().map(ErrandMember::new).collect(),
+        })),
+        Err(error @ PollError::NotANode) => Err(ApiError::forbidden(error.to_string())),
+        Err(PollError::Invalid(problem)) => Err(ApiError::invalid_field("body", problem)),
+        Err(error @ PollError::Superseded) => {
+            Err(ApiError::conflict("superseded", error.to_string()))
+        }
+        Err(PollError::Removed) => Err(ApiError::unauthenticated()),
+        Err(error @ PollError::Stopping) => Err(ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "unavailable",
+            error.to_string(),
+        )),
+        Err(PollError::Store(error)) => Err(error.into()),
+    }
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+pub(crate) struct ReportNodeRequest {
+    /// The command that this is about.
+    #[serde(default)]
+    pub errand: String,
+    /// What it said since the last report.
+    #[serde(default)]
+    pub lines: Vec<String>,
+    /// Whether it is over.
+    #[serde(default)]
+    pub ended: bool,
+    /// The answer of the node's `void-act`; null when it ended without one.
+    #[serde(default)]
+    pub answer: Option<Value>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReportedResponse {
+    pub acknowledged: bool,
+}
+
+pub(crate) async fn report(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<ReportNodeRequest>,
+) -> Result<Json<ReportedResponse>, ApiError> {
+    if request.lines.len() > LINES_PER_REPORT_MAX {
+        return Err(ApiError::invalid_field("lines", "are at most 200"));
+    }
+    let report = Report {
+        errand: request.errand,
+        lines: request.lines,
+        answer: request.ended.then_some(request.answer),
+    };
+    nodes::report(app.control(), &ctx, report);
+    Ok(Json(ReportedResponse { acknowledged: true }))
+}

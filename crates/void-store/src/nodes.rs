@@ -1,0 +1,244 @@
+//! The tables `nodes` and `node_errands`: who runs the pull executor, and what one instance asks another to hand over.
+
+use std::time::Duration;
+
+use void_domain::digests::Digest;
+use void_domain::nodes::{Asked, Membership, Node, NodeName, Presence};
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Row, int, values};
+
+macro_rules! columns {
+    () => {
+        "name, state, invite, invite_expires_at, fingerprint, asked_at, asked_from, token_id, joined_at, \
+         joined_by, version, list, generation, nonce, seen_at, twin_at"
+    };
+}
+
+pub async fn find(tx: &mut Tx, name: &NodeName) -> Result<Option<Node>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM nodes WHERE name = $1");
+    let row = tx.one("nodes", sql, values![name.as_str()]).await?;
+    row.as_ref().map(node).transpose()
+}
+
+/// The node that was invited with the token of this hash, whatever became of it since.
+pub async fn find_invited(tx: &mut Tx, invite: Digest) -> Result<Option<Node>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM nodes WHERE invite = $1");
+    let row = tx.one("nodes", sql, values![invite]).await?;
+    row.as_ref().map(node).transpose()
+}
+
+/// By name.
+pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM nodes ORDER BY name LIMIT $1");
+    let rows = tx.all("nodes", sql, values![i64::from(limit)]).await?;
+    rows.iter().map(node).collect()
+}
+
+/// Those that ask to join, the first to ask first.
+pub async fn list_waiting(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM nodes WHERE state = 'waiting' ORDER BY asked_at LIMIT $1"
+    );
+    let rows = tx.all("nodes", sql, values![i64::from(limit)]).await?;
+    rows.iter().map(node).collect()
+}
+
+pub async fn count_waiting(tx: &mut Tx) -> Result<u64, StoreError> {
+    let sql = "SELECT count(*) FROM nodes WHERE state = 'waiting'";
+    let row = tx.one("nodes", sql, &[]).await?;
+    row.map_or(Ok(0), |row| row.count(0))
+}
+
+/// Writes the whole row. Writers take turns, on both engines, so what was read in this transaction still holds.
+pub async fn save(tx: &mut Tx, node: &Node) -> Result<(), StoreError> {
+    tx.execute(
+        "DELETE FROM nodes WHERE name = $1",
+        values![node.name.as_str()],
+    )
+    .await?;
+    let sql = concat!(
+        "INSERT INTO nodes (",
+        columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+    );
+    let (expires_at, asked, joined) = match &node.membership {
+        Membership::Invited { expires_at, .. } => (Some(*expires_at), None, None),
+        Membership::Waiting { asked, .. } => (None, Some(asked), None),
+        Membership::Joined {
+            token_id, at, by, ..
+        } => (None, None, Some((token_id.to_string(), *at, by))),
+    };
+    let presence = &node.presence;
+    let (token_id, joined_at, joined_by) = match joined {
+        Some((token_id, at, by)) => (Some(token_id), Some(at), Some(by)),
+        None => (None, None, None),
+    };
+    let row = values![
+        node.name.as_str(),
+        node.membership.as_str(),
+        node.membership.invite(),
+        expires_at,
+        node.membership.fingerprint(),
+        asked.map(|asked| asked.at),
+        asked.map(|asked| asked.from.as_str()),
+        token_id,
+        joined_at,
+        joined_by,
+        presence.version.as_ref(),
+        presence.list.as_ref(),
+        int(presence.generation),
+        presence.nonce.as_ref(),
+        presence.seen_at,
+        presence.twin_at,
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+pub async fn remove(tx: &mut Tx, name: &NodeName) -> Result<bool, StoreError> {
+    let sql = "DELETE FROM nodes WHERE name = $1";
+    Ok(tx.execute(sql, values![name.as_str()]).await? == 1)
+}
+
+pub async fn saw(tx: &mut Tx, name: &str, at: Timestamp) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE nodes SET seen_at = $2 WHERE name = $1",
+        values![name, at],
+    )
+    .await?;
+    Ok(())
+}
+
+fn node(row: &Row) -> Result<Node, StoreError> {
+    let name = row.parsed(0, NodeName::parse)?;
+    let digest = |column| row.parsed(column, |text| text.parse().ok());
+    let membership = match row.text(1)? {
+        "invited" => Membership::Invited {
+            invite: digest(2)?,
+            expires_at: row.time(3)?,
+        },
+        "waiting" => Membership::Waiting {
+            invite: digest(2)?,
+            asked: Asked {
+                fingerprint: digest(4)?,
+                at: row.time(5)?,
+                from: row.text(6)?.to_owned(),
+            },
+        },
+        "joined" => Membership::Joined {
+            invite: row.opt_text(2)?.map(|_| digest(2)).transpose()?,
+            token_id: row.parsed(7, |text| text.parse().ok())?,
+            fingerprint: digest(4)?,
+            at: row.time(8)?,
+            by: row.text(9)?.to_owned(),
+        },
+        _ => return Err(row.corrupt("no such state")),
+    };
+    Ok(Node {
+        name,
+        membership,
+        presence: Presence {
+            version: row.opt_text(10)?.map(str::to_owned),
+            list: row.opt_text(11)?.map(str::to_owned),
+            generation: row.count(12)?,
+            nonce: row.opt_text(13)?.map(str::to_owned),
+            seen_at: row.opt_time(14)?,
+            twin_at: row.opt_time(15)?,
+        },
+    })
+}
+
+/// A command that waits for the instance at which its node polls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrandedErrand {
+    pub id: String,
+    pub node: String,
+    pub command: String,
+    pub limit: Duration,
+    pub is_run: bool,
+}
+
+/// The same question may strand twice; the first one stays.
+pub async fn strand(tx: &mut Tx, errand: &StrandedErrand, at: Timestamp) -> Result<(), StoreError> {
+    let sql = "INSERT INTO node_errands (id, node, command, limit_ms, is_run, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
+    let limit_ms = i64::try_from(errand.limit.as_millis()).unwrap_or(i64::MAX);
+    let row = values![
+        &errand.id,
+        &errand.node,
+        &errand.command,
+        limit_ms,
+        i64::from(errand.is_run),
+        at,
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+/// What nobody has handed over yet, oldest first.
+pub async fn list_stranded(tx: &mut Tx, limit: u32) -> Result<Vec<StrandedErrand>, StoreError> {
+    let sql = "SELECT id, node, command, limit_ms, is_run FROM node_errands \
+        WHERE handed_at IS NULL ORDER BY created_at LIMIT $1";
+    let rows = tx
+        .all("node_errands", sql, values![i64::from(limit)])
+        .await?;
+    let errand = |row: &Row| {
+        Ok(StrandedErrand {
+            id: row.text(0)?.to_owned(),
+            node: row.text(1)?.to_owned(),
+            command: row.text(2)?.to_owned(),
+            limit: Duration::from_millis(row.count(3)?),
+            is_run: row.int(4)? != 0,
+        })
+    };
+    rows.iter().map(errand).collect()
+}
+
+/// Whether we are the one who hands it over.
+pub async fn take_stranded(tx: &mut Tx, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+    let sql = "UPDATE node_errands SET handed_at = $2 WHERE id = $1 AND handed_at IS NULL";
+    Ok(tx.execute(sql, values![id, at]).await? == 1)
+}
+
+pub async fn answer_stranded(tx: &mut Tx, id: &str, answer: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE node_errands SET answer = $2 WHERE id = $1 AND handed_at IS NOT NULL";
+    tx.execute(sql, values![id, answer]).await?;
+    Ok(())
+}
+
+/// `None`: not there any more. Otherwise whether it was handed over, and the answer if there is one.
+pub async fn look_at_stranded(
+    tx: &mut Tx,
+    id: &str,
+) -> Result<Option<(bool, Option<String>)>, StoreError> {
+    let sql = "SELECT id, handed_at, answer FROM node_errands WHERE id = $1";
+    let row = tx.one("node_errands", sql, values![id]).await?;
+    row.map(|row| {
+        let answer = row.opt_text(2)?.map(str::to_owned);
+        Ok((row.opt_time(1)?.is_some(), answer))
+    })
+    .transpose()
+}
+
+/// Takes it back; `false` if it was handed over.
+pub async fn withdraw_stranded(tx: &mut Tx, id: &str) -> Result<bool, StoreError> {
+    let sql = "DELETE FROM node_errands WHERE id = $1 AND handed_at IS NULL";
+    Ok(tx.execute(sql, values![id]).await? == 1)
+}
+
+/// Clears one away whose answer was read, or all that are older than this.
+pub async fn clear_stranded(
+    tx: &mut Tx,
+    id: Option<&str>,
+    before: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM node_errands WHERE id = $1 OR created_at < $2";
+    tx.execute(sql, values![id.unwrap_or_default(), before])
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! The loop: say who we are and what we hold, wait for commands, start them, ask again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+use void_channels::{Executor, LocalConfig};
+use void_domain::fail_point;
+use void_domain::secrets::Secret;
+use void_domain::text;
+
+use super::folder::Folder;
+use super::link::{Link, NoAnswer};
+use super::times::ServerTime;
+use super::work::{Errand, Holding, Worker};
+use crate::exit::{Exit, Problem};
+
+const WAIT_S: u64 = 30;
+/// Beyond the wait itself: an answer that takes longer is lost.
+const POLL_MARGIN: Duration = Duration::from_secs(15);
+const LIST_TIMEOUT: Duration = Duration::from_secs(15);
+const RETRY_FIRST: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(4);
+/// A machine that the owner has not let in yet asks this often.
+const RETRY_WAITING: Duration = Duration::from_secs(2);
+/// How long a stop waits for what runs; it goes on without us, and the journal keeps its end.
+const STOP_PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Options {
+    pub state: PathBuf,
+    pub list: PathBuf,
+    pub trust_own_list: bool,
+}
+
+pub(crate) async fn run(options: Options) -> Result<Exit, Problem> {
+    let folder = Folder::open(&options.state, false)?;
+    let (server, secret) = (folder.server()?, folder.secret()?);
+    let secret = secret.ok_or_else(|| {
+        Problem::config("this machine has no secret: it has not joined")
+            .next("void node join URL --token …")
+    })?;
+    let _lock = folder.lock()?;
+    let node = Node {
+        session: json!({"generation": folder.next_generation()?, "nonce": super::folder::nonce()?}),
+        worker: Arc::new(Worker {
+            executor: Executor::new(LocalConfig {
+                program: own_program()?,
+                args: vec!["act".into()],
+                list: options.list,
+                state: folder.journal()?,
+                trust_own_list: options.trust_own_list,
+            }),
+            link: Link::new(&server)?,
+            secret,
+            time: ServerTime::default(),
+            holding: Holding::default(),
+        }),
+    };
+    tracing::info!(server = server.url, "asking for work");
+    let stopped = async {
+        let (Ok(mut terminate), Ok(mut interrupt)) = (
+            signal(SignalKind::terminate()),
+            signal(SignalKind::interrupt()),
+        ) else {
+            return std::future::pending().await;
+        };
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+    };
+    tokio::select! {
+        ended = node.ask_for_work() => return Err(ended),
+        () = stopped => {}
+    }
+    tracing::info!(
+        "stopping; what runs goes on, and its end is reported at the next start if not now"
+    );
+    node.worker.finish(STOP_PATIENCE).await;
+    Ok(Exit::Done)
+}
+
+struct Node {
+    session: Value,
+    worker: Arc<Worker>,
+}
+
+impl Node {
+    /// Ends only when this program must not go on.
+    async fn ask_for_work(&self) -> Problem {
+        let mut pause = RETRY_FIRST;
+        // The first question is answered at once: it tells the time before any ticket comes.
+        let mut wait_s = 0;
+        let mut connected = None;
+        loop {
+            let answer = self.poll(wait_s).await;
+            let state = match answer {
+                Ok(errands) => {
+                    (pause, wait_s) = (RETRY_FIRST, WAIT_S);
+                    for errand in errands {
+                        self.worker.start(errand);
+                    }
+                    note(&mut connected, "connected", "");
+                    continue;
+                }
+                Err(NoAnswer::Refused { code, message, .. }) if code == "superseded" => {
+                    return Problem::new(Exit::Refused, code, message)
+                        .next("void node revoke NAME, and join each machine on its own");
+                }
+                Err(NoAnswer::Refused { status: 401, .. }) => {
+                    pause = RETRY_WAITING;
+                    (
+                        "not let in",
+                        "the owner has not approved this machine, or has removed it".to_owned(),
+                    )
+                }
+                Err(NoAnswer::Refused { message, .. }) => ("refused", message),
+                Err(NoAnswer::Unreachable(reason)) => ("unreachable", reason),
+            };
+            note(&mut connected, state.0, &state.1);
+            tokio::time::sleep(jittered(pause)).await;
+            pause = (pause * 2).min(RETRY_MAX);
+        }
+    }
+
+    async fn poll(&self, wait_s: u64) -> Result<Vec<Errand>, NoAnswer> {
+        let list = self.worker.executor.list(LIST_TIMEOUT).await;
+        let body = json!({
+            "session": self.session,
+            "version": env!("CARGO_PKG_VERSION"),
+            "list": list,
+            "holding": self.worker.holding.ids(),
+            "wait_s": wait_s,
+        });
+        fail_point!("pull.poll.before");
+        let limit = Duration::from_secs(wait_s) + POLL_MARGIN;
+        let secret: &Secret = &self.worker.secret;
+        let link = &self.worker.link;
+        let answer = link
+            .post("/api/node/poll", Some(secret), &body, limit)
+            .await?;
+        fail_point!("pull.poll.after");
+        if let Some(now) = answer.get("now_ms").and_then(Value::as_i64) {
+            self.worker.time.heard(now);
+        }
+        let errands = answer.get("errands").and_then(Value::as_array);
+        Ok(errands
+            .into_iter()
+            .flatten()
+            .filter_map(Errand::read)
+            .collect())
+    }
+}
+
+/// Says how it stands with the server, when that has changed.
+fn note(last: &mut Option<&'static str>, now: &'static str, why: &str) {
+    if *last != Some(now) {
+        *last = Some(now);
+        tracing::info!(reason = text::escaped(why), "{now}");
+    }
+}
+
+/// Many nodes that lost one server do not come back all at once.
+fn jittered(pause: Duration) -> Duration {
+    let mut random = [0_u8; 1];
+    let _ = getrandom::fill(&mut random);
+    let [random] = random;
+    pause / 2 + pause * u32::from(random) / 512
+}
+
+fn own_program() -> Result<PathBuf, Problem> {
+    std::env::current_exe().map_err(|error| {
+        let message = format!("void cannot find its own program: {error}");
+        Problem::failed("internal", message)
+    })
+}
