@@ -254,8 +254,9 @@ fn play_node(server: &Server) -> Told {
 }
 
 /// An installation whose node has its secret already.
-fn node_stand() -> (Lab, NodeProcess) {
-    let stand = Stand::new();
+fn node_stand(engine: Engine) -> (Lab, NodeProcess) {
+    let mut stand = Stand::new();
+    stand.lab.database_url = (engine == Engine::Postgres).then(postgres_database);
     let server = stand.lab.serve(&[]);
     stand.admit(&server, "n1", stand.lab.address);
     drop(server);
@@ -275,7 +276,7 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
     let mut node = None;
     let mut lab = match &proxmox {
         None if with_node => {
-            let (lab, process) = node_stand();
+            let (lab, process) = node_stand(engine);
             node = Some(process);
             lab
         }
@@ -310,7 +311,7 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         .to_vec();
     }
     if engine == Engine::Postgres {
-        lab.database_url = Some(postgres_database());
+        lab.database_url.get_or_insert_with(postgres_database);
         // Another instance's run is left alone until its lease is over; here that is soon.
         let settings = lab.data().join("void.toml");
         let text = fs::read_to_string(&settings).unwrap();
