@@ -2,7 +2,7 @@
 CREATE TABLE nodes (
   name TEXT COLLATE "C" PRIMARY KEY NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('invited', 'waiting', 'joined')),
-  invite TEXT UNIQUE CHECK (length(invite) = 64),
+  invite TEXT CHECK (length(invite) = 64),
   invite_expires_at BIGINT,
   fingerprint TEXT CHECK (length(fingerprint) = 64),
   asked_at BIGINT,
@@ -23,6 +23,7 @@ CREATE TABLE nodes (
   CHECK ((state = 'joined') = (token_id IS NOT NULL)),
   CHECK ((state = 'joined') = (joined_at IS NOT NULL) AND (joined_at IS NULL) = (joined_by IS NULL))
 );
+CREATE UNIQUE INDEX nodes_by_invite ON nodes (invite);
 
 -- Commands for a node that polls at another instance; gone when they were answered.
 CREATE TABLE node_errands (
