@@ -39,8 +39,9 @@ pub(crate) struct RowResponse {
     pub verification: Option<&'static str>,
     /// How often it was asked for while it waited.
     pub count: u64,
-    /// Whether a message about it arrived: null (there is no way to send one), `not_yet`, `somebody`,
-    /// or `nobody` (no way has worked so far).
+    /// Whether a message about it arrived: `not_yet`, `somebody`, or `nobody` (no way has worked so
+    /// far). Absent where there is no way to send one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<&'static str>,
     pub created_at: String,
     pub expires_at: String,

@@ -109,6 +109,21 @@ pub(crate) async fn note(
     Ok(())
 }
 
+/// Everybody who should know of what waits, and was not there when it was asked for.
+pub(super) async fn tell_everybody_waiting(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    for target in places.people(tx).await? {
+        tell_waiting(tx, outbox, &target, at).await?;
+    }
+    Ok(())
+}
+
 /// Whoever is new hears of what waits already.
 pub(super) async fn tell_waiting(
     tx: &mut Tx,

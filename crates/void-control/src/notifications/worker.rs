@@ -20,7 +20,7 @@ use void_domain::time::Timestamp;
 use void_store::notifications::{self, New};
 use void_store::{StoreError, Tx, events, proposals};
 
-use super::{is_known, ntfy, telegram, webhooks};
+use super::{is_known, ntfy, outbox, telegram, webhooks};
 use crate::control::Control;
 use crate::{random, records};
 
@@ -71,20 +71,17 @@ pub(super) fn start(control: &Control) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Asks for the lease again and again; whoever stops gives it back.
+/// Asks for the lease again and again; whoever stops gives it back. A SQLite file has one process, which
+/// need not ask.
 async fn keep_lease(control: Control, holder: String, holds: watch::Sender<bool>) {
     let mut stopping = control.stopping.subscribe();
     loop {
-        let (now, asks) = (control.clock.now(), holder.clone());
-        let held = control
-            .store
-            .write_closing(move |tx| {
-                Box::pin(async move {
-                    notifications::hold_lease(tx, &asks, now, now.plus(LEASE_LASTS)).await
-                })
-            })
-            .await;
-        holds.send_replace(held.unwrap_or(false));
+        let held = control.store.is_sqlite() || ask_for_lease(&control, &holder).await;
+        let is_new = held && !*holds.borrow();
+        if is_new && let Err(error) = tell_waiting(&control).await {
+            tracing::warn!(%error, "what waits already could not be noted for telling");
+        }
+        holds.send_replace(held);
         let stopped = tokio::select! {
             () = tokio::time::sleep(LEASE_EVERY) => false,
             _ = stopping.wait_for(|stop| *stop) => true,
@@ -100,6 +97,30 @@ async fn keep_lease(control: Control, holder: String, holds: watch::Sender<bool>
             Box::pin(async move { notifications::release_lease(tx, &holder).await })
         })
         .await;
+}
+
+async fn ask_for_lease(control: &Control, holder: &str) -> bool {
+    let (now, holder) = (control.clock.now(), holder.to_owned());
+    let asked: Result<bool, StoreError> = control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                notifications::hold_lease(tx, &holder, now, now.plus(LEASE_LASTS)).await
+            })
+        })
+        .await;
+    asked.unwrap_or(false)
+}
+
+/// What was asked for before this way to the owner was set up is told now.
+async fn tell_waiting(control: &Control) -> Result<(), StoreError> {
+    let (outbox, now) = (control.notifiers.outbox(), control.clock.now());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move { outbox::tell_everybody_waiting(tx, &outbox, now).await })
+        })
+        .await
 }
 
 async fn send_all(control: Control, channel: Channel, mut holds: watch::Receiver<bool>) {

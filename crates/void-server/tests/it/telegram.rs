@@ -521,6 +521,40 @@ async fn a_thousand_proposals_are_a_digest_and_no_flood() {
     );
 }
 
+/// A bot that is set up later hears of what waits already, and so does a phone that is paired later.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_already_is_told_to_whoever_comes_later() {
+    let mut app = crate::apps::App::start().await;
+    let row = app.queue("stop-a").await;
+    assert!(row["told"].is_null());
+    let (lab, token) = (
+        std::sync::Arc::clone(&app.lab),
+        app.owner_token().to_owned(),
+    );
+    app.shut_down(Duration::from_secs(5)).await;
+    drop(app);
+    let named = Setup {
+        lab,
+        owner_token: token,
+        ..Setup::default()
+    };
+    let rig = Rig::with(named, |config| config).await;
+    let message = rig.shown(&row).await;
+    let later = rig.api.phone(8_001);
+    rig.pair(&later).await;
+    let twin = later.sees(row["code"].as_str().unwrap()).await;
+    assert_eq!(rig.approve(&message).await, "Approved.");
+    // Both say how it ended, whoever decided.
+    for phone in [&rig.phone, &later] {
+        phone.sees("RAN, NOT CHECKED").await;
+    }
+    let stale = later.send_tap(twin.id, &twin.buttons()[0].1).answer().await;
+    assert!(
+        stale.starts_with("Already approved by owner-telegram-"),
+        "{stale}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_goes_on_where_it_was() {
     let rig = Rig::up().await;

@@ -355,7 +355,7 @@ async fn an_unknown_outcome_waits_until_the_owner_has_looked() {
     );
     assert_eq!(
         inbox["counts"],
-        json!({"proposal": 0, "failure": 1, "untold": 0})
+        json!({"proposal": 0, "failure": 1, "join": 0, "untold": 0})
     );
 
     let path = format!("/api/proposals/{}/settle", row["code"].as_str().unwrap());
