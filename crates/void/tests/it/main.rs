@@ -28,4 +28,5 @@ mod notify;
 mod power;
 mod provision;
 mod restore;
+mod surfaces;
 mod tree;
