@@ -14,8 +14,10 @@ use crate::bridge::folder::Bridge;
 use crate::lab::{Server, call, word};
 
 const ROUNDS: u64 = if cfg!(feature = "deep") { 500 } else { 20 };
-/// So few that messages are neither slowed down nor gathered.
+/// So few that messages are not gathered into one.
 const ROUNDS_PER_LAB: u64 = 4;
+/// A chat takes five messages at once and then one a second; a round has three.
+const ROUNDS_PER_CHAT: u64 = 1;
 const USER: i64 = 77;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -264,10 +266,14 @@ impl Stage {
 fn race(one: Surface, other: Surface) {
     let mut seed = one.name().len() as u64 * 31 + other.name().len() as u64;
     let mut wins = [0_u32; 2];
-    for begin in (0..ROUNDS).step_by(usize::try_from(ROUNDS_PER_LAB).unwrap()) {
+    let per_lab = match [one, other].contains(&Surface::Telegram) {
+        true => ROUNDS_PER_CHAT,
+        false => ROUNDS_PER_LAB,
+    };
+    for begin in (0..ROUNDS).step_by(usize::try_from(per_lab).unwrap()) {
         let stage = Stage::set([one, other]);
         let mut effects = 0;
-        for round in begin..(begin + ROUNDS_PER_LAB).min(ROUNDS) {
+        for round in begin..(begin + per_lab).min(ROUNDS) {
             let pair = if round % 2 == 0 {
                 [one, other]
             } else {

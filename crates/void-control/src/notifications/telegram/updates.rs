@@ -133,6 +133,10 @@ async fn handle(control: &Control, bot: &Bot, update: &Value) -> Result<(), Stor
 }
 
 const NOT_FOR_YOU: &str = "This is not for you.";
+const TOO_EARLY: &str = "Not ready yet. Tap again.";
+/// How long a message that was just sent takes to be noted, at most.
+const NOTED_WITHIN: Duration = Duration::from_secs(2);
+const NOTED_LOOK: Duration = Duration::from_millis(20);
 const TOO_OLD: &str = "This button is out of date. Look at the newest message, or send /inbox.";
 
 /// A tap, checked from the outside in: who, where, which key. What the person reads as an answer.
@@ -215,10 +219,14 @@ impl Tap<'_> {
         if self.key.meaning == Meaning::Show {
             return self.show_again(&proposal).await;
         }
-        if !self.is_current(&proposal).await? {
-            // A copy that nobody remembers: it loses its buttons.
-            self.show(keyboards::keyboard(&[])).await;
-            return Ok(TOO_OLD.to_owned());
+        match self.noted(&proposal).await? {
+            Some(number) if number == self.number.to_string() => {}
+            Some(_) => {
+                // A copy that nobody remembers: it loses its buttons.
+                self.show(keyboards::keyboard(&[])).await;
+                return Ok(TOO_OLD.to_owned());
+            }
+            None => return Ok(TOO_EARLY.to_owned()),
         }
         let is_late = self.key.expires_at <= control.clock.now();
         match self.key.meaning {
@@ -253,14 +261,20 @@ impl Tap<'_> {
         }
     }
 
-    /// Whether the button is under the message that shows the proposal in this chat.
-    async fn is_current(&self, proposal: &Proposal) -> Result<bool, StoreError> {
-        let (id, target) = (proposal.id, self.target.clone());
-        let found = self.control.store.read(move |tx| {
-            Box::pin(async move { notifications::find_message(tx, id, &target).await })
-        });
-        let message_ref = found.await?.and_then(|message| message.message_ref);
-        Ok(message_ref == Some(self.number.to_string()))
+    /// The message that shows the proposal in this chat. A quick finger may be here before it is noted.
+    async fn noted(&self, proposal: &Proposal) -> Result<Option<String>, StoreError> {
+        let end = tokio::time::Instant::now() + NOTED_WITHIN;
+        loop {
+            let (id, target) = (proposal.id, self.target.clone());
+            let found = self.control.store.read(move |tx| {
+                Box::pin(async move { notifications::find_message(tx, id, &target).await })
+            });
+            let message_ref = found.await?.and_then(|message| message.message_ref);
+            if message_ref.is_some() || tokio::time::Instant::now() >= end {
+                return Ok(message_ref);
+            }
+            tokio::time::sleep(NOTED_LOOK).await;
+        }
     }
 
     async fn decide(&self, answer: Answer) -> Result<String, StoreError> {
