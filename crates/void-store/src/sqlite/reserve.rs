@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-pub(super) const RESERVE_BYTES: usize = 256 * 1024;
+/// A first checkpoint writes every page of the schema, which is most of what closing needs.
+pub(super) const RESERVE_BYTES: usize = 1024 * 1024;
 
 pub(super) struct Reserve {
     path: PathBuf,
