@@ -15,7 +15,8 @@ fn an_agent_thinks_with_the_program_and_its_key_stays_in_the_server() {
         "messages": [{"role": "user", "content": [{"type": "text", "text": "hello"}]}],
     });
     let claude = ScriptedClaude::new(&json!([[
-        {"asks": {"body": question}}, {"says": ["Caddy ", "is down."]}, {"result": {}},
+        {"asks": {"body": question}}, {"calls": "list_actions"},
+        {"says": ["Caddy ", "is down."]}, {"result": {}},
     ]]));
     let model = ModelServer::start(Format::Anthropic, [Script::says("hello").usage(100, 20)]);
     let lab = Lab::new();
@@ -40,6 +41,10 @@ fn an_agent_thinks_with_the_program_and_its_key_stays_in_the_server() {
     assert_eq!(request["body"]["model"], "scripted-1");
     let run = claude.run(1).unwrap();
     assert_eq!(run["heard"][0]["status"], 200, "{run}");
+    // Its tools are those of `void mcp`, started by it with the turn's pass, and the turn shows it.
+    let listed = &run["heard"][1][1]["result"]["structuredContent"]["actions"];
+    assert_eq!(listed[2]["id"], "safe-one", "{run}");
+    assert!(said.contains("✓ list_actions"), "{said}");
     let whole = run.to_string();
     for secret in [KEY, OWNER] {
         assert!(!whole.contains(secret), "{whole}");

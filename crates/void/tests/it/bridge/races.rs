@@ -100,6 +100,12 @@ fn two_executors_never_both_have_an_offer() {
     assert!(bridge.lab.effects().is_empty());
 }
 
+const MOVES: usize = if cfg!(feature = "deep") {
+    200_000
+} else {
+    5_000
+};
+
 /// An agent that throws the files around as fast as it can: with decisions off nothing is decided, and
 /// when it stops every file is where the record says.
 #[test]
@@ -114,8 +120,8 @@ fn an_agent_that_shuffles_files_at_full_speed_decides_nothing() {
         bridge.wait_for("pending", id);
     }
     let mut moves = 0;
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(3);
-    while std::time::Instant::now() < end {
+    let least = std::time::Instant::now() + std::time::Duration::from_secs(3);
+    while moves < MOVES || std::time::Instant::now() < least {
         for id in &ids {
             for from in PLACES {
                 for to in PLACES {
@@ -125,7 +131,6 @@ fn an_agent_that_shuffles_files_at_full_speed_decides_nothing() {
             }
         }
     }
-    assert!(moves > 1_000, "{moves}");
     bridge.settle(&server);
     for id in &ids {
         bridge.wait_for("pending", id);
