@@ -220,6 +220,9 @@ fn step_of_note(note: &Note) -> (Timestamp, Step) {
 
 /// The record's actors in the source documents' spelling.
 fn by_in_file(by: &str) -> String {
+    if let Some(user) = by.strip_prefix("owner-telegram-") {
+        return format!("operator-tg-{user}");
+    }
     match by {
         "owner-web" => "webui",
         "policy" => SYSTEM,

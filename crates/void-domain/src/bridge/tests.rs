@@ -386,7 +386,7 @@ fn actors_are_spelled_as_the_source_documents_do() {
         ("owner-cli", "cli"),
         ("owner-api", "api"),
         ("owner-file", "file"),
-        ("owner-operator-tg-12345", "operator-tg-12345"),
+        ("owner-telegram-12345", "operator-tg-12345"),
         ("system", "system"),
         ("policy", "system"),
         ("agent-file", "file"),
