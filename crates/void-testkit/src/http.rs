@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -137,40 +137,7 @@ struct Connection {
 
 impl Connection {
     async fn request(&mut self) -> Option<Request> {
-        let head_end = loop {
-            if let Some(at) = self.unread.windows(4).position(|four| four == b"\r\n\r\n") {
-                break at + 4;
-            }
-            if self.unread.len() > HEAD_BYTES_MAX || !self.fill().await {
-                return None;
-            }
-        };
-        let head: Vec<u8> = self.unread.drain(..head_end).collect();
-        let head = String::from_utf8_lossy(&head).into_owned();
-        let mut lines = head.lines();
-        let mut words = lines.next().unwrap_or_default().split(' ');
-        let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
-        let mut headers = Map::new();
-        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-            headers.insert(name.to_ascii_lowercase(), json!(value.trim()));
-        }
-        let length = headers.get("content-length").and_then(Value::as_str);
-        let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-        if length > BODY_BYTES_MAX {
-            return None;
-        }
-        while self.unread.len() < length {
-            if !self.fill().await {
-                return None;
-            }
-        }
-        let body = self.unread.drain(..length).collect();
-        Some(Request {
-            method,
-            path,
-            headers,
-            body,
-        })
+        read_request(&mut self.stream, &mut self.unread).await
     }
 
     /// Whether the connection goes on.
@@ -190,8 +157,46 @@ impl Connection {
         };
         self.stream.write_all(text.as_bytes()).await.is_ok()
     }
+}
 
-    async fn fill(&mut self) -> bool {
-        matches!(self.stream.read_buf(&mut self.unread).await, Ok(read) if read > 0)
+/// The next request of a connection; `None` when there is none, or none that can be read.
+pub(crate) async fn read_request(stream: &mut TcpStream, unread: &mut Vec<u8>) -> Option<Request> {
+    let head_end = loop {
+        if let Some(at) = unread.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at + 4;
+        }
+        if unread.len() > HEAD_BYTES_MAX || !fill(stream, unread).await {
+            return None;
+        }
+    };
+    let head: Vec<u8> = unread.drain(..head_end).collect();
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let mut lines = head.lines();
+    let mut words = lines.next().unwrap_or_default().split(' ');
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let mut headers = Map::new();
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        headers.insert(name.to_ascii_lowercase(), json!(value.trim()));
     }
+    let length = headers.get("content-length").and_then(Value::as_str);
+    let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+    if length > BODY_BYTES_MAX {
+        return None;
+    }
+    while unread.len() < length {
+        if !fill(stream, unread).await {
+            return None;
+        }
+    }
+    let body = unread.drain(..length).collect();
+    Some(Request {
+        method,
+        path,
+        headers,
+        body,
+    })
+}
+
+async fn fill(stream: &mut TcpStream, unread: &mut Vec<u8>) -> bool {
+    matches!(stream.read_buf(unread).await, Ok(read) if read > 0)
 }

@@ -58,7 +58,7 @@ impl Sshd {
     }
 
     fn of(account: Account, folder: TempDir, options: &[&str]) -> Self {
-        for name in ["state", "work"] {
+        for name in ["state", "marks"] {
             let path = folder.path().join(name);
             fs::create_dir(&path).expect("our own folder");
             set_mode(&path, 0o700);
@@ -108,7 +108,7 @@ impl Sshd {
 
     /// Where listed commands may leave their traces.
     pub fn work(&self) -> PathBuf {
-        self.path("work")
+        self.path("marks")
     }
 
     /// The usual forced command.

@@ -71,7 +71,7 @@ async fn r_s10_closed_outputs_do_not_keep_it_from_its_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn r_s11_a_hangup_in_the_middle_changes_nothing() {
     let script = "\"$0\" begun; read _ < \"$1\"; \"$0\" ended";
-    let argv = json!(["/bin/sh", "-c", script, "@/effect", "@/work/gate"]);
+    let argv = json!(["/bin/sh", "-c", script, "@/effect", "@/marks/gate"]);
     let lab = Lab::new(&[Listed::risky("stop-it", argv)]);
     let gate = lab.sshd.fifo("gate");
     let running = lab.running("stop-it", &json!({}));

@@ -34,7 +34,7 @@ pub(crate) const HOST: &str = "lab";
 
 /// Appends its own path and arguments to a file, in one write.
 const EFFECT: &str =
-    "#!/bin/sh\nprintf '%s\\n' \"$(printf '%s|' \"$0\" \"$@\")\" >> \"${0%/*}/work/effects\"\n";
+    "#!/bin/sh\nprintf '%s\\n' \"$(printf '%s|' \"$0\" \"$@\")\" >> \"${0%/*}/marks/effects\"\n";
 
 pub(crate) struct Lab {
     pub(crate) sshd: Sshd,
@@ -224,8 +224,8 @@ impl Lab {
     pub(crate) async fn hold(&self, pattern: &str) -> PathBuf {
         let script = format!(
             "#!/bin/sh\ncase \"$SSH_ORIGINAL_COMMAND\" in {pattern}) \
-             echo \"$SSH_ORIGINAL_COMMAND\" >> \"${{0%/*}}/work/arrived\"; \
-             read _ < \"${{0%/*}}/work/gate\" ;; esac\nexec {}\n",
+             echo \"$SSH_ORIGINAL_COMMAND\" >> \"${{0%/*}}/marks/arrived\"; \
+             read _ < \"${{0%/*}}/marks/gate\" ;; esac\nexec {}\n",
             self.sshd.void_act()
         );
         self.force_script("hold", &script).await;

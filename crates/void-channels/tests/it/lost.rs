@@ -18,7 +18,7 @@ fn waiting(id: &str) -> Listed {
     let script = "\"$0\" begun; read _ < \"$1\"; echo late; exit \"$2\"";
     Listed::risky(
         id,
-        json!(["/bin/sh", "-c", script, "@/effect", "@/work/gate", "0"]),
+        json!(["/bin/sh", "-c", script, "@/effect", "@/marks/gate", "0"]),
     )
 }
 

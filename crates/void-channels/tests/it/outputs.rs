@@ -45,7 +45,7 @@ async fn control_bytes_and_broken_text_come_through() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_grandchild_that_keeps_the_pipes_does_not_hold_up_the_answer() {
     for way in [HOST, "local"] {
-        let argv = json!(["/bin/sh", "-c", "cat \"$0\" & echo started", "@/work/gate"]);
+        let argv = json!(["/bin/sh", "-c", "cat \"$0\" & echo started", "@/marks/gate"]);
         let lab = Lab::new(&[Listed::risky("stop-it", argv).on(way)]);
         lab.sshd.fifo("gate");
         let begun = Instant::now();

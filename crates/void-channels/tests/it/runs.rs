@@ -153,7 +153,7 @@ async fn questions_change_nothing() {
 async fn an_action_over_its_time_is_ended_and_reported() {
     for way in WAYS {
         let script = "\"$0\" begun; cat \"$1\" & cat \"$1\"";
-        let argv = json!(["/bin/sh", "-c", script, "@/effect", "@/work/gate"]);
+        let argv = json!(["/bin/sh", "-c", script, "@/effect", "@/marks/gate"]);
         let lab = Lab::new(&[Listed::risky("stop-it", argv).timeout_s(1).on(way)]);
         let gate = lab.sshd.fifo("gate");
         let begun = Instant::now();

@@ -7,7 +7,7 @@ use crate::lab::{HOST, Lab, Listed, done, failed};
 
 /// Stands for `pct`: leaves its path and arguments behind.
 const PCT: &str =
-    "#!/bin/sh\nprintf '%s\\n' \"$(printf '%s|' \"$0\" \"$@\")\" >> \"${0%/*}/work/effects\"\n";
+    "#!/bin/sh\nprintf '%s\\n' \"$(printf '%s|' \"$0\" \"$@\")\" >> \"${0%/*}/marks/effects\"\n";
 
 fn listed(way: &'static str) -> Vec<Listed> {
     let argv = |op: &str| json!(["@/pct", op, "107"]);

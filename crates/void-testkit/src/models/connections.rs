@@ -5,15 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::scripts::{Output, Refusal, Script, Writing};
 use super::{Format, Shared, lock, rules};
-
-const HEAD_BYTES_MAX: usize = 64 * 1024;
-const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+use crate::http::read_request;
 
 /// The other side is gone.
 struct HungUp;
@@ -45,35 +43,11 @@ struct Connection {
 
 impl Connection {
     async fn request(&mut self) -> Option<Value> {
-        let head_end = loop {
-            let found = self.unread.windows(4).position(|four| four == b"\r\n\r\n");
-            if let Some(at) = found {
-                break at + 4;
-            }
-            if self.unread.len() > HEAD_BYTES_MAX || self.fill().await.is_err() {
-                return None;
-            }
-        };
-        let head: Vec<u8> = self.unread.drain(..head_end).collect();
-        let head = String::from_utf8_lossy(&head).into_owned();
-        let mut lines = head.lines();
-        let mut words = lines.next().unwrap_or_default().split(' ');
-        let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
-        let mut headers = Map::new();
-        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-            headers.insert(name.to_ascii_lowercase(), json!(value.trim()));
-        }
-        let length = headers.get("content-length").and_then(Value::as_str);
-        let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-        if length > BODY_BYTES_MAX {
-            return None;
-        }
-        while self.unread.len() < length {
-            self.fill().await.ok()?;
-        }
-        let body: Vec<u8> = self.unread.drain(..length).collect();
-        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-        Some(json!({"method": method, "path": path, "headers": headers, "body": body}))
+        let request = read_request(&mut self.stream, &mut self.unread).await?;
+        let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        Some(json!({
+            "method": request.method, "path": request.path, "headers": request.headers, "body": body,
+        }))
     }
 
     async fn answer(&mut self, shared: &Shared, request: Value) -> Result<(), HungUp> {
