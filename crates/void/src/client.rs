@@ -180,7 +180,7 @@ pub(crate) fn server_url(base: &str) -> Result<String, Problem> {
 }
 
 /// The server of these settings, on this machine.
-fn local_url(settings: &Settings) -> String {
+pub(crate) fn local_url(settings: &Settings) -> String {
     let mut address = settings.listen.value;
     if address.ip().is_unspecified() {
         address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());

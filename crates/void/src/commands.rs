@@ -30,7 +30,7 @@ use clap::CommandFactory as _;
 use serde_json::json;
 
 use crate::cli::{Cli, Command, McpArgs, McpCommand};
-use crate::client::Client;
+use crate::client::{self, Client};
 use crate::exit::{self, Exit, Problem};
 use crate::output::Output;
 use crate::settings::{Environment, Flags, Settings};
@@ -81,7 +81,13 @@ pub(crate) async fn run(
         Command::Mcp(McpArgs {
             command: Some(McpCommand::Config(args)),
         }) => {
-            return Ok(mcp::config(args, cli.url.as_deref(), environment, output)?.into());
+            // Where only a client runs there are no settings.
+            let settings = Settings::load(&cli, Flags::default(), environment);
+            let here = settings.map_or_else(
+                |_| mcp::URL_DEFAULT.to_owned(),
+                |settings| client::local_url(&settings),
+            );
+            return Ok(mcp::config(args, cli.url.as_deref(), &here, environment, output)?.into());
         }
         Command::Demo(args) => {
             return Ok(demo::run(&cli, args, environment, output).await?.into());

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use self::answers::Answers;
 use self::lines::{Arrived, Lines};
 use self::requests::Requests;
+pub(super) use self::servers::URL_DEFAULT;
 use self::servers::{Opened, Server};
 pub(super) use self::snippets::config;
 use self::streams::Stream;

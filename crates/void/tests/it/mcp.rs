@@ -450,6 +450,9 @@ fn every_snippet_starts_a_bridge_that_answers() {
         );
         assert_eq!(bridge.end().0.code(), Some(0));
     }
+    // By the settings, as every other command.
+    let shown = lab.json(&["mcp", "config", "cursor"], 0).to_string();
+    assert!(shown.contains(&lab.address.to_string()), "{shown}");
     let output = lab.void(&["mcp", "config", "cursor", "--with-token"]);
     assert_eq!(output.status.code(), Some(2), "there is no token to write");
 }

@@ -12,7 +12,7 @@ use crate::client;
 use crate::exit::{Exit, Problem};
 use crate::settings::Environment;
 
-const URL_DEFAULT: &str = "http://127.0.0.1:3000";
+pub(crate) const URL_DEFAULT: &str = "http://127.0.0.1:3000";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const HEAD_BYTES_MAX: usize = 16 * 1024;

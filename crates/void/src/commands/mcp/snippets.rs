@@ -21,10 +21,11 @@ struct Started {
 pub(in crate::commands) fn config(
     args: &McpConfigArgs,
     url: Option<&str>,
+    here: &str,
     environment: &Environment,
     output: &Output,
 ) -> Result<Exit, Problem> {
-    let started = Started::new(args, url, environment)?;
+    let started = Started::new(args, url, here, environment)?;
     let (file, snippet) = started.snippet(args.client);
     if output.json {
         output.value(json!({"file": file, "snippet": snippet, "before": BEFORE}));
@@ -40,11 +41,12 @@ impl Started {
     fn new(
         args: &McpConfigArgs,
         url: Option<&str>,
+        here: &str,
         environment: &Environment,
     ) -> Result<Self, Problem> {
         let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
         let url = url.or_else(|| set("VOID_API_URL"));
-        let url = crate::client::server_url(url.unwrap_or("http://127.0.0.1:3000"))?;
+        let url = crate::client::server_url(url.unwrap_or(here))?;
         let token = match (args.with_token, set("VOID_AGENT_TOKEN")) {
             (false, _) => TOKEN,
             (true, Some(token)) => token,
