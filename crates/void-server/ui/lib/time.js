@@ -1,0 +1,61 @@
+// @ts-check
+// Times: relative in text, absolute where one looks closer, and always counting.
+
+import { el } from "./dom.js";
+
+const STEPS = /** @type {const} */ ([[60, "s"], [60, "min"], [24, "h"], [Infinity, "d"]]);
+
+/** @param {number} ms */
+export function span(ms) {
+  let value = Math.max(0, Math.round(ms / 1000));
+  for (const [size, unit] of STEPS) {
+    if (value < size) return `${value} ${unit}`;
+    value = Math.floor(value / size);
+  }
+  return "";
+}
+
+/** @param {string} at */
+export const ago = (at) => `${span(Date.now() - Date.parse(at))} ago`;
+
+/** @param {string} at */
+export const clock = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+
+/** @param {string} at */
+const whole = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium", hour12: false });
+
+/** @param {string} at */
+export const day = (at) => new Date(at).toLocaleDateString([], { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+
+/**
+ * A time that keeps counting. `until` counts down.
+ * @param {string | null | undefined} at
+ * @param {"ago" | "until" | "clock"} [form]
+ */
+export function time(at, form = "ago") {
+  if (!at) return el("span", { class: "muted" }, "–");
+  const node = el("time", { dateTime: at, title: whole(at), "data-form": form });
+  node.textContent = words(at, form);
+  return node;
+}
+
+/** @param {string} at @param {string} form */
+function words(at, form) {
+  if (form === "clock") return clock(at);
+  if (form === "until") {
+    const left = Date.parse(at) - Date.now();
+    return left > 0 ? `in ${span(left)}` : "now";
+  }
+  return ago(at);
+}
+
+/** Counts every time on the page on. */
+export function keepCounting() {
+  setInterval(() => {
+    for (const node of document.querySelectorAll("time[data-form]")) {
+      const { dateTime, dataset } = /** @type {HTMLTimeElement} */ (node);
+      const next = words(dateTime, dataset.form ?? "ago");
+      if (node.textContent !== next) node.textContent = next;
+    }
+  }, 1000);
+}
