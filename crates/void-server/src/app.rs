@@ -13,7 +13,8 @@ use crate::errors::ApiError;
 use crate::fence::Fence;
 use crate::logins::Logins;
 use crate::metrics::Metrics;
-use crate::routes::{ROUTES, Route};
+use crate::pages::PAGES;
+use crate::routes::{AS_A_PAGE, ROUTES, Route};
 use crate::{access, fence, metrics};
 
 pub struct ServerConfig {
@@ -50,8 +51,8 @@ impl App {
     }
 }
 
-/// The router. Every route comes from the table and carries its access rule; there is no other way
-/// to add one.
+/// The router. Every route of the API comes from one table and carries its access rule, every page from
+/// another; there is no other way to add one.
 pub fn router(config: ServerConfig) -> Router {
     let metrics = Metrics::start(&config.control);
     let app = App(Arc::new(Shared {
@@ -65,6 +66,10 @@ pub fn router(config: ServerConfig) -> Router {
     for route in ROUTES {
         let guard = middleware::from_fn_with_state((app.clone(), route), guarded);
         router = router.route(route.path, (route.handler)().layer(guard));
+    }
+    for page in PAGES {
+        let guard = middleware::from_fn_with_state((app.clone(), &AS_A_PAGE), guarded);
+        router = router.route(page.path, (page.handler)().layer(guard));
     }
     router
         .fallback(|| async { ApiError::not_found("there is nothing at this address") })

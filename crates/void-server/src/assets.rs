@@ -1,6 +1,9 @@
 //! The web page's files, in the program. Their addresses carry a version, so a browser may keep them for
 //! good; in a debug build they are read from the source tree, so that an edit shows at a reload.
 
+#[cfg(debug_assertions)]
+mod pack;
+
 use std::borrow::Cow;
 
 use axum::body::Body;
@@ -21,10 +24,11 @@ mod table {
 
 pub(crate) use self::table::VERSION;
 
-/// Scripts, styles and images from here, answers from here, nothing inline, nothing from elsewhere.
-const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; \
-    frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+/// Scripts, styles and images from here, answers from here, nothing inline, nothing from elsewhere. The
+/// one trusted type is the address of the service worker.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; \
+    frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types void";
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 /// Where the version goes in the files that name others.
 const MARK: &str = "VERSION";
@@ -39,49 +43,65 @@ pub(crate) enum Keep {
 
 /// A file of the page, compressed for whoever takes that.
 pub(crate) fn serve(name: &str, keep: Keep, headers: &HeaderMap) -> Option<Response> {
-    let file = table::FILES.iter().find(|file| file.name == name)?;
-    let plain = content(file);
-    let changed = matches!(plain, Cow::Owned(_));
-    let takes_gzip = headers
-        .get_all(header::ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .any(|value| value.split(',').any(|word| word.trim().starts_with("gzip")));
-    let is_packed = takes_gzip && !changed && file.packed.len() < file.plain.len();
-    let body = if is_packed {
-        Body::from(file.packed)
-    } else {
-        match plain {
-            Cow::Borrowed(bytes) => Body::from(bytes),
-            Cow::Owned(bytes) => Body::from(bytes),
-        }
+    let file = table::FILES.iter().find(|file| file.name == name);
+    let fresh = from_disk(name);
+    let plain = match (&fresh, file) {
+        (Some(bytes), _) => Cow::Borrowed(bytes.as_slice()),
+        (None, Some(file)) => Cow::Borrowed(file.plain),
+        (None, None) => return None,
     };
+    let plain = versioned(name, plain);
+    let packed = match (&fresh, &plain, file) {
+        (None, Cow::Borrowed(_), Some(file)) if takes_gzip(headers) => Some(file.packed),
+        _ => None,
+    };
+    let packed = packed.filter(|packed| packed.len() < plain.len());
+    let body = packed.map_or_else(|| Body::from(plain.into_owned()), Body::from);
     let mut response = (StatusCode::OK, body).into_response();
     let set = response.headers_mut();
     set.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(name)));
     set.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    if is_packed {
+    if packed.is_some() {
         set.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
-    if name.ends_with(".html") {
-        let policy = HeaderValue::from_static(PAGE_POLICY);
-        set.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     let keep = match keep {
         Keep::ForGood if !cfg!(debug_assertions) => FOR_GOOD,
         Keep::ForGood | Keep::No => "no-cache",
     };
     set.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
+    if name.ends_with(".html") {
+        guard_page(&mut response);
+    }
     Some(response)
 }
 
+/// What every page of ours says of itself: where its parts come from, who may frame it, that nobody
+/// keeps it.
+pub(crate) fn guard_page(response: &mut Response) {
+    let set = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
+        // Not `no-referrer`: a form would be sent with the origin `null`.
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        set.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|word| word.trim().split(';').next() == Some("gzip"))
+}
+
 /// What a file holds, with the version where it names other files.
-fn content(file: &File) -> Cow<'static, [u8]> {
-    let plain = match from_disk(file.name) {
-        Some(bytes) => Cow::Owned(bytes),
-        None => Cow::Borrowed(file.plain),
-    };
-    if !matches!(file.name, "index.html" | "sw.js" | "approve.html") {
+fn versioned<'a>(name: &str, plain: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+    if !matches!(name, "index.html" | "sw.js") {
         return plain;
     }
     let text = String::from_utf8_lossy(&plain).replace(MARK, VERSION);
@@ -89,12 +109,21 @@ fn content(file: &File) -> Cow<'static, [u8]> {
 }
 
 /// Only while developing, and only where the sources are.
+#[cfg(debug_assertions)]
 fn from_disk(name: &str) -> Option<Vec<u8>> {
-    if !cfg!(debug_assertions) {
-        return None;
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/ui"));
+    match pack::pack(root) {
+        Ok(files) => files.into_iter().find(|file| file.name == name).map(|file| file.bytes),
+        Err(error) => {
+            tracing::error!(error, "the page's sources cannot be packed");
+            None
+        }
     }
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/ui/");
-    std::fs::read(format!("{root}{name}")).ok()
+}
+
+#[cfg(not(debug_assertions))]
+fn from_disk(_name: &str) -> Option<Vec<u8>> {
+    None
 }
 
 fn kind(name: &str) -> &'static str {

@@ -45,6 +45,18 @@ impl ApiError {
         self
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    /// For a page: what happened, and the way out.
+    pub(crate) fn sentence(&self) -> String {
+        match &self.0.hint {
+            Some(hint) => format!("{}; {hint}", self.0.message),
+            None => self.0.message.clone(),
+        }
+    }
+
     pub(crate) fn unauthenticated() -> Self {
         Self::new(
             StatusCode::UNAUTHORIZED,

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
+use crate::pages;
 
 pub(crate) struct Fence {
     /// Names and addresses by which the owner reaches Void, at any port.
@@ -92,7 +93,7 @@ impl Fence {
             }
         }
         self.check_origin(request.headers(), &addressed)?;
-        check_fetch_site(request.headers())?;
+        check_fetch_site(request)?;
         check_content_type(request)
     }
 
@@ -162,13 +163,22 @@ fn addressed_as(request: &Request) -> Option<Authority> {
     parse_authority(host)
 }
 
-/// A browser says from where a request came; other sites, even on this machine, are not us.
-fn check_fetch_site(headers: &HeaderMap) -> Result<(), ApiError> {
+/// A browser says from where a request came; other sites, even on this machine, are not us. They may
+/// lead people to a page of ours, in a window of its own: the cookie stays away from such a visit.
+fn check_fetch_site(request: &Request) -> Result<(), ApiError> {
+    let headers = request.headers();
     let ours = headers
         .get_all("sec-fetch-site")
         .iter()
         .all(|site| site == "same-origin" || site == "none");
-    if ours {
+    let says = |name: &str, wanted: &str| {
+        let mut values = headers.get_all(name).iter();
+        values.next().is_some_and(|value| value == wanted) && values.next().is_none()
+    };
+    let is_visit = pages::is_opened_by_links(request.method(), request.uri().path())
+        && says("sec-fetch-mode", "navigate")
+        && says("sec-fetch-dest", "document");
+    if ours || is_visit {
         Ok(())
     } else {
         Err(ApiError::foreign_origin())
@@ -176,10 +186,13 @@ fn check_fetch_site(headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// What a form or a script without permission can send is never a change: whoever says what a
-/// changing request carries says JSON.
+/// changing request carries says JSON. The one form of ours looks at its origin itself.
 fn check_content_type(request: &Request) -> Result<(), ApiError> {
     let headers = request.headers();
-    if is_read(request.method()) || !headers.contains_key(header::CONTENT_TYPE) || is_json(headers)
+    if is_read(request.method())
+        || !headers.contains_key(header::CONTENT_TYPE)
+        || is_json(headers)
+        || pages::takes_forms(request.method(), request.uri().path())
     {
         Ok(())
     } else {

@@ -3,6 +3,7 @@
 
 mod access;
 mod app;
+mod assets;
 mod bodies;
 mod connections;
 mod errors;
@@ -13,6 +14,7 @@ mod markdown;
 mod mcp;
 mod metrics;
 mod openapi;
+mod pages;
 mod requests;
 pub mod routes;
 mod streams;

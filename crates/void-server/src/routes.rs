@@ -6,11 +6,13 @@ mod agents;
 mod audit;
 mod backups;
 mod bridge;
+mod cards;
 mod conversations;
 mod events;
 mod freeze;
 mod gateway;
 mod health;
+mod home;
 mod hosts;
 mod inbox;
 mod lab;
@@ -29,6 +31,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::access::Access;
 use crate::app::App;
+
+pub(crate) use self::actions::{DecideRequest, decide};
+pub(crate) use self::cards::{CardResponse, card};
 
 pub struct Route {
     pub method: &'static str,
@@ -55,6 +60,19 @@ pub enum Content {
     Json(SchemaOf),
     Text(&'static str),
 }
+
+/// The rule of everything that is not part of the API.
+pub(crate) static AS_A_PAGE: Route = Route {
+    method: "GET",
+    path: "/",
+    access: Access::Public,
+    operation: "openPage",
+    summary: "",
+    query: &[],
+    request: None,
+    response: Content::Text("text/html"),
+    handler: MethodRouter::new,
+};
 
 fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
@@ -133,7 +151,7 @@ pub static ROUTES: &[Route] = &[
         operation: "approvePending",
         summary: "Approve what waits; answers with the row once it ended or the wait is over",
         query: &[WAIT],
-        request: Some(schema::<actions::DecideRequest>),
+        request: Some(schema::<DecideRequest>),
         response: json::<crate::wire::RowResponse>(),
         handler: || post(actions::approve),
     },
@@ -144,7 +162,7 @@ pub static ROUTES: &[Route] = &[
         operation: "rejectPending",
         summary: "Reject what waits",
         query: &[],
-        request: Some(schema::<actions::DecideRequest>),
+        request: Some(schema::<DecideRequest>),
         response: json::<crate::wire::RowResponse>(),
         handler: || post(actions::reject),
     },
@@ -190,6 +208,17 @@ pub static ROUTES: &[Route] = &[
         handler: || get(proposals::show),
     },
     Route {
+        method: "GET",
+        path: "/api/proposals/{id}/card",
+        access: Access::Read,
+        operation: "getCard",
+        summary: "Everything that the owner reads before deciding, by id or code",
+        query: &[],
+        request: None,
+        response: json::<CardResponse>(),
+        handler: || get(cards::show),
+    },
+    Route {
         method: "POST",
         path: "/api/proposals/{id}/decide",
         access: Access::Owner,
@@ -232,6 +261,17 @@ pub static ROUTES: &[Route] = &[
         request: None,
         response: json::<inbox::InboxResponse>(),
         handler: || get(inbox::look),
+    },
+    Route {
+        method: "GET",
+        path: "/api/home",
+        access: Access::Owner,
+        operation: "getHome",
+        summary: "What the page needs to begin: who, status, inbox, services, freeze, what ended",
+        query: &[],
+        request: None,
+        response: json::<home::HomeResponse>(),
+        handler: || get(home::show),
     },
     Route {
         method: "GET",

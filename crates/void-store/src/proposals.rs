@@ -369,6 +369,21 @@ pub async fn list_ended(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, StoreErr
     Ok(readable(&rows))
 }
 
+/// The runs of an action, newest first.
+pub async fn list_started_of(
+    tx: &mut Tx,
+    action: &ActionId,
+    limit: u32,
+) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE action_id = $1 AND started_at IS NOT NULL ORDER BY started_at DESC LIMIT $2"
+    );
+    let values = values![action.as_str(), i64::from(limit)];
+    Ok(readable(&tx.all("proposals", sql, values).await?))
+}
+
 /// Pending proposals whose time is over, a bounded number at a time.
 pub async fn list_overdue(
     tx: &mut Tx,

@@ -7,7 +7,7 @@ use void_domain::proposals::{Proposal, Status, Transition};
 use void_store::proposals::{self, Filter, Stored};
 use void_store::{Page, StoreError, Tx, notifications};
 
-use super::{ProposalKey, is_visible_to};
+use super::{ProposalKey, is_visible_to, recover};
 use crate::context::Ctx;
 use crate::control::Control;
 
@@ -37,6 +37,31 @@ pub async fn find(
                     return Ok(None);
                 }
                 listed(tx, stored, tells).await.map(Some)
+            })
+        })
+        .await
+}
+
+/// Whether what was asked for is still what would run.
+pub fn is_current(control: &Control, proposal: &Proposal) -> bool {
+    recover::current_definition(control, proposal).is_some()
+}
+
+/// The last runs of an action before this proposal, newest first.
+pub async fn runs_before(
+    control: &Control,
+    proposal: &Proposal,
+    limit: u32,
+) -> Result<Vec<Listed>, StoreError> {
+    let (action, id) = (proposal.wish.action_id.clone(), proposal.id);
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let mut runs = proposals::list_started_of(tx, &action, limit + 1).await?;
+                runs.retain(|stored| stored.proposal.id != id);
+                runs.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+                with_history(tx, runs, false).await
             })
         })
         .await

@@ -1,10 +1,13 @@
 // @ts-check
 // The server, as this page calls it. Every error has a code, a sentence and often a way out.
 
+import { t } from "./words.js";
+
+/** What the server, or the way to it, had against a call. */
 export class ApiError extends Error {
   /** @param {number} status @param {{code?: string, message?: string, hint?: string, row?: any, fields?: any}} told */
   constructor(status, told) {
-    super(told.message ?? "The server gave no reason.");
+    super(told.message ?? t("error.no_reason"));
     this.status = status;
     this.code = told.code ?? "unknown";
     this.hint = told.hint;
@@ -13,12 +16,16 @@ export class ApiError extends Error {
   }
 }
 
-/** Called when a session is over. @type {() => void} */
-let onLoggedOut = () => {};
+/** Those who want to know that the session is over. @type {Set<() => void>} */
+const leavers = new Set();
 
 /** @param {() => void} callback */
-export function whenLoggedOut(callback) {
-  onLoggedOut = callback;
+export function whenSignedOut(callback) {
+  leavers.add(callback);
+}
+
+export function signedOut() {
+  for (const leave of leavers) leave();
 }
 
 /**
@@ -35,12 +42,13 @@ async function call(method, path, body) {
     request.body = JSON.stringify(body);
   }
   let response;
+  let text = "";
   try {
     response = await fetch(path, request);
+    text = await response.text();
   } catch {
-    throw new ApiError(0, { code: "offline", message: "The server cannot be reached." });
+    throw new ApiError(0, { code: "offline", message: t("error.offline") });
   }
-  const text = await response.text();
   /** @type {any} */
   let value = null;
   try {
@@ -49,14 +57,27 @@ async function call(method, path, body) {
     value = null;
   }
   if (response.ok) return value;
-  const error = new ApiError(response.status, value?.error ?? {});
-  if (response.status === 401 && path !== "/api/session") onLoggedOut();
-  throw error;
+  // A wrong password is no end of a session.
+  if (response.status === 401 && !path.startsWith("/api/session")) signedOut();
+  throw new ApiError(response.status, value?.error ?? {});
 }
 
 /** @param {string} path */
 export const get = (path) => call("GET", path);
 /** @param {string} path @param {any} [body] */
 export const post = (path, body = {}) => call("POST", path, body);
+/** @param {string} path @param {any} [body] */
+export const put = (path, body = {}) => call("PUT", path, body);
 /** @param {string} path */
 export const del = (path) => call("DELETE", path);
+
+/**
+ * What went wrong, as one sentence for people.
+ * @param {unknown} error
+ */
+export function sentence(error) {
+  if (!(error instanceof ApiError)) return String(error);
+  const message = error.message.charAt(0).toUpperCase() + error.message.slice(1);
+  const end = /[.!?…]$/.test(message) ? message : `${message}.`;
+  return error.hint ? `${end} ${error.hint.charAt(0).toUpperCase()}${error.hint.slice(1)}.` : end;
+}

@@ -9,8 +9,8 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 
 /**
- * Makes an element. `on…` are listeners, `class` and `data-…` and `aria-…` attributes, the rest properties
- * where there is one.
+ * Makes an element. `on…` are listeners, `class`, `role`, `for` and names with a dash are attributes, the
+ * rest are properties where there is one.
  * @param {string} tag
  * @param {Props} [props]
  * @param {...(Child | Child[])} children
@@ -18,7 +18,7 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function el(tag, props = {}, ...children) {
   const node = document.createElement(tag);
-  set(node, props);
+  for (const [name, value] of Object.entries(props)) set(node, name, value);
   append(node, children);
   return node;
 }
@@ -36,17 +36,13 @@ export function svg(tag, attributes = {}, ...children) {
   return /** @type {SVGElement} */ (node);
 }
 
-/** @param {HTMLElement} node @param {Props} props */
-function set(node, props) {
-  for (const [name, value] of Object.entries(props)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (name === "href") node.setAttribute("href", safeHref(String(value)));
-    else if (name === "class" || name === "role" || name === "for" || name.includes("-")) {
-      node.setAttribute(name, value === true ? "" : String(value));
-    } else if (name in node) Reflect.set(node, name, value);
-    else node.setAttribute(name, value === true ? "" : String(value));
-  }
+/** @param {HTMLElement} node @param {string} name @param {any} value */
+function set(node, name, value) {
+  if (value === undefined || value === null || value === false) return;
+  if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+  else if (name === "href") node.setAttribute("href", safeHref(String(value)));
+  else if (name in node && !/^(class|role|for|.*-.*)$/.test(name)) Reflect.set(node, name, value);
+  else node.setAttribute(name, value === true ? "" : String(value));
 }
 
 /** @param {Element} node @param {any[]} children */
@@ -65,6 +61,44 @@ function append(node, children) {
 export function mount(node, ...children) {
   node.replaceChildren();
   append(node, children);
+}
+
+/**
+ * Shows a list in a container so that what stays, stays: nodes are found by key, moved only where the
+ * order changed, and told of their new value. Focus and what is folded out survive.
+ * @template T
+ * @param {HTMLElement} container
+ * @param {T[]} items
+ * @param {(item: T) => string} keyOf
+ * @param {(item: T) => HTMLElement & {update?: (item: T) => void}} make
+ */
+export function keyed(container, items, keyOf, make) {
+  /** @type {Map<string, any>} */
+  const old = new Map();
+  for (const node of [...container.children]) {
+    const key = /** @type {HTMLElement} */ (node).dataset.key;
+    if (key === undefined) node.remove();
+    else old.set(key, node);
+  }
+  /** @type {ChildNode | null} */
+  let at = container.firstChild;
+  for (const item of items) {
+    const key = keyOf(item);
+    let node = old.get(key);
+    if (node?.update) node.update(item);
+    else if (!node || node.dataset.stamp !== JSON.stringify(item)) {
+      const next = make(item);
+      next.dataset.key = key;
+      if (!next.update) next.dataset.stamp = JSON.stringify(item);
+      if (node === at) at = node?.nextSibling ?? null;
+      node?.remove();
+      node = next;
+    }
+    old.delete(key);
+    if (node === at) at = at?.nextSibling ?? null;
+    else container.insertBefore(node, at);
+  }
+  for (const node of old.values()) node.remove();
 }
 
 /**

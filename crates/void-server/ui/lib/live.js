@@ -1,16 +1,17 @@
 // @ts-check
-// One stream of events for the whole page. It resumes where it was, and says in words how it is.
+// One stream of events for the whole page. It resumes where it was, notices silence, and says in words
+// how it is. Read by fetch, not by EventSource, which keeps the heartbeat to itself.
+
+import { signedOut } from "./api.js";
 
 /** @typedef {{kind: "live"} | {kind: "connecting"} | {kind: "stale", since: string}} Connection */
 /** @typedef {(event: {name: string, data: any}) => void} Listener */
 
-const NAMES = [
-  "proposal.created", "proposal.approved", "proposal.started", "proposal.executed", "proposal.verified", "proposal.failed",
-  "proposal.rejected", "proposal.refused", "proposal.expired", "proposal.cancelled", "proposal.unknown", "service.changed",
-  "freeze.changed", "node.changed", "turn.started", "turn.finished", "turn.failed", "notification.failed",
-];
-const HEARTBEAT_MS = 20_000;
+/** The server says something at least every 15 s. */
+const SILENCE_MS = 35_000;
 const RETRY_MS = [500, 1000, 2000, 5000];
+/** So many failed tries are "reconnecting"; then what is shown is called stale. */
+const TRIES_CALM = 2;
 
 /** @type {Set<Listener>} */
 const listeners = new Set();
@@ -18,25 +19,26 @@ const listeners = new Set();
 const watchers = new Set();
 /** @type {Connection} */
 let connection = { kind: "connecting" };
-/** @type {EventSource | null} */
-let source = null;
+/** @type {AbortController | null} */
+let stream = null;
 let lastId = "";
 let tries = 0;
-/** @type {number | undefined} */
-let retry;
 let lastHeard = Date.now();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+let started = false;
 
 /** @param {Listener} listener */
 export function onEvent(listener) {
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  return () => void listeners.delete(listener);
 }
 
-/** @param {(connection: Connection) => void} watcher */
+/** Told now, and at every change. @param {(connection: Connection) => void} watcher */
 export function onConnection(watcher) {
   watchers.add(watcher);
   watcher(connection);
-  return () => watchers.delete(watcher);
+  return () => void watchers.delete(watcher);
 }
 
 export const isLive = () => connection.kind === "live";
@@ -48,50 +50,90 @@ function change(next) {
   for (const watcher of watchers) watcher(next);
 }
 
-export function start() {
-  open();
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible" && !isLive()) open();
-  });
-  addEventListener("online", open);
-  addEventListener("offline", lost);
-}
-
-export function stop() {
-  clearTimeout(retry);
-  source?.close();
-  source = null;
-}
-
-function open() {
-  stop();
-  const stream = new EventSource(lastId ? `/api/events?after=${lastId}` : "/api/events");
-  source = stream;
-  stream.onopen = () => {
-    tries = 0;
-    lastHeard = Date.now();
-    change({ kind: "live" });
-  };
-  stream.onerror = () => {
-    if (source === stream) lost();
-  };
-  for (const name of NAMES) {
-    stream.addEventListener(name, (event) => {
-      lastId = event.lastEventId;
-      lastHeard = Date.now();
-      const data = JSON.parse(event.data);
-      for (const listener of listeners) listener({ name, data });
+export function startLive() {
+  if (!started) {
+    started = true;
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible" && (!isLive() || Date.now() - lastHeard > SILENCE_MS)) void listen();
     });
+    addEventListener("online", () => void listen());
+    addEventListener("offline", () => lost());
   }
+  void listen();
+}
+
+export function stopLive() {
+  clearTimeout(timer);
+  stream?.abort();
+  stream = null;
+}
+
+/** Tries at once, because somebody asked for it. */
+export function retryLive() {
+  tries = 0;
+  void listen();
+}
+
+async function listen() {
+  stopLive();
+  const mine = new AbortController();
+  stream = mine;
+  const isMine = () => stream === mine;
+  try {
+    const path = lastId ? `/api/events?after=${lastId}` : "/api/events";
+    const response = await fetch(path, { signal: mine.signal, headers: { accept: "text/event-stream" }, cache: "no-store" });
+    if (response.status === 401) {
+      stopLive();
+      signedOut();
+      return;
+    }
+    if (!response.ok || !response.body) throw new Error(String(response.status));
+    tries = 0;
+    heard(mine);
+    change({ kind: "live" });
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done || !isMine()) break;
+      heard(mine);
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) tell(block);
+    }
+  } catch {
+    // Whatever it was, the way back is the same.
+  }
+  if (isMine()) lost();
+}
+
+/** @param {AbortController} mine */
+function heard(mine) {
+  lastHeard = Date.now();
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    if (stream === mine) lost();
+  }, SILENCE_MS);
+}
+
+/** @param {string} block */
+function tell(block) {
+  let name = "";
+  let data = "";
+  for (const line of block.split("\n")) {
+    if (line.startsWith("id:")) lastId = line.slice(3).trim();
+    else if (line.startsWith("event:")) name = line.slice(6).trim();
+    else if (line.startsWith("data:")) data += line.slice(5).trim();
+  }
+  if (!name) return;
+  const event = { name, data: data ? JSON.parse(data) : null };
+  for (const listener of listeners) listener(event);
 }
 
 function lost() {
-  stop();
-  change(tries < 2 ? { kind: "connecting" } : { kind: "stale", since: new Date(lastHeard).toISOString() });
-  if (tries >= 2 && connection.kind === "connecting") change({ kind: "stale", since: new Date(lastHeard).toISOString() });
-  const pause = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)];
+  stopLive();
+  const isCalm = tries < TRIES_CALM && navigator.onLine;
+  change(isCalm ? { kind: "connecting" } : { kind: "stale", since: new Date(lastHeard).toISOString() });
+  timer = setTimeout(() => void listen(), RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
   tries += 1;
-  retry = setTimeout(open, pause);
 }
-
-export { HEARTBEAT_MS };

@@ -2,6 +2,7 @@
 // Times: relative in text, absolute where one looks closer, and always counting.
 
 import { el } from "./dom.js";
+import { t } from "./words.js";
 
 const STEPS = /** @type {const} */ ([[60, "s"], [60, "min"], [24, "h"], [Infinity, "d"]]);
 
@@ -16,7 +17,7 @@ export function span(ms) {
 }
 
 /** @param {string} at */
-export const ago = (at) => `${span(Date.now() - Date.parse(at))} ago`;
+export const ago = (at) => t("time.ago", { span: span(Date.now() - Date.parse(at)) });
 
 /** @param {string} at */
 export const clock = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
@@ -44,7 +45,7 @@ function words(at, form) {
   if (form === "clock") return clock(at);
   if (form === "until") {
     const left = Date.parse(at) - Date.now();
-    return left > 0 ? `in ${span(left)}` : "now";
+    return left > 0 ? t("time.in", { span: span(left) }) : t("time.now");
   }
   return ago(at);
 }

@@ -1,0 +1,85 @@
+//! What a browser shows: the page itself, its files, and one proposal alone for whoever comes by a link.
+//! Not part of the API; the table is here so that nothing is reachable by accident.
+
+mod link;
+
+use axum::extract::Path;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get};
+
+use crate::app::App;
+use crate::assets::{self, Keep};
+use crate::errors::ApiError;
+
+/// Everything here is for anybody: files that are the same for all, and a page that looks for itself
+/// who asks.
+pub(crate) struct Page {
+    pub path: &'static str,
+    pub handler: fn() -> MethodRouter<App>,
+}
+
+pub(crate) const PAGES: &[Page] = &[
+    Page {
+        path: "/",
+        handler: || get(index),
+    },
+    Page {
+        path: "/ui/{version}/{*file}",
+        handler: || get(file),
+    },
+    // The scope of a service worker is the folder it is in.
+    Page {
+        path: "/sw.js",
+        handler: || get(async |headers: HeaderMap| root_file("sw.js", &headers)),
+    },
+    Page {
+        path: "/manifest.webmanifest",
+        handler: || get(async |headers: HeaderMap| root_file("manifest.webmanifest", &headers)),
+    },
+    Page {
+        path: "/inbox/{code}",
+        handler: || get(link::show).post(link::decide),
+    },
+];
+
+/// Whether other sites may lead people here: a page that is opened, and that does nothing by being so.
+pub(crate) fn is_opened_by_links(method: &Method, path: &str) -> bool {
+    *method == Method::GET && (path == "/" || is_link(path))
+}
+
+/// Whether a plain form may be sent here.
+pub(crate) fn takes_forms(method: &Method, path: &str) -> bool {
+    *method == Method::POST && is_link(path)
+}
+
+fn is_link(path: &str) -> bool {
+    path.strip_prefix("/inbox/")
+        .is_some_and(|code| !code.is_empty() && !code.contains('/'))
+}
+
+async fn index(headers: HeaderMap) -> Result<Response, ApiError> {
+    root_file("index.html", &headers)
+}
+
+/// Whatever version is asked for: after an upgrade an open page may still load its parts, from the new
+/// ones, and be told by them to reload.
+async fn file(
+    Path((version, name)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let keep = if version == assets::VERSION {
+        Keep::ForGood
+    } else {
+        Keep::No
+    };
+    assets::serve(&name, keep, &headers).ok_or_else(missing)
+}
+
+fn root_file(name: &str, headers: &HeaderMap) -> Result<Response, ApiError> {
+    assets::serve(name, Keep::No, headers).ok_or_else(missing)
+}
+
+fn missing() -> ApiError {
+    ApiError::not_found("there is nothing at this address")
+}

@@ -1,0 +1,155 @@
+//! `/api/proposals/{id}/card`: everything that the owner reads before deciding.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+use void_control::proposals::{self, Listed, ProposalKey};
+use void_control::{Control, Ctx};
+use void_domain::cards::Card;
+use void_domain::catalogue::Risk;
+use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
+use void_domain::proposals::{Status, Transition};
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Caller, Segment};
+use crate::wire::RowResponse;
+
+/// How many earlier runs a card tells of.
+const RUNS_SHOWN: u32 = 10;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Card")]
+pub(crate) struct CardResponse {
+    pub row: RowResponse,
+    /// `Safe`, `Risky` or `Risky, may cut you off`.
+    pub tier_words: &'static str,
+    /// What happens on yes, as a verb phrase.
+    pub consequence: String,
+    pub target: String,
+    /// What is looked at afterwards, if anything is.
+    pub verify: Option<String>,
+    pub inverse: Option<InverseResponse>,
+    pub allowed_by: AllowedBy,
+    /// What was asked for is no longer what would run: it cannot be approved.
+    pub changed: bool,
+    /// Foreign content that the requester had read.
+    pub read_before: Vec<String>,
+    /// An approval needs a login of the last minutes, and this session's is older.
+    pub needs_login: bool,
+    /// Earlier runs of the same action, newest first.
+    pub runs: Vec<RunResponse>,
+}
+
+/// The action that undoes this one, as a request of its own.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Inverse")]
+pub(crate) struct InverseResponse {
+    pub id: String,
+    pub label: String,
+    pub tier: &'static str,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AllowedBy {
+    pub id: String,
+    pub digest: String,
+    /// The commit of the catalogue, where it is in a git work tree.
+    pub commit: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Run")]
+pub(crate) struct RunResponse {
+    pub id: String,
+    pub code: String,
+    pub status: &'static str,
+    pub verification: Option<&'static str>,
+    pub started_at: Option<String>,
+    /// From its start to its end.
+    pub took_ms: Option<u64>,
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(key): Segment,
+) -> Result<Json<CardResponse>, ApiError> {
+    let missing = || ApiError::not_found("there is no such proposal");
+    let key = ProposalKey::parse(&key).ok_or_else(missing)?;
+    card(app.control(), &ctx, key)
+        .await?
+        .map(Json)
+        .ok_or_else(missing)
+}
+
+/// The card of a proposal, as far as the caller may see it.
+pub(crate) async fn card(
+    control: &Control,
+    ctx: &Ctx,
+    key: ProposalKey,
+) -> Result<Option<CardResponse>, ApiError> {
+    let Some(found) = proposals::find(control, ctx, key).await? else {
+        return Ok(None);
+    };
+    let proposal = &found.proposal;
+    let card = Card::of(proposal);
+    let catalogue = control.catalogue();
+    let action = catalogue.get(&proposal.wish.action_id);
+    let inverse = action
+        .and_then(|action| action.inverse.as_ref())
+        .and_then(|id| catalogue.get(id))
+        .map(|inverse| InverseResponse {
+            id: inverse.id.to_string(),
+            label: inverse.label.clone(),
+            tier: inverse.tier.as_str(),
+        });
+    let is_pending = proposal.status() == Status::Pending;
+    let is_stale = ctx.authenticated_ago.is_some_and(|ago| ago > CRITICAL_AUTH_MAX_AGE);
+    let runs = proposals::runs_before(control, proposal, RUNS_SHOWN).await?;
+    Ok(Some(CardResponse {
+        tier_words: card.tier,
+        consequence: card.consequence,
+        target: card.target,
+        verify: action.and_then(|action| action.verify.clone()),
+        inverse,
+        allowed_by: AllowedBy {
+            id: card.action_id,
+            digest: card.digest.to_string(),
+            commit: control.catalogue_commit().map(str::to_owned),
+        },
+        changed: is_pending && !proposals::is_current(control, proposal),
+        read_before: card.read_before,
+        needs_login: is_pending && proposal.wish.risk == Risk::Critical && is_stale,
+        runs: runs.iter().map(RunResponse::new).collect(),
+        row: RowResponse::new(&found),
+    }))
+}
+
+impl RunResponse {
+    fn new(run: &Listed) -> Self {
+        let row = RowResponse::new(run);
+        let at = |is_it: fn(&Transition) -> bool| {
+            let step = run.history.iter().find(|step| is_it(step));
+            step.map(|step| step.at)
+        };
+        let started = at(|step| step.to == Status::Running);
+        let ended = at(|step| step.from == Some(Status::Running));
+        let took = started.zip(ended).map(|(start, end)| end.since(start));
+        Self {
+            id: row.id,
+            code: row.code,
+            status: row.status,
+            verification: row.verification,
+            started_at: started.map(|at| at.to_string()),
+            took_ms: took.map(millis),
+        }
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

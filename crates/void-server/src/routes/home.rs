@@ -1,0 +1,77 @@
+//! `/api/home`: what the page needs to begin, in one answer.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+use void_control::{lab, notifications, proposals};
+
+use super::freeze::FreezeResponse;
+use super::inbox::InboxResponse;
+use super::services::ServicesResponse;
+use super::session::WhoResponse;
+use super::status::StatusResponse;
+use super::{actions, freeze, inbox, services, session, status};
+use crate::access::Admitted;
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Caller, Query};
+use crate::wire::RowResponse;
+
+/// What ended lately, as far as the first page shows it.
+const RECENT_SHOWN: u32 = 12;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Home")]
+pub(crate) struct HomeResponse {
+    pub who: WhoResponse,
+    pub status: StatusResponse,
+    pub inbox: InboxResponse,
+    pub services: ServicesResponse,
+    pub freeze: FreezeResponse,
+    /// What ended, newest first.
+    pub recent: Vec<RowResponse>,
+    pub setup: SetupResponse,
+}
+
+/// How far the owner has come in setting things up.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Setup")]
+pub(crate) struct SetupResponse {
+    pub lab_connected: bool,
+    pub phone_paired: bool,
+    pub actions_loaded: bool,
+    /// Something ended that somebody had decided.
+    pub decided_once: bool,
+}
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    admitted: Admitted,
+) -> Result<Json<HomeResponse>, ApiError> {
+    let ctx = admitted.ctx.clone();
+    let control = app.control();
+    let page = actions::PageQuery::default();
+    let Json(inbox) = inbox::look(State(app.clone()), Caller(ctx.clone()), Query(page)).await?;
+    let Json(status) = status::show(State(app.clone()), Caller(ctx.clone())).await?;
+    let Json(services) = services::list(State(app.clone()), Caller(ctx)).await;
+    let Json(freeze) = freeze::show(State(app.clone())).await?;
+    let recent = proposals::list_ended(control, RECENT_SHOWN).await?;
+    let recent: Vec<RowResponse> = recent.iter().map(RowResponse::new).collect();
+    let told = notifications::list(control).await?;
+    let by_a_person = |row: &RowResponse| row.tier == "risky" && row.status != "expired";
+    Ok(Json(HomeResponse {
+        setup: SetupResponse {
+            lab_connected: lab::is_connected(control) || !services.services.is_empty(),
+            phone_paired: told.places.iter().any(|place| place.target.is_some()),
+            actions_loaded: status.actions > 0,
+            decided_once: recent.iter().any(by_a_person),
+        },
+        who: session::who(admitted).await.0,
+        status,
+        inbox,
+        services,
+        freeze,
+        recent,
+    }))
+}

@@ -1,0 +1,119 @@
+// @ts-check
+// The page begins here: who is it, then the frame, then the page that the address names.
+
+import { get, ApiError, signedOut, whenSignedOut } from "./lib/api.js";
+import { home } from "./lib/data.js";
+import { el, mount } from "./lib/dom.js";
+import { startLive, stopLive } from "./lib/live.js";
+import { keepCounting } from "./lib/time.js";
+import { t } from "./lib/words.js";
+import { homePage } from "./pages/home.js";
+import { inboxPage } from "./pages/inbox.js";
+import { morePage } from "./pages/more.js";
+import { cannotTell, loading } from "./parts/empties.js";
+import { chatRail } from "./shell/chat-rail.js";
+import { frame } from "./shell/frame.js";
+import { setPageKeys, startKeys } from "./shell/keys.js";
+import { openPalette } from "./shell/palette.js";
+import { currentRoute, goTo } from "./shell/router.js";
+
+/** @typedef {{node: HTMLElement, title: string, stop?: () => void, keys?: Record<string, () => void>}} Shown */
+/** @typedef {(route: import("./shell/router.js").Route) => Shown} Page */
+
+/** Where each page comes from; some are loaded when they are first wanted. @type {Record<string, () => Promise<Page>>} */
+const PAGES = {
+  home: async () => homePage,
+  inbox: async () => inboxPage,
+  more: async () => morePage,
+  lab: async () => (await import("./pages/lab.js")).labPage,
+  chat: async () => (await import("./pages/chat.js")).chatPage,
+  audit: async () => (await import("./pages/audit.js")).auditPage,
+  settings: async () => (await import("./pages/settings.js")).settingsPage,
+};
+
+const app = /** @type {HTMLElement} */ (document.getElementById("app"));
+/** @type {ReturnType<typeof frame> | null} */
+let shell = null;
+/** @type {Shown | null} */
+let shown = null;
+/** Counts openings, so that a slow page does not replace a later one. */
+let opening = 0;
+
+async function begin() {
+  if (currentRoute().page === "setup") return void signIn();
+  try {
+    home.fill(await get("/api/home"));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return void signIn();
+    mount(app, el("div", { class: "alone" }, el("h1", {}, "Void"), cannotTell(error, () => void begin())));
+    return;
+  }
+  shell = frame();
+  mount(app, shell.node);
+  startLive();
+  chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
+  await open();
+}
+
+async function signIn() {
+  leave();
+  stopLive();
+  mount(app, loading());
+  try {
+    const { loginPage } = await import("./pages/login.js");
+    const page = loginPage(currentRoute(), () => {
+      if (currentRoute().page === "setup") history.replaceState(null, "", "#/home");
+      void begin();
+    });
+    mount(app, page.node);
+    document.title = `${page.title} · Void`;
+  } catch (error) {
+    mount(app, cannotTell(error, () => location.reload()));
+  }
+}
+
+function leave() {
+  shown?.stop?.();
+  shown = null;
+  shell = null;
+  setPageKeys();
+}
+
+async function open() {
+  if (!shell) return void begin();
+  const route = currentRoute();
+  const load = PAGES[route.page];
+  if (!load) return goTo("#/home");
+  opening += 1;
+  const mine = opening;
+  const { main, show } = shell;
+  let page;
+  try {
+    page = await load();
+  } catch (error) {
+    mount(main, cannotTell(error, () => location.reload()));
+    return;
+  }
+  if (mine !== opening) return;
+  shown?.stop?.();
+  shown = page(route);
+  show(route.page, shown.title);
+  mount(main, shown.node);
+  setPageKeys(shown.keys);
+  main.dataset.page = route.page;
+  scrollTo(0, 0);
+}
+
+whenSignedOut(() => { if (shell) void signIn(); });
+addEventListener("hashchange", () => void open());
+startKeys({ palette: () => { if (shell) openPalette(); } });
+keepCounting();
+void begin();
+
+if ("serviceWorker" in navigator && isSecureContext) {
+  const policy = /** @type {any} */ (window).trustedTypes?.createPolicy("void", { createScriptURL: () => "/sw.js" });
+  navigator.serviceWorker.register(policy ? policy.createScriptURL("") : "/sw.js").catch(() => {});
+}
+
+export const leaveSession = () => signedOut();
+export const titleOf = (/** @type {string} */ page) => t(`nav.${page}`);

@@ -1,0 +1,27 @@
+// @ts-check
+// Every sentence of the page comes from the catalogue, by key. Nothing is put together from pieces.
+
+import { STRINGS } from "../strings.js";
+
+const plural = new Intl.PluralRules("en");
+
+/** Whether the owner wants no persona. */
+export const isPlainVoice = () => localStorage.getItem("voice") === "plain";
+
+/**
+ * The text of a key. `{name}` is filled in; an entry with `one` and `other` is chosen by `n`.
+ * @param {string} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export function t(key, values = {}) {
+  const catalogue = /** @type {Record<string, string | {one: string, other: string}>} */ (STRINGS);
+  const entry = (isPlainVoice() && catalogue[`${key}.plain`]) || catalogue[key];
+  if (entry === undefined) {
+    console.error(`no text for ${key}`);
+    return key;
+  }
+  const form = plural.select(Number(values.n ?? 0)) === "one" ? "one" : "other";
+  const text = typeof entry === "string" ? entry : entry[form];
+  return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+}

@@ -1,0 +1,8 @@
+// @ts-check
+
+import { el } from "../lib/dom.js";
+import { t } from "../lib/words.js";
+
+export function labPage() {
+  return { node: el("p", { class: "muted" }, t("loading")), title: t("nav.lab") };
+}

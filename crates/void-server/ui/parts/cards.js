@@ -1,0 +1,255 @@
+// @ts-check
+// The approval card: what, why, what happens on yes, allowed by, asked by, until when, and two steps to
+// a yes. Nothing is shown as decided that the server has not stored.
+
+import { ApiError, del, get, post, sentence } from "../lib/api.js";
+import { el, mount } from "../lib/dom.js";
+import { isLive, onConnection, onEvent } from "../lib/live.js";
+import { span, time } from "../lib/time.js";
+import { t } from "../lib/words.js";
+import { notice } from "./empties.js";
+import { confirmIdentity } from "./identity.js";
+import { statePill, tierPill } from "./states.js";
+import { toast } from "./toasts.js";
+
+/** A second tap in the same place is no second thought. */
+const THINK_MS = 500;
+const REASONS = ["not_now", "wrong_target", "myself"];
+
+/** @typedef {HTMLElement & {update: (row: any) => void, ask: (answer: "approve" | "reject") => void}} CardNode */
+
+/**
+ * A proposal's card. `level` is the heading's.
+ * @param {any} row
+ * @param {{level?: 1 | 2 | 3, isBrief?: boolean}} [how]
+ * @returns {CardNode}
+ */
+export function proposalCard(row, how = {}) {
+  const node = /** @type {CardNode} */ (el("article", { class: "card approval", "aria-label": row.label }));
+  /** What the server said beside the row. @type {any} */
+  let card = null;
+  /** @type {"rest" | "approve" | "reject" | "sending"} */
+  let step = "rest";
+  /** @type {string | null} */
+  let problem = null;
+  const head = el("div", { class: "row-line" });
+  const heading = el(`h${how.level ?? 2}`);
+  const body = el("div", { class: "stack" });
+  const foot = el("div", { class: "stack", "aria-live": "polite" });
+  mount(node, head, heading, body, foot);
+
+  const load = async () => {
+    try {
+      card = await get(`/api/proposals/${row.id}/card`);
+      // An event may have been faster than this answer.
+      if (card.row.transitions.length >= row.transitions.length) row = card.row;
+      problem = null;
+    } catch (error) {
+      problem = sentence(error);
+    }
+    draw();
+  };
+  const drawHead = () => {
+    mount(head, tierPill(row), statePill(row), el("span", { class: "grow" }), el("code", { class: "muted", title: t("card.code") }, row.code));
+    mount(heading, row.label);
+  };
+  const draw = () => {
+    drawHead();
+    mount(body, ...facts(row, card, how.isBrief === true));
+    drawFoot();
+  };
+  const drawFoot = () => {
+    const parts = [];
+    if (problem) parts.push(notice("problem", problem));
+    if (row.status === "pending") parts.push(decision());
+    else parts.push(...outcome(row, card));
+    mount(foot, ...parts);
+  };
+  /** @param {"rest" | "approve" | "reject" | "sending"} next @param {string} [focus] */
+  const go = (next, focus) => {
+    step = next;
+    drawFoot();
+    if (focus) /** @type {HTMLElement | null} */ (foot.querySelector(focus))?.focus();
+  };
+  const decision = () => {
+    if (card?.changed) return notice("caution", t("card.changed"));
+    if (!isLive()) return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.not_connected")), el("p", { class: "muted small wide" }, t("card.not_connected_why")));
+    if (step === "sending") return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")));
+    if (step === "approve") return approveStep();
+    if (step === "reject") return rejectStep();
+    const isSafe = row.tier === "safe" && row.risk === "nominal";
+    return el("div", { class: "decide" },
+      el("button", { type: "button", class: "button primary approve", disabled: !card, onclick: () => isSafe ? void send("approve") : go("approve", ".back") }, isSafe ? t("card.approve_safe") : t("card.approve")),
+      el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
+  };
+  const approveStep = () => {
+    const yes = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button danger yes", disabled: true, onclick: () => void send("approve") }, t("card.yes")));
+    setTimeout(() => { yes.disabled = false; }, THINK_MS);
+    return el("div", { class: "decide", role: "group", "aria-label": t("card.sure") },
+      el("p", { class: "wide" }, t("card.consequence", { consequence: card.consequence })),
+      row.risk === "critical" ? el("p", { class: "wide muted" }, t("card.critical")) : null,
+      el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")), yes);
+  };
+  const rejectStep = () => {
+    const own = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 400, "aria-label": t("card.own_reason"), placeholder: t("card.own_reason") }));
+    return el("form", { class: "decide", role: "group", "aria-label": t("card.why_not"), onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void send("reject", own.value.trim() || undefined); } },
+      el("p", { class: "wide" }, t("card.why_not")),
+      el("div", { class: "wide reasons" }, REASONS.map((reason) => el("button", { type: "button", class: "button reason", onclick: () => void send("reject", t(`reason.${reason}`)) }, t(`reason.${reason}`)))),
+      el("div", { class: "wide row-line" }, el("div", { class: "grow" }, own), el("button", { class: "button" }, t("card.reject_it"))),
+      el("button", { type: "button", class: "button quiet wide back", onclick: () => go("rest", ".reject") }, t("card.back")));
+  };
+  /** @param {"approve" | "reject"} answer @param {string} [reason] */
+  const send = async (answer, reason) => {
+    problem = null;
+    if (answer === "approve" && card?.needs_login && !(await confirmIdentity())) return go("rest", ".approve");
+    go("sending");
+    try {
+      const sent = reason === undefined ? { decision: answer, digest: row.digest } : { decision: answer, digest: row.digest, reason };
+      row = await post(`/api/proposals/${row.id}/decide?wait=0`, sent);
+    } catch (error) {
+      problem = sentence(error);
+      if (error instanceof ApiError && error.row) row = error.row;
+    }
+    step = "rest";
+    void load();
+  };
+
+  node.update = (next) => {
+    const isSame = next.status === row.status && next.verification === row.verification && next.count === row.count;
+    row = next;
+    if (!isSame) void load();
+  };
+  node.ask = (answer) => {
+    if (row.status === "pending" && card && isLive()) go(answer, answer === "approve" ? ".back" : ".reason");
+  };
+  const offEvent = onEvent(({ name, data }) => {
+    if (!node.isConnected && card) return stop();
+    if (name.startsWith("proposal.") && data?.id === row.id) void load();
+  });
+  const offConnection = onConnection(() => { if (card) drawFoot(); });
+  const stop = () => { offEvent(); offConnection(); };
+  draw();
+  void load();
+  return node;
+}
+
+/**
+ * @param {any} row
+ * @param {any} card
+ * @param {boolean} isBrief
+ */
+function facts(row, card, isBrief) {
+  const why = el("blockquote", { class: "why" }, el("p", {}, row.reason ?? t("card.no_reason")),
+    el("footer", { class: "muted small" }, t("card.words_of", { name: row.requested_by.name })));
+  if (!card) return [why];
+  /** @type {[string, any][]} */
+  const list = [[t("card.if_yes"), t("card.it", { consequence: card.consequence })]];
+  if (card.read_before.length > 0) list.push([t("card.read_before"), el("span", {}, card.read_before.join(", "), " ", el("span", { class: "muted" }, t("card.read_before_why")))]);
+  const took = card.runs.find((/** @type {any} */ run) => run.took_ms !== null);
+  if (took) list.push([t("card.usually"), t("card.took", { span: span(took.took_ms) })]);
+  if (card.inverse) list.push([t("card.undone_by"), card.inverse.label]);
+  list.push([t("card.asked_by"), el("span", {}, row.requested_by.name, ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "")]);
+  if (row.status === "pending") list.push([t("card.expires"), time(row.expires_at, "until")]);
+  if (row.told === "nobody") list.push([t("card.told"), t("card.told_nobody")]);
+  const dl = (/** @type {[string, any][]} */ pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  const more = el("details", { class: "more" }, el("summary", {}, t("card.details")), dl([
+    [t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("code", { title: card.allowed_by.digest }, card.allowed_by.digest.slice(0, 12)), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))],
+    [t("card.target"), el("code", {}, card.target)],
+    [t("card.check"), card.verify ?? t("card.no_check")],
+    [t("card.params"), el("code", { class: "wrap" }, JSON.stringify(row.params))],
+    [t("card.before"), runs(card.runs)],
+    [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
+  ]));
+  const diff = row.diff ? el("pre", { class: "diff", tabIndex: 0, "aria-label": t("card.diff") }, row.diff) : null;
+  return [why, diff, dl(list), isBrief ? null : more];
+}
+
+/** @param {any[]} all */
+function runs(all) {
+  if (all.length === 0) return t("card.never_ran");
+  const good = all.filter((run) => run.verification === "verified").length;
+  return el("div", { class: "stack tight" }, el("p", {}, t("card.of_runs", { good, n: all.length })),
+    el("ul", { class: "plain" }, all.slice(0, 5).map((run) => el("li", { class: "row-line" }, statePill(run), el("a", { href: `#/inbox/${run.id}` }, run.code), time(run.started_at)))));
+}
+
+/** @param {any} row @param {any} card */
+function outcome(row, card) {
+  const parts = [];
+  const by = row.resolved_by ? t("card.by", { name: row.resolved_by }) : "";
+  if (["approved", "running"].includes(row.status)) parts.push(notice("info", t(`state.${row.status}`), "…"));
+  if (row.error) parts.push(notice(row.status === "failed" || row.status === "unknown" ? "problem" : "info", row.error.message));
+  const progress = row.result?.progress;
+  if (Array.isArray(progress)) parts.push(el("pre", { class: "log", tabIndex: 0, "aria-label": t("card.progress") }, progress.map((/** @type {any} */ line) => typeof line === "string" ? line : line.text ?? JSON.stringify(line)).join("\n")));
+  if (row.resolved_at) parts.push(el("p", { class: "muted" }, by, " ", time(row.resolved_at)));
+  parts.push(steps(row));
+  if (row.status === "unknown") parts.push(settle(row));
+  if (row.status === "executed" && card?.inverse) {
+    const { inverse } = card;
+    parts.push(el("div", { class: "row-line" }, el("button", { type: "button", class: "button", onclick: () => void runInverse(inverse, row) }, t("card.inverse", { label: inverse.label })),
+      el("span", { class: "muted small" }, t(inverse.tier === "risky" ? "card.inverse_waits" : "card.inverse_runs"))));
+  }
+  return parts;
+}
+
+/** Every step that the server recorded. @param {any} row */
+export function steps(row) {
+  return el("ol", { class: "steps" }, row.transitions.map((/** @type {any} */ step) =>
+    el("li", {}, t(`step.${step.to}`), " ", el("span", { class: "muted" }, t("step.by", { name: step.by }), " · ", time(step.at, "clock"))),
+  ), row.verification ? el("li", {}, t(`step.${row.verification === "verified" ? "verified" : row.verification === "failed" ? "check_failed" : "unverified"}`)) : null);
+}
+
+/** @param {any} row */
+function settle(row) {
+  /** @param {string} outcomeWord */
+  const say = async (outcomeWord) => {
+    try {
+      await post(`/api/proposals/${row.id}/settle`, { outcome: outcomeWord });
+    } catch (error) {
+      toast(sentence(error), { isProblem: true });
+    }
+  };
+  return el("div", { class: "stack tight" }, el("p", {}, t("settle.ask")), el("div", { class: "decide" },
+    el("button", { type: "button", class: "button", onclick: () => void say("executed") }, t("settle.ran")),
+    el("button", { type: "button", class: "button", onclick: () => void say("failed") }, t("settle.not"))));
+}
+
+/** @param {any} inverse @param {any} row */
+async function runInverse(inverse, row) {
+  try {
+    const answer = await post(`/api/actions/${inverse.id}/run?wait=0`, { reason: t("card.inverse_reason", { code: row.code }) });
+    toast(answer.queued ? t("run.queued") : t("run.sent"), { href: `#/inbox/${answer.action_row_id}`, label: t("run.look") });
+  } catch (error) {
+    toast(sentence(error), { isProblem: true });
+  }
+}
+
+/**
+ * A machine that asks to be a node.
+ * @param {any} item
+ * @returns {CardNode}
+ */
+export function joinCard(item) {
+  const node = /** @type {CardNode} */ (el("article", { class: "card approval", "aria-label": item.name }));
+  const foot = el("div", { class: "stack", "aria-live": "polite" });
+  /** @param {() => Promise<any>} act */
+  const send = async (act) => {
+    try {
+      await act();
+    } catch (error) {
+      mount(foot, notice("problem", sentence(error)), choose());
+    }
+  };
+  const choose = () => el("div", { class: "decide" },
+    el("button", { type: "button", class: "button primary approve", onclick: () => { mount(foot, sure()); /** @type {any} */ (foot.querySelector(".back")).focus(); } }, t("join.admit")),
+    el("button", { type: "button", class: "button reject", onclick: () => void send(() => del(`/api/nodes/${item.name}`)) }, t("join.refuse")));
+  const sure = () => el("div", { class: "decide", role: "group", "aria-label": t("card.sure") }, el("p", { class: "wide" }, t("join.sure", { name: item.name })),
+    el("button", { type: "button", class: "button back", onclick: () => mount(foot, choose()) }, t("card.back")),
+    el("button", { type: "button", class: "button danger yes", onclick: () => void send(() => post(`/api/nodes/${item.name}/approve`, { fingerprint: item.fingerprint })) }, t("join.yes")));
+  mount(node, el("h2", {}, t("join.title", { name: item.name })), el("p", {}, t("join.compare")),
+    el("p", {}, el("code", { class: "wrap" }, item.fingerprint)),
+    el("dl", { class: "facts" }, el("dt", {}, t("join.from")), el("dd", {}, item.from), el("dt", {}, t("join.version")), el("dd", {}, item.version ?? "–"), el("dt", {}, t("card.asked_by")), el("dd", {}, time(item.asked_at))), foot);
+  mount(foot, choose());
+  node.update = () => {};
+  node.ask = (answer) => /** @type {HTMLElement | null} */ (foot.querySelector(answer === "approve" ? ".approve" : ".reject"))?.[answer === "approve" ? "click" : "focus"]();
+  return node;
+}

@@ -1,0 +1,32 @@
+// @ts-check
+// A sheet over the page: from the side on a desk, from below on a phone. Closed by button, Escape or
+// the back gesture.
+
+import { el, mount } from "../lib/dom.js";
+import { t } from "../lib/words.js";
+
+/**
+ * @param {string} title
+ * @param {...any} children
+ * @returns {HTMLDialogElement} already open; removed when it closes
+ */
+export function sheet(title, ...children) {
+  const id = `sheet-${Math.random().toString(36).slice(2)}`;
+  const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "sheet", "aria-labelledby": id }));
+  mount(dialog, el("div", { class: "inside" },
+    el("div", { class: "row-line" }, el("h2", { id, class: "grow" }, title),
+      el("button", { type: "button", class: "icon-button", "aria-label": t("sheet.close"), onclick: () => dialog.close() }, "×")),
+    ...children));
+  const back = () => dialog.close();
+  dialog.addEventListener("close", () => {
+    removeEventListener("hashchange", back);
+    dialog.remove();
+  });
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  addEventListener("hashchange", back);
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

@@ -1,0 +1,87 @@
+// @ts-check
+// States as shape, word and colour together; none of them says anything alone.
+
+import { el, svg } from "../lib/dom.js";
+import { t } from "../lib/words.js";
+
+/** Shapes on a 16 by 16 field, drawn with the colour of the text. @type {Record<string, () => SVGElement[]>} */
+const SHAPES = {
+  waiting: () => [ring(), dot(2)],
+  sent: () => [ring(), svg("path", { d: "M8 2a6 6 0 0 1 0 12Z", fill: "currentColor" })],
+  running: () => [svg("path", { d: "M8 2a6 6 0 1 1-5.2 3", class: "line spin" })],
+  done: () => [dot(7), svg("path", { d: "m4.800 8.200 2.200 2.200 4.200-4.600", class: "cut" })],
+  unsure: () => [dot(7), svg("path", { d: "M6.300 6.300a1.700 1.700 0 1 1 2.300 1.600c-.5.2-.6.5-.6 1M8 11.300v.2", class: "cut" })],
+  failed: () => [svg("rect", { x: 2, y: 2, width: 12, height: 12, rx: 2, fill: "currentColor" }), svg("path", { d: "m5.500 5.500 5 5m0-5-5 5", class: "cut" })],
+  rejected: () => [ring(), svg("path", { d: "M4 12 12 4", class: "line" })],
+  over: () => [svg("circle", { cx: 8, cy: 8, r: 6, class: "line dashed" })],
+  up: () => [svg("path", { d: "m3 8.500 3.500 3.500L13 4.500", class: "line" })],
+  down: () => SHAPES.failed?.() ?? [],
+  stale: () => [svg("path", { d: "M8 1.500 14.500 8 8 14.500 1.500 8Z", class: "line dashed" })],
+  paused: () => [svg("path", { d: "M5.500 3v10M10.500 3v10", class: "line" })],
+  safe: () => [shield({ class: "line" })],
+  risky: () => [shield({ fill: "currentColor" })],
+  critical: () => [shield({ fill: "currentColor" }), svg("path", { d: "M3.500 8h9", class: "cut" })],
+};
+
+const ring = () => svg("circle", { cx: 8, cy: 8, r: 6, class: "line" });
+/** @param {number} r */
+const dot = (r) => svg("circle", { cx: 8, cy: 8, r, fill: "currentColor" });
+/** @param {Record<string, string>} look */
+const shield = (look) => svg("path", { d: "M8 1.500 13.500 3.500v4c0 3.400-2.300 5.900-5.500 7-3.200-1.100-5.500-3.600-5.500-7v-4Z", ...look });
+
+/** @param {string} name */
+export function shape(name) {
+  return svg("svg", { viewBox: "0 0 16 16", class: "shape", "aria-hidden": "true" }, ...(SHAPES[name]?.() ?? []));
+}
+
+/**
+ * @param {string} form a shape
+ * @param {string} tone a colour: ok, waiting, bad, running, risky, or none
+ * @param {string} word
+ */
+export function pill(form, tone, word) {
+  return el("span", { class: `pill ${tone}` }, shape(form), word);
+}
+
+/**
+ * How a row stands: shape, colour, word.
+ * @param {{status: string, verification?: string | null}} row
+ * @returns {[string, string, string]}
+ */
+export function standing(row) {
+  switch (row.status) {
+    case "pending": return ["waiting", "waiting", t("state.pending")];
+    case "approved": return ["sent", "running", t("state.approved")];
+    case "running": return ["running", "running", t("state.running")];
+    case "executed":
+      if (row.verification === "verified") return ["done", "ok", t("state.verified")];
+      if (row.verification === "failed") return ["failed", "bad", t("state.check_failed")];
+      return ["unsure", "", t("state.unverified")];
+    case "failed": return ["failed", "bad", t("state.failed")];
+    case "rejected": return ["rejected", "", t("state.rejected")];
+    case "expired": return ["over", "", t("state.expired")];
+    case "cancelled": return ["over", "", t("state.cancelled")];
+    case "unknown": return ["stale", "bad", t("state.unknown")];
+    case "refused": return ["failed", "bad", t("state.refused")];
+    default: return ["stale", "", row.status];
+  }
+}
+
+/** @param {{status: string, verification?: string | null}} row */
+export const statePill = (row) => pill(...standing(row));
+
+/** @param {{tier: string, risk?: string}} row */
+export function tierPill(row) {
+  if (row.risk === "critical") return pill("critical", "risky", t("tier.critical"));
+  return row.tier === "risky" ? pill("risky", "risky", t("tier.risky")) : pill("safe", "", t("tier.safe"));
+}
+
+/** @param {{status: string}} service */
+export function healthPill(service) {
+  switch (service.status) {
+    case "up": case "running": case "online": return pill("up", "ok", t(`health.${service.status}`));
+    case "down": return pill("down", "bad", t("health.down"));
+    case "stopped": case "offline": return pill("paused", "", t(`health.${service.status}`));
+    default: return pill("stale", "", t("health.unknown"));
+  }
+}

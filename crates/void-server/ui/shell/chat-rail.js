@@ -1,0 +1,67 @@
+// @ts-check
+// The chat beside the page on a desk: as wide as the owner likes, by mouse or by keys, or folded to a tab.
+
+import { el, mount } from "../lib/dom.js";
+import { t } from "../lib/words.js";
+import { icon } from "./icons.js";
+
+const WIDTH_MIN = 300;
+const WIDTH_MAX = 640;
+const STEP = 24;
+/** Narrower than this the chat begins folded. */
+const OPEN_FROM = 1280;
+
+/**
+ * @param {HTMLElement} aside
+ * @param {() => Promise<() => {node: HTMLElement, stop?: () => void}>} load
+ */
+export function chatRail(aside, load) {
+  let width = Number(localStorage.getItem("chat-width")) || 360;
+  const kept = localStorage.getItem("chat-folded");
+  let isFolded = kept === null ? innerWidth < OPEN_FROM : kept === "yes";
+  /** @type {{node: HTMLElement, stop?: () => void} | null} */
+  let panel = null;
+  const place = el("div", { class: "chat-place" });
+  const grip = el("div", { class: "grip", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": t("chat.width"), "aria-valuemin": WIDTH_MIN, "aria-valuemax": WIDTH_MAX });
+  const fold = el("button", { type: "button", class: "fold", onclick: () => { isFolded = !isFolded; localStorage.setItem("chat-folded", isFolded ? "yes" : "no"); void draw(); } });
+  const setWidth = (/** @type {number} */ next) => {
+    width = Math.round(Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, next)));
+    document.documentElement.style.setProperty("--chat", `${width}px`);
+    grip.setAttribute("aria-valuenow", String(width));
+    localStorage.setItem("chat-width", String(width));
+  };
+  grip.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowLeft") setWidth(width + STEP);
+    else if (event.key === "ArrowRight") setWidth(width - STEP);
+    else return;
+    event.preventDefault();
+  });
+  grip.addEventListener("pointerdown", (event) => {
+    grip.setPointerCapture(event.pointerId);
+    const move = (/** @type {PointerEvent} */ at) => setWidth(innerWidth - at.clientX);
+    grip.addEventListener("pointermove", move);
+    grip.addEventListener("pointerup", () => grip.removeEventListener("pointermove", move), { once: true });
+  });
+  const isWide = matchMedia("(min-width: 1024px)");
+  const draw = async () => {
+    aside.toggleAttribute("data-folded", isFolded);
+    mount(fold, icon("chat"), el("span", {}, t(isFolded ? "chat.unfold" : "chat.fold")));
+    fold.setAttribute("aria-expanded", String(!isFolded));
+    if (isFolded || !isWide.matches) {
+      panel?.stop?.();
+      panel = null;
+      mount(place);
+      return;
+    }
+    if (!panel) {
+      const make = await load();
+      if (panel || isFolded) return;
+      panel = make();
+      mount(place, panel.node);
+    }
+  };
+  isWide.addEventListener("change", () => void draw());
+  setWidth(width);
+  mount(aside, grip, el("div", { class: "chat-column" }, fold, place));
+  void draw();
+}
