@@ -108,11 +108,12 @@ fn versioned<'a>(name: &str, plain: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
-/// Only while developing, and only where the sources are.
+/// Only while developing, and only where the sources are, or where a developer says they are.
 #[cfg(debug_assertions)]
 fn from_disk(name: &str) -> Option<Vec<u8>> {
-    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/ui"));
-    match pack::pack(root) {
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/ui");
+    let root = std::env::var("VOID_UI_DIR").unwrap_or_else(|_| sources.to_owned());
+    match pack::pack(std::path::Path::new(&root)) {
         Ok(files) => files.into_iter().find(|file| file.name == name).map(|file| file.bytes),
         Err(error) => {
             tracing::error!(error, "the page's sources cannot be packed");

@@ -40,7 +40,8 @@ let shown = null;
 let opening = 0;
 
 async function begin() {
-  if (currentRoute().page === "setup") return void signIn();
+  // A browser that was never signed in is not asked for what it cannot have.
+  if (currentRoute().page === "setup" || localStorage.getItem("signed-in") !== "yes") return void signIn();
   try {
     home.fill(await get("/api/home"));
   } catch (error) {
@@ -57,11 +58,13 @@ async function begin() {
 
 async function signIn() {
   leave();
+  localStorage.removeItem("signed-in");
   stopLive();
   mount(app, loading());
   try {
     const { loginPage } = await import("./pages/login.js");
     const page = loginPage(currentRoute(), () => {
+      localStorage.setItem("signed-in", "yes");
       if (currentRoute().page === "setup") history.replaceState(null, "", "#/home");
       void begin();
     });

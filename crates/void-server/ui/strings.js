@@ -229,11 +229,23 @@ export const STRINGS = {
   "identity.why": "This may cut you off, so it needs a sign-in from the last five minutes.",
   "identity.confirm": "Confirm",
 
-  // Signing in
+  // Signing in and setting up
   "login.title": "Sign in",
   "login.password": "Password",
   "login.token": "Owner token",
   "login.go": "Sign in",
+
+  // Lab
+  "lab.title": "Lab",
+
+  // Actions of the catalogue
+  "actions.title": "Actions",
+
+  // Audit
+  "audit.title": "Audit",
+
+  // Settings
+  "settings.title": "Settings",
 
   // Chat
   "chat.width": "Width of the chat",

@@ -169,7 +169,8 @@ fn parse(name: &str, text: &str) -> Result<Module> {
     let mut in_comment = false;
     while let Some(line) = lines.next() {
         let start = line.trim_start();
-        if in_comment || start.starts_with("/**") {
+        let is_cast = start.starts_with("/**") && start.contains("*/") && !start.ends_with("*/");
+        if in_comment || (start.starts_with("/**") && !is_cast) {
             in_comment = !line.trim_end().ends_with("*/");
         } else if start.starts_with("//") || start.is_empty() {
         } else if line.starts_with("import ") {

@@ -13,7 +13,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * rest are properties where there is one.
  * @param {string} tag
  * @param {Props} [props]
- * @param {...(Child | Child[])} children
+ * @param {...(Child | Child[] | Child[][])} children
  * @returns {HTMLElement}
  */
 export function el(tag, props = {}, ...children) {
@@ -56,7 +56,7 @@ function append(node, children) {
 /**
  * Replaces everything in an element.
  * @param {Element} node
- * @param {...(Child | Child[])} children
+ * @param {...(Child | Child[] | Child[][])} children
  */
 export function mount(node, ...children) {
   node.replaceChildren();
