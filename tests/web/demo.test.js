@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { approve, axe, card, DESK, openPage, PHONE, say } from "./browsers.js";
+import { approve, card, DESK, openPage, PHONE, say } from "./browsers.js";
 import { demo } from "./labs.js";
 import { until } from "./waiting.js";
 
@@ -19,7 +19,6 @@ describe("the first minute", () => {
     await enter(page, lab);
     const asked = card(page, STOP);
     await asked.getByText("Nobody has booted anything from it").waitFor();
-    assert.deepEqual(await axe(page), []);
     await approve(asked);
     await page.getByRole("link", { name: new RegExp(STOP.replace(/[()]/g, "\\$&")) }).first().waitFor();
     const row = (await lab.owner("GET", "/api/actions/recent")).recent[0];
