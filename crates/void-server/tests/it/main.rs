@@ -26,6 +26,7 @@ mod masks;
 mod nods;
 mod noise;
 mod openapi;
+mod pages;
 mod phones;
 mod pve;
 mod races;
