@@ -35,6 +35,8 @@ pub fn telegram(api: &BotApi) -> NotificationsConfig {
             api_url: api.url(),
             proxy: None,
             allowed_users: Vec::new(),
+            may_approve: true,
+            approvals_per_day: void_domain::limits::TELEGRAM_APPROVALS_PER_DAY,
             poll_for: Duration::from_secs(2),
         }),
         public_url: Some("https://void.example.org".to_owned()),
