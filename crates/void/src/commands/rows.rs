@@ -11,6 +11,11 @@ pub(super) fn word<'a>(row: &'a Value, name: &str) -> &'a str {
     row.get(name).and_then(Value::as_str).unwrap_or("-")
 }
 
+/// Where it makes a difference whether anything was said.
+pub(super) fn given<'a>(row: &'a Value, name: &str) -> Option<&'a str> {
+    row.get(name).and_then(Value::as_str)
+}
+
 /// The state in words that never say more than is known.
 pub(super) fn state(row: &Value) -> (&'static str, Tone) {
     match (word(row, "status"), word(row, "verification")) {

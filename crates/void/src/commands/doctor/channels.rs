@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::findings::Findings;
 use crate::client::Client;
-use crate::commands::rows::word;
+use crate::commands::rows::{given, word};
 
 const CHECK: &str = "channel";
 
@@ -32,7 +32,7 @@ pub(super) async fn check(client: &Client, findings: &mut Findings) {
 }
 
 fn check_place(place: &Value, findings: &mut Findings) {
-    let given = |name: &str| place.get(name).and_then(Value::as_str);
+    let given = |name: &str| given(place, name);
     let (channel, name) = (word(place, "channel"), word(place, "name"));
     let last = match given("last_sent_at") {
         None => "nothing was sent yet".to_owned(),
