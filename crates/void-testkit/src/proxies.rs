@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-const HEAD_BYTES_MAX: usize = 64 * 1024;
+use crate::http::{Request, read_request};
 
 pub struct Proxy {
     address: SocketAddr,
@@ -53,7 +53,7 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Everything that anybody on the way could read: the heads of requests, and of tunnels their first lines.
+    /// What it was asked for, method and address each.
     pub fn seen(&self) -> Vec<String> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.clone()
@@ -76,40 +76,62 @@ async fn accept(listener: TcpListener, to: SocketAddr, seen: Arc<Mutex<Vec<Strin
     }
 }
 
-/// One request per connection, which both sides are told: the next one comes with a head of its own.
+/// Request after request, until one asks for a tunnel or somebody hangs up.
 async fn pass_on(mut client: TcpStream, to: SocketAddr, seen: Arc<Mutex<Vec<String>>>) {
-    let mut read = Vec::new();
-    let head_end = loop {
-        if let Some(at) = read.windows(4).position(|four| four == b"\r\n\r\n") {
-            break at + 4;
-        }
-        let more = client.read_buf(&mut read).await;
-        if read.len() > HEAD_BYTES_MAX || !matches!(more, Ok(more) if more > 0) {
+    let mut unread = Vec::new();
+    while let Some(request) = read_request(&mut client, &mut unread).await {
+        let line = format!("{} {}", request.method, request.path);
+        seen.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
+        let Ok(mut server) = TcpStream::connect(to).await else {
+            return;
+        };
+        if request.method == "CONNECT" {
+            let agreed = b"HTTP/1.1 200 Connection established\r\n\r\n";
+            if client.write_all(agreed).await.is_ok() {
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            }
             return;
         }
-    };
-    let rest = read.split_off(head_end);
-    let head = String::from_utf8_lossy(&read).into_owned();
-    seen.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(head.clone());
-    let Ok(mut server) = TcpStream::connect(to).await else {
-        return;
-    };
-    let begun = if head.starts_with("CONNECT ") {
-        let agreed = b"HTTP/1.1 200 Connection established\r\n\r\n";
-        client.write_all(agreed).await
-    } else {
-        // Absolute on the way to a proxy, a path on the way to a server.
-        let (line, headers) = head.split_once("\r\n").unwrap_or_default();
-        let mut words = line.split(' ');
-        let method = words.next().unwrap_or_default();
-        let address = words.next().unwrap_or_default();
-        let path = address.splitn(4, '/').nth(3).unwrap_or_default();
-        let asked = format!("{method} /{path} HTTP/1.1\r\nconnection: close\r\n{headers}");
-        server.write_all(asked.as_bytes()).await
-    };
-    if begun.is_ok() && server.write_all(&rest).await.is_ok() {
-        let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+        let Some(answer) = ask(&mut server, &request).await else {
+            return;
+        };
+        if client.write_all(&answer).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The whole answer of the server, byte for byte.
+async fn ask(server: &mut TcpStream, request: &Request) -> Option<Vec<u8>> {
+    // Absolute on the way to a proxy, a path on the way to a server.
+    let path = request.path.splitn(4, '/').nth(3).unwrap_or_default();
+    let head = format!(
+        "{} /{path} HTTP/1.1\r\nhost: {}\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",
+        request.method,
+        request.header("host"),
+        request.header("content-type"),
+        request.body.len()
+    );
+    server.write_all(head.as_bytes()).await.ok()?;
+    server.write_all(&request.body).await.ok()?;
+    let mut answer = Vec::new();
+    loop {
+        let head_end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        if let Some(head_end) = head_end {
+            let head = String::from_utf8_lossy(answer.get(..head_end)?).to_ascii_lowercase();
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
+            let length: usize = length?.trim().parse().ok()?;
+            if answer.len() >= head_end + 4 + length {
+                return Some(answer);
+            }
+        }
+        let more = server.read_buf(&mut answer).await;
+        if !matches!(more, Ok(more) if more > 0) {
+            return None;
+        }
     }
 }

@@ -13,6 +13,7 @@ mod methods;
 mod phones;
 mod state;
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -74,6 +75,10 @@ impl BotApi {
 
     pub fn url(&self) -> String {
         self.server.url()
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
     }
 
     /// Somebody with an account. They have to speak to the bot before it may speak to them.
