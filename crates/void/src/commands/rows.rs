@@ -117,7 +117,8 @@ pub(super) fn show(output: &Output, row: &Value) {
             format!("\"{}\"", text::escaped(word(row, "reason"))),
         );
     }
-    for (number, line) in word(row, "diff").lines().enumerate() {
+    let diff = given(row, "diff").unwrap_or_default();
+    for (number, line) in diff.lines().enumerate() {
         let name = if number == 0 { "their diff" } else { "" };
         field(name, text::escaped(line));
     }
