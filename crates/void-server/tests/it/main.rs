@@ -39,6 +39,7 @@ mod strangers;
 mod streams;
 mod talks;
 mod telegram;
+mod thefts;
 
 /// A file that nobody declares is a test that nobody runs.
 #[test]
