@@ -13,8 +13,13 @@ const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A whole request, ready to be sent.
 pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
+    request_as(OWNER_TOKEN, method, path, body)
+}
+
+/// The same by somebody else.
+pub(crate) fn request_as(token: &str, method: &str, path: &str, body: &str) -> Vec<u8> {
     format!(
-        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {OWNER_TOKEN}\r\n\
+        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )

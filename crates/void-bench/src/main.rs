@@ -83,6 +83,11 @@ enum Command {
         #[arg(long)]
         payload: PathBuf,
     },
+    #[command(hide = true)]
+    NoteTime {
+        #[arg(long)]
+        file: PathBuf,
+    },
     /// Load on one of the first two, started by hand: to look at it with a profiler
     #[command(hide = true)]
     Drive {
@@ -121,6 +126,7 @@ fn run(cli: Cli) -> Outcome<()> {
             servers_runtime()?.block_on(floor::serve(&folder, port))
         }
         Some(Command::ServeRmcp { payload }) => servers_runtime()?.block_on(bare::serve(&payload)),
+        Some(Command::NoteTime { file }) => measure::nodes::starts::note_time(&file),
         Some(Command::Drive {
             port,
             clients,

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod deep;
 pub(crate) mod disk;
 pub(crate) mod mcp;
+pub(crate) mod nodes;
 pub(crate) mod process;
 pub(crate) mod streams;
 pub(crate) mod talk;

@@ -19,6 +19,8 @@ pub(crate) enum Name {
     Audit,
     /// Start, idle memory and size of the binary
     Process,
+    /// Idle nodes, and how soon one starts what was approved
+    Nodes,
     /// Tools over MCP, beside minimal servers of the official SDKs
     Mcp,
     /// With --deep: lists, approvals and a restart over old rows
@@ -45,6 +47,10 @@ pub(crate) struct Plan {
     pub audit_appends: usize,
     pub audit_entries: u64,
     pub starts: usize,
+    pub nodes: usize,
+    /// How long idle nodes are watched: every one asks again at least once.
+    pub nodes_idle: Duration,
+    pub node_starts: usize,
     /// Old rows for the lists, the approvals and the restart.
     pub old_rows: u64,
     pub list_calls: usize,
@@ -79,6 +85,9 @@ impl Plan {
         audit_appends: 50_000,
         audit_entries: 500_000,
         starts: 7,
+        nodes: 500,
+        nodes_idle: Duration::from_secs(45),
+        node_starts: 50,
         old_rows: 1_000_000,
         list_calls: 200,
     };
@@ -98,6 +107,9 @@ impl Plan {
         audit_appends: 500,
         audit_entries: 2_000,
         starts: 1,
+        nodes: 5,
+        nodes_idle: Duration::from_millis(100),
+        node_starts: 3,
         old_rows: 2_000,
         list_calls: 3,
     };

@@ -31,6 +31,18 @@ fn sections(out: &mut String, results: &Value) -> std::fmt::Result {
             bytes / 1024.0
         )?;
     }
+    if let Some(nodes) = number("/nodes/nodes") {
+        let of = |name: &str| number(&format!("/nodes/{name}")).unwrap_or(0.0);
+        writeln!(
+            out,
+            "idle nodes: {nodes:.0}, {:.2} % of one core more than the {:.2} % without, {:.1} MiB; a yes starts after p50 {:.1} ms, p90 {:.1} ms",
+            of("idle_core_percent"),
+            of("idle_core_percent_without"),
+            of("idle_bytes") / MIB,
+            of("start_p50_ms"),
+            of("start_p90_ms"),
+        )?;
+    }
     if let (Some(direct), Some(through)) = (
         number("/talk/piece_direct_p50_ms"),
         number("/talk/piece_p50_ms"),

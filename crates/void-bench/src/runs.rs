@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Outcome;
 use crate::measure::throughput::{self, Databases};
-use crate::measure::{audit, deep, disk, mcp, process, streams, talk};
+use crate::measure::{audit, deep, disk, mcp, nodes, process, streams, talk};
 use crate::plan::{Name, Plan};
 use crate::postgres::Cluster;
 use crate::product;
@@ -42,6 +42,9 @@ impl Run {
         keep("throughput", self.throughput().await?.into());
         if self.wants(Name::Streams, "idle listeners") {
             keep("streams", streams::measure(plan, place, &program).await?);
+        }
+        if self.wants(Name::Nodes, "nodes") {
+            keep("nodes", nodes::measure(plan, place, &program).await?);
         }
         if self.wants(Name::Talk, "turns") {
             keep("talk", talk::measure(plan, place, &program).await?);
@@ -93,6 +96,7 @@ impl Run {
     fn needs_product(&self) -> bool {
         [
             Name::Streams,
+            Name::Nodes,
             Name::Talk,
             Name::Process,
             Name::Mcp,

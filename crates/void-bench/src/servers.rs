@@ -91,8 +91,17 @@ impl Server {
 
     /// The product as its users start it, with a safe and a risky action for each of so many clients.
     pub(crate) async fn product(program: &Path, folder: &Path, clients: usize) -> Outcome<Self> {
+        Self::with_catalogue(program, folder, &catalogue_text(clients)).await
+    }
+
+    /// The product with another catalogue.
+    pub(crate) async fn with_catalogue(
+        program: &Path,
+        folder: &Path,
+        catalogue: &str,
+    ) -> Outcome<Self> {
         let port = free_port();
-        fs::write(folder.join("actions.json"), catalogue_text(clients))?;
+        fs::write(folder.join("actions.json"), catalogue)?;
         let command = format!(
             "env -i OWNER_TOKEN={OWNER_TOKEN} VOID_LISTEN=127.0.0.1:{port} VOID_DATA={} {} serve",
             quoted(folder),

@@ -90,6 +90,27 @@ pub(crate) fn judge(results: &Value) -> Vec<Verdict> {
             KIB,
         ),
         (
+            "/nodes/idle_core_percent",
+            "500 idle nodes",
+            "% of one core",
+            Goal::Below(2.0),
+            1.0,
+        ),
+        (
+            "/nodes/idle_bytes",
+            "500 idle nodes: memory",
+            "MiB",
+            Goal::Below(20.0),
+            MIB,
+        ),
+        (
+            "/nodes/start_p50_ms",
+            "from a yes to the start on a node, p50",
+            "ms",
+            Goal::Below(20.0),
+            1.0,
+        ),
+        (
             "/talk/piece_added_p50_ms",
             "added to a piece of an answer, p50",
             "ms",

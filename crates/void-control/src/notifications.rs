@@ -6,6 +6,7 @@
 //! channel, and the decision goes through the same use case as every other.
 
 mod acts;
+mod allowances;
 mod http;
 pub(crate) mod keys;
 mod lists;
@@ -30,6 +31,7 @@ use void_store::{StoreError, audit};
 use crate::control::Control;
 
 pub use acts::{ActError, Acted, act_by_token};
+pub(crate) use allowances::allowance;
 pub use lists::{Listing, Place, list, retry};
 pub use ntfy::NtfyConfig;
 use outbox::Outbox;

@@ -17,8 +17,9 @@ pub enum Surface {
     Web,
     /// A move in the file bridge's folder, where the owner allowed it to count.
     File,
-    /// A button in the private chat with a paired account; its number is what was checked.
-    Telegram { user: i64 },
+    /// A button in the private chat with a paired account; its number is what was checked. It approves
+    /// unless the owner said that it only tells.
+    Telegram { user: i64, may_approve: bool },
     /// A single-use token that a notification carried. It approves only where the owner said so.
     Ntfy { may_approve: bool },
 }
@@ -39,7 +40,7 @@ impl Surface {
 impl fmt::Display for Surface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Telegram { user } => write!(f, "telegram-{user}"),
+            Self::Telegram { user, .. } => write!(f, "telegram-{user}"),
             Self::Api | Self::Cli | Self::Web | Self::File | Self::Ntfy { .. } => {
                 f.write_str(self.as_str())
             }

@@ -10,6 +10,9 @@ pub const LABEL_CHARS_MAX: usize = 200;
 pub const CHANNEL_OUTPUT_BYTES_MAX: usize = 64 * 1024;
 pub const OPEN_PROPOSALS_MAX: u64 = 1_000;
 pub const OPEN_PROPOSALS_PER_AGENT_MAX: u64 = 50;
+/// What a chat may approve in a day, if the settings do not say otherwise: a stolen account is noticed
+/// before it can do more.
+pub const TELEGRAM_APPROVALS_PER_DAY: u32 = 30;
 pub const PAGE_ROWS_DEFAULT: u32 = 100;
 pub const PAGE_ROWS_MAX: u32 = 500;
 

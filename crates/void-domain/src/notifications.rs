@@ -285,6 +285,20 @@ pub const fn news(proposal: &Proposal) -> Option<News> {
     }
 }
 
+/// When it was decided by Telegram, if it was. Whoever holds the account or the bot may not be the owner,
+/// so such a decision is told on the other channels too.
+pub fn decided_by_telegram(proposal: &Proposal) -> Option<Timestamp> {
+    let (by, at) = match (proposal.approval(), &proposal.state) {
+        (Some(approval), _) => (approval.by.as_str(), approval.at),
+        (None, State::Rejected { by, at, .. }) => (by.as_str(), *at),
+        (None, _) => return None,
+    };
+    by.starts_with(BY_TELEGRAM).then_some(at)
+}
+
+/// How the record names whoever acts by Telegram, without the number of the account.
+pub const BY_TELEGRAM: &str = "owner-telegram-";
+
 /// When a message that makes a noise may go out: the one place that knows about quiet hours.
 pub fn not_before(quiet: Option<&QuietHours>, risk: Risk, now: Timestamp) -> Timestamp {
     match quiet {

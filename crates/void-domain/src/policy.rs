@@ -48,6 +48,13 @@ pub enum Cap {
     Reached { per_hour: u32 },
 }
 
+/// How many approvals a surface has left, where they are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowance {
+    Left,
+    Spent { per_day: u32 },
+}
+
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -91,6 +98,10 @@ pub enum Refusal {
     CapReached {
         per_hour: u32,
     },
+    /// The surface has approved as much in a day as the owner lets it.
+    AllowanceSpent {
+        per_day: u32,
+    },
     /// Another proposal runs on the same target, or may.
     Busy,
     /// Too many proposals wait already.
@@ -106,7 +117,7 @@ impl Refusal {
             Self::WrongActor | Self::NoCapability | Self::NotNamed => "forbidden",
             Self::Frozen => "frozen",
             Self::CoolingDown { .. } => "cooling_down",
-            Self::CapReached { .. } => "cap_reached",
+            Self::CapReached { .. } | Self::AllowanceSpent { .. } => "cap_reached",
             Self::Busy => "busy",
             Self::TooManyOpen { .. } => "rate_limited",
         }
@@ -125,6 +136,9 @@ impl Refusal {
             }
             Self::CapReached { per_hour } => {
                 format!("this action has run {per_hour} times in the last hour, which is its limit")
+            }
+            Self::AllowanceSpent { per_day } => {
+                format!("nothing ran: {per_day} approvals in a day are the limit here; approve it on the web or on the command line")
             }
             Self::Busy => {
                 "something else is running on the same target, or how its last run ended is not known yet".to_owned()
@@ -205,6 +219,7 @@ pub struct Approval {
     pub digest_sent: bool,
     /// How long ago the person proved who they are; `None` for a bearer token.
     pub authenticated_ago: Option<Duration>,
+    pub allowance: Allowance,
     pub brakes: Brakes,
 }
 
@@ -238,15 +253,17 @@ pub enum Offer {
 pub const fn offer(surface: Surface, risk: Risk) -> Offer {
     match (surface, risk) {
         (Surface::Api | Surface::Cli | Surface::Web, Risk::Nominal)
-        | (Surface::Telegram { .. }, Risk::Nominal)
+        | (Surface::Telegram { may_approve: true, .. }, Risk::Nominal)
         // These have no second tap of ours; who enables approval on them accepts that.
         | (Surface::File | Surface::Ntfy { may_approve: true }, Risk::Nominal | Risk::Guarded) => {
             Offer::OneTap
         }
         (Surface::Api | Surface::Cli | Surface::Web, Risk::Guarded | Risk::Critical)
-        | (Surface::Telegram { .. }, Risk::Guarded) => Offer::TwoTaps,
+        | (Surface::Telegram { may_approve: true, .. }, Risk::Guarded) => Offer::TwoTaps,
         (Surface::File | Surface::Telegram { .. } | Surface::Ntfy { .. }, Risk::Critical)
-        | (Surface::Ntfy { may_approve: false }, _) => Offer::LinkOnly,
+        | (Surface::Telegram { may_approve: false, .. } | Surface::Ntfy { may_approve: false }, _) => {
+            Offer::LinkOnly
+        }
     }
 }
 
@@ -279,6 +296,9 @@ pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
                 return ApprovalVerdict::DigestNeeded;
             }
         }
+    }
+    if let Allowance::Spent { per_day } = approval.allowance {
+        return ApprovalVerdict::HeldBack(Refusal::AllowanceSpent { per_day });
     }
     match held_back(approval.brakes) {
         Some(refusal) => ApprovalVerdict::HeldBack(refusal),

@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub talk: Talk,
     pub fence: Fence,
     pub logins: Logins,
+    /// Held while the record is walked.
+    pub walks: tokio::sync::Mutex<()>,
     pub metrics: Metrics,
 }
 
@@ -60,6 +62,7 @@ pub fn router(config: ServerConfig) -> Router {
         talk: config.talk,
         fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
         logins: Logins::default(),
+        walks: tokio::sync::Mutex::default(),
         metrics,
     }));
     let mut router: Router<App> = Router::new();

@@ -63,32 +63,46 @@ pub async fn find(tx: &mut Tx, seq: u64) -> Result<Option<AuditEntry>, StoreErro
         .transpose()
 }
 
+/// Which entries; empty is every.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    pub subject: Option<String>,
+    /// What the actor begins with.
+    pub actor: String,
+    /// What the verb begins with.
+    pub verb: String,
+}
+
 /// Newest first, before the entry `cursor`.
 pub async fn list(
     tx: &mut Tx,
-    subject: Option<&str>,
+    filter: &Filter,
     cursor: Option<u64>,
     limit: u32,
 ) -> Result<Page<AuditEntry>, StoreError> {
     let before = cursor.map_or(i64::MAX, int);
     let with_surplus = i64::from(limit) + 1;
-    let rows = match subject {
+    let (actor, verb) = (&filter.actor, &filter.verb);
+    let rows = match &filter.subject {
         None => {
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2"
+                " FROM audit WHERE seq < $1 AND substr(actor, 1, length($3)) = $3 \
+                 AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
-            tx.all("audit", sql, values![before, with_surplus]).await?
+            let values = values![before, with_surplus, actor, verb];
+            tx.all("audit", sql, values).await?
         }
         Some(subject) => {
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM audit WHERE seq < $1 AND subject = $3 ORDER BY seq DESC LIMIT $2"
+                " FROM audit WHERE seq < $1 AND subject = $5 AND substr(actor, 1, length($3)) = $3 \
+                 AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
-            tx.all("audit", sql, values![before, with_surplus, subject])
-                .await?
+            let values = values![before, with_surplus, actor, verb, subject];
+            tx.all("audit", sql, values).await?
         }
     };
     let items = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;

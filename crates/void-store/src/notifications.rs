@@ -79,6 +79,19 @@ pub async fn leave_digest(
     tx.execute(sql, values![id.to_string(), not_before]).await
 }
 
+/// The message of a place is to be said on its own, from then on. `false`: there is none.
+pub async fn say_alone(
+    tx: &mut Tx,
+    id: ProposalId,
+    target: &Target,
+    not_before: Timestamp,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE notifications SET status = 'waiting', digest_id = NULL, next_at = $3 \
+        WHERE proposal_id = $1 AND target = $2 AND kind = 'message'";
+    let values = values![id.to_string(), target.to_string(), not_before];
+    Ok(tx.execute(sql, values).await? == 1)
+}
+
 /// Whether a place has a message about this proposal, delivered or not.
 pub async fn has_message(tx: &mut Tx, id: ProposalId, target: &Target) -> Result<bool, StoreError> {
     let sql =

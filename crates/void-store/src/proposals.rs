@@ -198,6 +198,20 @@ pub async fn starts_since(
     Ok((row.count(0)?, row.opt_time(1)?))
 }
 
+/// How many approvals since then are by somebody whose name begins so. What was approved since then has
+/// ended since then, or not yet.
+pub async fn approvals_since(tx: &mut Tx, by: &str, since: Timestamp) -> Result<u64, StoreError> {
+    let sql = "SELECT (SELECT COUNT(*) FROM proposals WHERE ended_at >= $1 AND approved_at > $1 AND approved_by LIKE $2) + \
+        (SELECT COUNT(*) FROM proposals WHERE status IN ('approved', 'running') AND approved_at > $1 AND approved_by LIKE $2)";
+    match tx
+        .one("proposals", sql, values![since, format!("{by}%")])
+        .await?
+    {
+        Some(row) => row.count(0),
+        None => Ok(0),
+    }
+}
+
 pub fn count_open(tx: &mut Tx) -> Result<u64, StoreError> {
     Ok(tx.heads()?.open_proposals)
 }

@@ -92,6 +92,10 @@ impl HttpServer {
         format!("http://{}", self.address)
     }
 
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// While down, everybody is hung up on.
     pub(crate) fn set_down(&self, down: bool) {
         self.down.store(down, Ordering::SeqCst);

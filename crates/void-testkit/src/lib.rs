@@ -1,5 +1,5 @@
 //! Real parts for tests: a PostgreSQL cluster and an sshd of their own, scripted models and programs,
-//! a Bot API with phones, receivers of pushes and webhooks,
+//! a Bot API with phones, receivers of pushes and webhooks, an HTTP proxy, TLS in front of a server,
 //! processes that end with the test, and waiting on conditions instead of sleeping.
 
 #![expect(
@@ -16,9 +16,11 @@ mod postgres;
 pub mod processes;
 pub mod programs;
 pub mod proposals;
+pub mod proxies;
 pub mod receivers;
 pub mod sshd;
 pub mod telegram;
+pub mod tls;
 mod waiting;
 
 pub use postgres::postgres_database;

@@ -13,12 +13,14 @@ mod methods;
 mod phones;
 mod state;
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use crate::eventually;
 use crate::http::{HttpServer, Reply, Request};
 pub use phones::{Phone, Tap};
 use state::State;
@@ -75,6 +77,10 @@ impl BotApi {
         self.server.url()
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
     /// Somebody with an account. They have to speak to the bot before it may speak to them.
     pub fn phone(&self, user: i64) -> Phone {
         Phone::new(Arc::clone(&self.shared), user)
@@ -121,6 +127,25 @@ impl BotApi {
         state.rewind();
         drop(state);
         self.shared.changed.notify_waiters();
+    }
+
+    /// How many updates were given out, every copy counted.
+    pub fn delivered(&self) -> u64 {
+        self.shared.lock().delivered
+    }
+
+    /// Waits until the bot has confirmed every update, however many there are, as long as it goes on.
+    pub async fn heard_out(&self) {
+        loop {
+            let left = self.shared.lock().unconfirmed();
+            if left == 0 {
+                return;
+            }
+            eventually("the bot to confirm more updates", || async {
+                (self.shared.lock().unconfirmed() < left).then_some(())
+            })
+            .await;
+        }
     }
 
     /// While down, everybody is hung up on.

@@ -24,6 +24,8 @@ pub(crate) fn notifiers(
             api_url: notify.telegram_api_url.value.clone(),
             proxy: notify.telegram_proxy.value.clone(),
             allowed_users: notify.telegram_users.value.clone(),
+            may_approve: notify.telegram_approve.value,
+            approvals_per_day: notify.telegram_approvals_per_day.value,
             poll_for: POLL_FOR,
         }),
     };

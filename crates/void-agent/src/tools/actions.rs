@@ -101,6 +101,9 @@ struct ProposeArguments {
     params: Map<String, Value>,
     /// Why, in one or two sentences; the owner reads it as your words.
     reason: String,
+    /// What would change, as a diff, if you know; the owner reads it as your words too.
+    #[serde(default)]
+    diff: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -130,7 +133,7 @@ fn propose(mut call: Call) -> Running {
             action_id: arguments.action_id,
             params: Value::Object(arguments.params),
             reason: Some(arguments.reason),
-            diff: None,
+            diff: arguments.diff,
             taint: call.taint.clone(),
         };
         let (control, ctx, notes) = (call.control.clone(), call.ctx.clone(), call.notes.clone());

@@ -133,7 +133,7 @@ async fn of_proposals(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError>
 
 /// The record shows everybody's deeds; an agent finds those about its own proposals and its own.
 async fn of_record(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError> {
-    let page = audit::list(&call.control, None, None, ROWS_MAX).await?;
+    let page = audit::list(&call.control, audit::Filter::default(), None, ROWS_MAX).await?;
     let me = call.ctx.actor.to_string();
     let visible = page
         .items

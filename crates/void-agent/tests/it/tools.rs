@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use void_agent::tools::{Effect, Notes, REGISTRIES, Registry, Tool, ToolError};
+use void_control::proposals::{self, ProposalKey};
 use void_control::{Ctx, tokens};
 use void_domain::capabilities::Capability;
+use void_domain::cards::Card;
 use void_domain::limits;
 use void_domain::proposals::Status;
 use void_domain::services::Services;
@@ -285,8 +287,33 @@ async fn proposing_returns_what_came_of_it() {
         json!({"action_id": "stop-a", "reason": "r".repeat(limits::REASON_BYTES_MAX + 1)});
     let given = caller.call("propose_action", &too_long).await.unwrap();
     assert_eq!(given["reason"], "reason_too_long");
+    let too_long = "+".repeat(limits::DIFF_BYTES_MAX + 1);
+    let too_long = json!({"action_id": "stop-a", "reason": "r", "diff": too_long});
+    let given = caller.call("propose_action", &too_long).await.unwrap();
+    assert_eq!(given["reason"], "diff_too_long");
     let effects = room.lab.effects();
     assert_eq!(effects.keys().collect::<Vec<_>>(), ["fail-a", "touch-a"]);
+}
+
+/// The owner sees what would change, in the words of whoever asks.
+#[tokio::test]
+async fn a_diff_is_kept_with_the_proposal_and_on_its_card() {
+    let (room, _) = room([]).await;
+    let caller = agent(&room).await;
+    let diff = format!("-image: a:1\n+image: a:2\n{}", "+".repeat(16_000));
+    let scale = json!({"replicas": 5});
+    for (action, params, given) in [("stop-a", json!({}), Some(&diff)), ("scale-a", scale, None)] {
+        let mut arguments = json!({"action_id": action, "params": params, "reason": "r"});
+        if let Some(given) = given {
+            arguments["diff"] = json!(given);
+        }
+        let proposed = caller.call("propose_action", &arguments).await.unwrap();
+        let id = proposed["proposal_id"].as_str().unwrap().parse().unwrap();
+        let key = ProposalKey::Id(id);
+        let found = proposals::find(&room.control, &caller.ctx, key).await;
+        let proposal = found.unwrap().unwrap().proposal;
+        assert_eq!(Card::of(&proposal).diff.as_ref(), given, "{action}");
+    }
 }
 
 /// A run that takes longer than anybody waits: within what MCP clients give a call, and a turn.

@@ -11,8 +11,8 @@ use crate::measure::process::ACTIONS;
 use crate::plan::Plan;
 use crate::servers::{Server, folder_in};
 
-/// Descriptors for everything beside the listeners.
-const DESCRIPTORS_BESIDE: u64 = 200;
+/// Descriptors for everything beside what is counted.
+pub(super) const DESCRIPTORS_BESIDE: u64 = 200;
 
 pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcome<Value> {
     let listeners = plan.listeners;
@@ -43,7 +43,7 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
 }
 
 /// Here and, by inheritance, in the server.
-fn allow_descriptors(wanted: u64) -> Outcome<()> {
+pub(super) fn allow_descriptors(wanted: u64) -> Outcome<()> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= wanted) {
         return Ok(());

@@ -41,6 +41,9 @@ fn every_measurement_has_its_numbers_and_the_rows_match_the_answers() {
         "/disk/p99_ms",
         "/streams/listeners",
         "/streams/bytes_per_listener",
+        "/nodes/idle_core_percent",
+        "/nodes/idle_bytes",
+        "/nodes/start_p50_ms",
         "/talk/piece_added_p50_ms",
         "/talk/tool_round_p50_ms",
         "/talk/many_longest_ms",
@@ -61,9 +64,17 @@ fn every_measurement_has_its_numbers_and_the_rows_match_the_answers() {
     for name in ["disk/per_s", "audit/append_per_s", "audit/verify_per_s"] {
         assert!(number(&results, &format!("/{name}")) > 0.0, "{name}");
     }
+    assert_eq!(
+        (
+            number(&results, "/nodes/nodes"),
+            number(&results, "/nodes/starts")
+        ),
+        (5.0, 3.0)
+    );
+    assert!(number(&results, "/nodes/start_p50_ms") > 0.0);
     throughput(&results);
     let targets = results["targets"].as_array().unwrap();
-    assert!(targets.len() >= 17, "{targets:?}");
+    assert!(targets.len() >= 20, "{targets:?}");
     assert!(targets.iter().all(|target| target["verdict"].is_string()));
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()

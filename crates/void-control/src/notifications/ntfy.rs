@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use void_domain::actors::Surface;
 use void_domain::catalogue::Risk;
 use void_domain::notifications::messages::{self, Message};
-use void_domain::notifications::{Because, Content, Delivery, Meaning, Target, news};
+use void_domain::notifications::{
+    Because, Content, Delivery, Meaning, Target, decided_by_telegram, news,
+};
 use void_domain::policy::{Offer, offer};
 use void_domain::proposals::Proposal;
 use void_domain::secrets::Secret;
@@ -118,10 +120,12 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
     let message = match &delivery.content {
         Content::Message(id) => {
             let proposal = worker::subject(control, *id).await?;
-            if delivery.shown == 0 && news(&proposal).is_none() {
+            let is_echo = decided_by_telegram(&proposal)
+                .is_some_and(|at| delivery.sent_at.is_none_or(|sent_at| sent_at < at));
+            if delivery.shown == 0 && news(&proposal).is_none() && !is_echo {
                 return Err(SendError::Nothing);
             }
-            about(control, ntfy, &proposal).await?
+            about(control, ntfy, &proposal, is_echo).await?
         }
         Content::Digest => {
             let (tally, named) = worker::digest(control, delivery.id).await?;
@@ -148,7 +152,12 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
     Ok(Receipt { message_ref })
 }
 
-async fn about(control: &Control, ntfy: &Ntfy, proposal: &Proposal) -> Result<Value, SendError> {
+async fn about(
+    control: &Control,
+    ntfy: &Ntfy,
+    proposal: &Proposal,
+    is_echo: bool,
+) -> Result<Value, SendError> {
     let message = messages::about(proposal, &frame(control).await?);
     let link = control.notifiers.link(proposal.code.as_str());
     let asks = messages::asks(proposal);
@@ -159,6 +168,8 @@ async fn about(control: &Control, ntfy: &Ntfy, proposal: &Proposal) -> Result<Va
     let priority = match (asks, proposal.wish.risk) {
         (true, Risk::Critical) => 5,
         (true, Risk::Guarded | Risk::Nominal) => 4,
+        // Whoever did not tap themselves should look.
+        (false, _) if is_echo => 4,
         (false, _) => 1,
     };
     Ok(published(&message, priority, link, actions))

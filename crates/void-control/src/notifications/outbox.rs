@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use void_domain::events::EventKind;
-use void_domain::notifications::{Content, News, QuietHours, Target, news, not_before};
+use void_domain::notifications::{
+    Content, News, QuietHours, Target, decided_by_telegram, news, not_before,
+};
 use void_domain::proposals::{Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::notifications::pairs;
@@ -100,6 +102,14 @@ pub(crate) async fn note(
             }
         }
     }
+    if places.ntfy && is_decision(kind) && decided_by_telegram(proposal).is_some() {
+        // The echo: said on its own, whether anything was said there before or not.
+        let target = Target::Ntfy;
+        if !notifications::say_alone(tx, proposal.id, &target, quiet_until).await? {
+            let content = Content::Message(proposal.id);
+            insert(tx, target, content, cause, quiet_until).await?;
+        }
+    }
     for name in &places.webhooks {
         let target = Target::Webhook { name: name.clone() };
         let content = Content::Event(proposal.id, event_body(cause, proposal));
@@ -107,6 +117,13 @@ pub(crate) async fn note(
         insert(tx, target, content, cause, at).await?;
     }
     Ok(())
+}
+
+const fn is_decision(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::ProposalApproved | EventKind::ProposalRejected
+    )
 }
 
 /// Everybody who should know of what waits, and was not there when it was asked for.
@@ -190,9 +207,19 @@ fn event_body(cause: Cause, proposal: &Proposal) -> String {
             "status": proposal.status().as_str(),
             "verification": proposal.verification().map(|seen| seen.outcome.as_str()),
             "requested_by": proposal.requested_by.name,
+            "decided_by": decided_by(proposal),
             "reason": proposal.reason,
             "expires_at": proposal.expires_at,
         },
     })
     .to_string()
+}
+
+/// Who said yes or no, as the record names them.
+fn decided_by(proposal: &Proposal) -> Option<&str> {
+    match (proposal.approval(), &proposal.state) {
+        (Some(approval), _) => Some(&approval.by),
+        (None, State::Rejected { by, .. }) => Some(by),
+        (None, _) => None,
+    }
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
+use void_domain::actors::Surface;
 use void_domain::notifications::{Channel, Target};
 use void_domain::secrets::Secret;
 use void_domain::text;
@@ -44,6 +45,9 @@ pub struct TelegramConfig {
     pub proxy: Option<String>,
     /// Exactly these accounts, or whoever is paired if it is empty.
     pub allowed_users: Vec<i64>,
+    /// Whether a tap may approve; if not, the chat tells and rejects.
+    pub may_approve: bool,
+    pub approvals_per_day: u32,
     /// How long one question for updates stays open.
     pub poll_for: Duration,
 }
@@ -53,6 +57,8 @@ pub(super) struct Bot {
     api: Url,
     http: Http,
     allowed_users: Vec<i64>,
+    may_approve: bool,
+    approvals_per_day: u32,
     poll_for: Duration,
     name: Mutex<Option<String>>,
 }
@@ -86,10 +92,23 @@ impl Bot {
             api,
             http: Http::new(config.proxy.as_deref())?,
             allowed_users: config.allowed_users,
+            may_approve: config.may_approve,
+            approvals_per_day: config.approvals_per_day,
             poll_for: config.poll_for,
             token: config.token,
             name: Mutex::default(),
         })
+    }
+
+    pub(super) const fn surface(&self, user: i64) -> Surface {
+        Surface::Telegram {
+            user,
+            may_approve: self.may_approve,
+        }
+    }
+
+    pub(super) const fn approvals_per_day(&self) -> u32 {
+        self.approvals_per_day
     }
 
     pub(super) fn allowed_users(&self) -> &[i64] {

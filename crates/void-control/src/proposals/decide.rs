@@ -18,7 +18,7 @@ use super::start::{self, Claim};
 use super::{ProposalKey, recover, to_the_end};
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::notifications::keys;
+use crate::notifications::{self, keys};
 use crate::records::{self, Scribe};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum DecideError {
     DigestNeeded,
     #[error("log in again: this may cut you off, and your last login is too long ago")]
     FreshLoginNeeded,
-    #[error("this may cut you off: approve it on the web or on the command line")]
+    #[error("this is not approved from here: approve it on the web or on the command line")]
     OtherSurfaceNeeded,
     #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
     ReasonTooLong,
@@ -211,6 +211,7 @@ impl Job {
                     risk: proposal.wish.risk,
                     digest_sent,
                     authenticated_ago: self.ctx.authenticated_ago,
+                    allowance: notifications::allowance(tx, &self.control, surface, now).await?,
                     brakes: start::brakes(tx, &action, now).await?,
                 });
                 match verdict {

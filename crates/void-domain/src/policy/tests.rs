@@ -161,6 +161,37 @@ fn a_freeze_is_named_before_a_cooldown_and_a_cooldown_before_a_cap() {
     assert_eq!(held_back(capped), Some(Refusal::CapReached { per_hour: 1 }));
 }
 
+const TELEGRAM: Surface = Surface::Telegram {
+    user: 1,
+    may_approve: true,
+};
+const MUTE_TELEGRAM: Surface = Surface::Telegram {
+    user: 1,
+    may_approve: false,
+};
+
+#[test]
+fn a_surface_that_has_spent_its_allowance_approves_nothing_more() {
+    let approval = |allowance| Approval {
+        actor: ActorKind::Owner,
+        surface: Some(TELEGRAM),
+        risk: Risk::Guarded,
+        digest_sent: true,
+        authenticated_ago: None,
+        allowance,
+        brakes: Brakes {
+            frozen: false,
+            cooldown: Cooldown::Over,
+            cap: Cap::Free,
+        },
+    };
+    let accepted = judge_approval(approval(Allowance::Left));
+    assert_eq!(accepted, ApprovalVerdict::Accepted);
+    let spent = judge_approval(approval(Allowance::Spent { per_day: 30 }));
+    let refusal = Refusal::AllowanceSpent { per_day: 30 };
+    assert_eq!(spent, ApprovalVerdict::HeldBack(refusal));
+}
+
 #[test]
 fn only_a_person_approves_and_critical_needs_more() {
     let ages = [
@@ -175,7 +206,8 @@ fn only_a_person_approves_and_critical_needs_more() {
         Some(Surface::Cli),
         Some(Surface::Web),
         Some(Surface::File),
-        Some(Surface::Telegram { user: 1 }),
+        Some(TELEGRAM),
+        Some(MUTE_TELEGRAM),
         Some(Surface::Ntfy { may_approve: true }),
         Some(Surface::Ntfy { may_approve: false }),
     ];
@@ -198,6 +230,7 @@ fn only_a_person_approves_and_critical_needs_more() {
                                 risk,
                                 digest_sent,
                                 authenticated_ago,
+                                allowance: Allowance::Left,
                                 brakes,
                             };
                             let verdict = judge_approval(approval);
@@ -216,6 +249,7 @@ fn only_a_person_approves_and_critical_needs_more() {
                                 assert!(digest_sent && risk != Risk::Critical, "{approval:?}");
                                 let mute = Some(Surface::Ntfy { may_approve: false });
                                 assert_ne!(surface, mute, "{approval:?}");
+                                assert_ne!(surface, Some(MUTE_TELEGRAM), "{approval:?}");
                             }
                             if surface == Some(Surface::Web) && risk == Risk::Critical {
                                 assert!(
@@ -230,6 +264,6 @@ fn only_a_person_approves_and_critical_needs_more() {
     }
     // Bearer: 2 surfaces × (2 risks × 2 digests + critical with digest) × 4 ages.
     // Web: with digest, 2 risks × 4 ages + critical × 2 fresh ages.
-    // File, Telegram, and ntfy where it may: with digest, 2 risks × 4 ages.
+    // File, and Telegram and ntfy where they may: with digest, 2 risks × 4 ages.
     assert_eq!(accepted, 2 * 5 * 4 + 2 * 4 + 2 + 3 * 2 * 4);
 }

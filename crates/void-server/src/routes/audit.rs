@@ -9,7 +9,8 @@ use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use void_control::{Control, StoreError, audit};
+use void_control::audit::{self, Filter};
+use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
 
 use crate::app::App;
@@ -67,6 +68,10 @@ impl EntryResponse {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListQuery {
     subject: Option<String>,
+    #[serde(default)]
+    actor: String,
+    #[serde(default)]
+    verb: String,
     cursor: Option<String>,
     limit: Option<u32>,
 }
@@ -77,7 +82,12 @@ pub(crate) async fn list(
 ) -> Result<Json<AuditResponse>, ApiError> {
     let cursor: Option<u64> = parse_cursor(query.cursor.as_deref())?;
     let limit = page_rows(query.limit)?;
-    let page = audit::list(app.control(), query.subject, cursor, limit).await?;
+    let filter = Filter {
+        subject: query.subject,
+        actor: query.actor,
+        verb: query.verb,
+    };
+    let page = audit::list(app.control(), filter, cursor, limit).await?;
     let (seq, hash) = audit::head(app.control()).await?;
     Ok(Json(AuditResponse {
         entries: page.items.into_iter().map(EntryResponse::new).collect(),
@@ -97,6 +107,44 @@ pub(crate) async fn show(
     let seq: u64 = seq.parse().map_err(|_| missing())?;
     let entry = audit::find(app.control(), seq).await?.ok_or_else(missing)?;
     Ok(Json(EntryResponse::new(entry)))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuditVerdict")]
+pub(crate) struct VerdictResponse {
+    /// Every entry up to the head is as it was written. That the head itself is the right one is shown
+    /// by a copy of it that is kept elsewhere.
+    pub intact: bool,
+    pub checked: u64,
+    pub head: HeadResponse,
+    pub problem: Option<VerdictProblem>,
+    pub at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct VerdictProblem {
+    pub seq: u64,
+    pub message: String,
+}
+
+pub(crate) async fn verify(State(app): State<App>) -> Result<Json<VerdictResponse>, ApiError> {
+    // A long record is a long walk; one at a time is enough.
+    let _alone = app.shared().walks.lock().await;
+    let walk = audit::verify(app.control()).await?;
+    let (seq, hash) = walk.head;
+    Ok(Json(VerdictResponse {
+        intact: walk.broken.is_none(),
+        checked: walk.checked,
+        head: HeadResponse {
+            seq,
+            hash: hash.to_string(),
+        },
+        problem: walk.broken.map(|(seq, why)| VerdictProblem {
+            seq,
+            message: why.to_owned(),
+        }),
+        at: app.control().clock().now().to_string(),
+    }))
 }
 
 #[derive(Debug, Default, Deserialize)]

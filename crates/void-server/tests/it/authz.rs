@@ -26,6 +26,7 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "approvePending" => (format!("/api/actions/pending/{NOBODY}/approve"), None, 404),
         "rejectPending" => (format!("/api/actions/pending/{NOBODY}/reject"), None, 404),
         "getProposal" => (format!("/api/proposals/{NOBODY}"), None, 404),
+        "getCard" => (format!("/api/proposals/{NOBODY}/card"), None, 404),
         "decideProposal" => (format!("/api/proposals/{NOBODY}/decide"), Some(decide), 404),
         "cancelProposal" => (format!("/api/proposals/{NOBODY}/cancel"), None, 404),
         "settleProposal" => {
@@ -95,7 +96,7 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         | "getFreeze" | "thaw" | "listTokens" | "getSession" | "closeSession" | "listHosts"
         | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
         | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
-        | "getLittleBlue" | "getBridge" => {
+        | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }
@@ -562,7 +563,8 @@ async fn what_is_not_in_the_table_does_not_exist() {
         }
     }
     for path in [
-        "/",
+        "/ui/",
+        "/inbox",
         "/api",
         "/api/",
         "/api/actions/",

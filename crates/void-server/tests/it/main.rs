@@ -26,6 +26,7 @@ mod masks;
 mod nods;
 mod noise;
 mod openapi;
+mod pages;
 mod phones;
 mod pve;
 mod races;
@@ -38,6 +39,7 @@ mod strangers;
 mod streams;
 mod talks;
 mod telegram;
+mod thefts;
 
 /// A file that nobody declares is a test that nobody runs.
 #[test]

@@ -212,6 +212,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/api/actions/recent".into(), None),
         ("GET", "/api/proposals?status=pending&limit=1".into(), None),
         ("GET", by(&approved, "/api/proposals/ROW"), None),
+        ("GET", by(&approved, "/api/proposals/ROW/card"), None),
         (
             "POST",
             by(&decided, "/api/proposals/ROW/decide"),
@@ -219,9 +220,11 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ),
         ("POST", by(&cancelled, "/api/proposals/ROW/cancel"), None),
         ("GET", "/api/inbox".into(), None),
+        ("GET", "/api/home".into(), None),
         ("GET", "/api/audit?limit=3".into(), None),
         ("GET", "/api/audit/1".into(), None),
         ("GET", "/api/audit-export".into(), None),
+        ("GET", "/api/audit-verify".into(), None),
         ("GET", "/api/freeze".into(), None),
         (
             "POST",

@@ -27,16 +27,22 @@ pub fn nothing() -> NotificationsConfig {
     }
 }
 
-pub fn telegram(api: &BotApi) -> NotificationsConfig {
+pub fn bot(api_url: String) -> TelegramConfig {
     let _ = rustls::crypto::ring::default_provider().install_default();
+    TelegramConfig {
+        token: Secret::new(telegram::TOKEN),
+        api_url,
+        proxy: None,
+        allowed_users: Vec::new(),
+        may_approve: true,
+        approvals_per_day: void_domain::limits::TELEGRAM_APPROVALS_PER_DAY,
+        poll_for: Duration::from_secs(2),
+    }
+}
+
+pub fn telegram(api: &BotApi) -> NotificationsConfig {
     NotificationsConfig {
-        telegram: Some(TelegramConfig {
-            token: Secret::new(telegram::TOKEN),
-            api_url: api.url(),
-            proxy: None,
-            allowed_users: Vec::new(),
-            poll_for: Duration::from_secs(2),
-        }),
+        telegram: Some(bot(api.url())),
         public_url: Some("https://void.example.org".to_owned()),
         ..nothing()
     }
@@ -68,9 +74,13 @@ impl Rig {
         change: impl FnOnce(NotificationsConfig) -> NotificationsConfig,
     ) -> Self {
         let api = Arc::new(BotApi::start());
-        let notifications = Some(change(telegram(&api)));
+        let notifications = change(telegram(&api));
+        Self::on(api, setup, notifications).await
+    }
+
+    pub async fn on(api: Arc<BotApi>, setup: Setup, notifications: NotificationsConfig) -> Self {
         let app = Setup {
-            notifications,
+            notifications: Some(notifications),
             ..setup
         };
         let app = app.start().await;

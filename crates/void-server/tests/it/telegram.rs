@@ -1,15 +1,18 @@
 //! The nod on the phone, against a Bot API that behaves as the real one does, and as it does on a bad
 //! day.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use void_control::notifications::{NotificationsConfig, TelegramConfig};
 use void_domain::notifications::{QuietHours, Zone};
 use void_testkit::eventually;
-use void_testkit::telegram::Fault;
+use void_testkit::proxies::Proxy;
+use void_testkit::telegram::{self, BotApi, Fault};
 
 use crate::apps::{Engine, Setup};
-use crate::phones::{OWNER, Rig, STRANGER};
+use crate::phones::{self, OWNER, Rig, STRANGER};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_taps_approve_and_the_message_becomes_the_outcome() {
@@ -147,7 +150,7 @@ async fn every_ending_reaches_the_message() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_outcome_is_told_and_then_how_it_was_settled() {
     let setup = Setup {
-        executor: Some(std::sync::Arc::new(crate::routes::proposals::Lost)),
+        executor: Some(Arc::new(crate::routes::proposals::Lost)),
         ..Setup::default()
     };
     let rig = Rig::with(setup, |config| config).await;
@@ -176,9 +179,9 @@ async fn of_two_instances_one_speaks_and_both_may_decide() {
     };
     let rig = Rig::with(setup(), |config| config).await;
     let second = Setup {
-        lab: std::sync::Arc::clone(&rig.app.lab),
+        lab: Arc::clone(&rig.app.lab),
         owner_token: rig.app.owner_token().to_owned(),
-        notifications: Some(crate::phones::telegram(&rig.api)),
+        notifications: Some(phones::telegram(&rig.api)),
         ..setup()
     };
     let second = second.start().await;
@@ -429,11 +432,9 @@ async fn quiet_hours_hold_messages_back_and_end_in_one_digest() {
         ),
         ..Setup::default()
     };
-    let rig = Rig::with(setup, |config| {
-        void_control::notifications::NotificationsConfig {
-            quiet: Some(QuietHours::parse("22:00", "07:00", Zone::UTC, true).unwrap()),
-            ..config
-        }
+    let rig = Rig::with(setup, |config| NotificationsConfig {
+        quiet: Some(QuietHours::parse("22:00", "07:00", Zone::UTC, true).unwrap()),
+        ..config
     })
     .await;
     let before = rig.phone.messages().len();
@@ -527,10 +528,7 @@ async fn what_waits_already_is_told_to_whoever_comes_later() {
     let mut app = crate::apps::App::start().await;
     let row = app.queue("stop-a").await;
     assert!(row["told"].is_null());
-    let (lab, token) = (
-        std::sync::Arc::clone(&app.lab),
-        app.owner_token().to_owned(),
-    );
+    let (lab, token) = (Arc::clone(&app.lab), app.owner_token().to_owned());
     app.shut_down(Duration::from_secs(5)).await;
     drop(app);
     let named = Setup {
@@ -564,7 +562,7 @@ async fn a_restart_goes_on_where_it_was() {
         api,
         phone,
     } = rig;
-    let lab = std::sync::Arc::clone(&app.lab);
+    let lab = Arc::clone(&app.lab);
     let token = app.owner_token().to_owned();
     app.shut_down(Duration::from_secs(5)).await;
     drop(app);
@@ -573,7 +571,7 @@ async fn a_restart_goes_on_where_it_was() {
     let setup = Setup {
         lab,
         owner_token: token,
-        notifications: Some(crate::phones::telegram(&api)),
+        notifications: Some(phones::telegram(&api)),
         ..Setup::default()
     };
     let app = setup.start().await;
@@ -586,4 +584,61 @@ async fn a_restart_goes_on_where_it_was() {
         app.row(row["id"].as_str().unwrap()).await["error"]["message"],
         "not now"
     );
+}
+
+/// A name that nobody resolves: whoever reaches it went through the proxy.
+const ELSEWHERE: &str = "api.telegram.invalid";
+
+/// A bot behind a proxy, with this address of the Bot API.
+fn proxied(proxy: &Proxy, api_url: String) -> NotificationsConfig {
+    NotificationsConfig {
+        telegram: Some(TelegramConfig {
+            proxy: Some(proxy.url()),
+            ..phones::bot(api_url)
+        }),
+        ..phones::nothing()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_a_proxy_everything_goes_through_it() {
+    let api = Arc::new(BotApi::start());
+    let proxy = Proxy::start(api.address());
+    let config = proxied(&proxy, format!("http://{ELSEWHERE}"));
+    let rig = Rig::on(api, Setup::default(), config).await;
+    let (row, message) = rig.ask("stop-a").await;
+    assert_eq!(rig.approve(&message).await, "Approved.");
+    rig.app.ended(row["id"].as_str().unwrap()).await;
+    rig.phone.sees("RAN, NOT CHECKED").await;
+    let seen = proxy.seen();
+    let through = format!("POST http://{ELSEWHERE}/bot");
+    assert!(seen.iter().all(|line| line.starts_with(&through)));
+    for method in ["getMe", "getUpdates", "sendMessage", "editMessageText"] {
+        let end = format!("/{method}");
+        assert!(seen.iter().any(|line| line.ends_with(&end)), "{method}");
+    }
+    // None of them went another way.
+    let calls = rig.api.calls().len() + usize::try_from(rig.api.polls()).unwrap();
+    assert!(proxy.seen().len() >= calls);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_https_a_proxy_sees_a_tunnel_and_no_token() {
+    // Nobody answers behind it: what the proxy hears is all that there is to hear.
+    let proxy = Proxy::start(([127, 0, 0, 1], 1).into());
+    let setup = Setup {
+        notifications: Some(proxied(&proxy, format!("https://{ELSEWHERE}"))),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    app.secrets.add(telegram::TOKEN);
+    eventually("the channel to be broken", || async {
+        let listed = app.owner().get("/api/notifications").await.ok();
+        let problem = listed["places"][0]["problem"].as_str().map(str::to_owned);
+        problem.filter(|words| words.contains("cannot be reached"))
+    })
+    .await;
+    let seen = proxy.seen();
+    let tunnel = format!("CONNECT {ELSEWHERE}:443");
+    assert!(!seen.is_empty() && seen.iter().all(|line| *line == tunnel));
 }

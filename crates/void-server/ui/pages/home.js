@@ -22,9 +22,9 @@ export function homePage() {
   const changed = el("ul", { class: "list" });
   const services = el("ul", { class: "list" });
   const node = el("div", { class: "stack" }, loading());
-  const whole = el("div", { class: "stack" }, truth, checklist,
+  const whole = el("div", { class: "stack" }, truth,
     el("div", { class: "two" },
-      el("div", { class: "stack" }, cards, more, worries),
+      el("div", { class: "stack" }, cards, more, worries, checklist),
       el("div", { class: "stack" },
         el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services),
         el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), changed))));
@@ -60,7 +60,8 @@ export function homePage() {
 /** @param {any} service */
 function worry(service) {
   return el("article", { class: "card worry" },
-    el("div", { class: "row-line" }, healthPill(service), el("h2", { class: "grow" }, service.label), time(service.since)),
+    el("div", { class: "row-line" }, healthPill(service), el("span", { class: "muted small" }, time(service.since))),
+    el("h2", {}, service.label),
     el("p", {}, t("home.down", { name: service.label, reason: service.detail?.reason ?? "" })),
     el("p", {}, el("a", { class: "button", href: `#/lab/services/${service.id}` }, t("home.look")), " ",
       el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: service.label }))}` }, t("home.ask_blue"))));

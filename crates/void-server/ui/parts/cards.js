@@ -50,7 +50,7 @@ export function proposalCard(row, how = {}) {
     draw();
   };
   const drawHead = () => {
-    mount(head, tierPill(row), statePill(row), el("span", { class: "grow" }), el("code", { class: "muted", title: t("card.code") }, row.code));
+    mount(head, tierPill(row), statePill(row));
     mount(heading, row.label);
   };
   const draw = () => {
@@ -148,7 +148,7 @@ function facts(row, card, isBrief) {
   const took = card.runs.find((/** @type {any} */ run) => run.took_ms !== null);
   if (took) list.push([t("card.usually"), t("card.took", { span: span(took.took_ms) })]);
   if (card.inverse) list.push([t("card.undone_by"), card.inverse.label]);
-  list.push([t("card.asked_by"), el("span", {}, row.requested_by.name, ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "")]);
+  list.push([t("card.asked_by"), el("span", {}, row.requested_by.name, ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "", " · ", el("code", { title: t("card.code") }, row.code))]);
   if (row.status === "pending") list.push([t("card.expires"), time(row.expires_at, "until")]);
   if (row.told === "nobody") list.push([t("card.told"), t("card.told_nobody")]);
   const dl = (/** @type {[string, any][]} */ pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));

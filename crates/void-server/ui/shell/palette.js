@@ -12,14 +12,14 @@ import { goTo } from "./router.js";
 
 const SHOWN_MAX = 12;
 
-/** @typedef {{words: string, kind: string, pill?: any, act: () => void}} Entry */
+/** @typedef {{words: string, id?: string, kind: string, pill?: any, act: () => void}} Entry */
 
 /** @returns {Entry[]} */
 function entries() {
   const places = ["home", "inbox", "lab", "chat", "audit", "settings"].map((page) => ({ words: t(`nav.${page}`), kind: t("palette.page"), act: () => goTo(`#/${page}`) }));
-  const waiting = (home.value?.inbox.items ?? []).filter((/** @type {any} */ item) => item.id).map((/** @type {any} */ item) => ({ words: `${item.code} ${item.label}`, kind: t("palette.waits"), act: () => goTo(`#/inbox/${item.id}`) }));
+  const waiting = (home.value?.inbox.items ?? []).filter((/** @type {any} */ item) => item.id).map((/** @type {any} */ item) => ({ words: item.label, id: item.code, kind: t("palette.waits"), act: () => goTo(`#/inbox/${item.id}`) }));
   const services = (home.value?.services.services ?? []).map((/** @type {any} */ one) => ({ words: one.label, kind: t("palette.service"), act: () => goTo(`#/lab/services/${one.id}`) }));
-  const runs = (actions.value?.actions ?? []).map((/** @type {any} */ action) => ({ words: `${action.label} ${action.id}`, kind: t("palette.action"), pill: tierPill(action), act: () => goTo(`#/lab/actions/${action.id}`) }));
+  const runs = (actions.value?.actions ?? []).map((/** @type {any} */ action) => ({ words: action.label, id: action.id, kind: t("palette.action"), pill: tierPill(action), act: () => goTo(`#/lab/actions/${action.id}`) }));
   return [...places, ...waiting, ...services, ...runs, { words: t("palette.freeze"), kind: t("palette.act"), act: () => void freeze() }, { words: t("keys.title"), kind: t("palette.act"), act: showKeys }];
 }
 
@@ -47,10 +47,10 @@ export function openPalette() {
   };
   const draw = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    shown = entries().filter((entry) => words.every((word) => entry.words.toLowerCase().includes(word))).slice(0, SHOWN_MAX);
+    shown = entries().filter((entry) => words.every((word) => `${entry.words} ${entry.id ?? ""}`.toLowerCase().includes(word))).slice(0, SHOWN_MAX);
     chosen = Math.min(chosen, Math.max(0, shown.length - 1));
     mount(list, ...(shown.length === 0 ? [el("li", { class: "muted item", role: "option", "aria-disabled": "true" }, t("palette.nothing"))] : shown.map((entry, index) =>
-      el("li", { role: "option", id: `palette-${index}`, "aria-selected": String(index === chosen), onclick: () => pick(entry) }, el("span", { class: "grow wrap" }, entry.words), entry.pill, el("span", { class: "muted small" }, entry.kind)))));
+      el("li", { role: "option", id: `palette-${index}`, "aria-selected": String(index === chosen), onclick: () => pick(entry) }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, entry.words), entry.id ? el("code", { class: "muted wrap" }, entry.id) : null), entry.pill, el("span", { class: "muted small kind" }, entry.kind)))));
     input.setAttribute("aria-activedescendant", shown.length > 0 ? `palette-${chosen}` : "");
     list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   };

@@ -85,7 +85,15 @@ async fn the_chain_has_no_gap_whatever_is_rolled_back() {
 
         let page = engine
             .store
-            .read(|tx| Box::pin(async move { audit::list(tx, Some("s1"), None, 5).await }))
+            .read(|tx| {
+                Box::pin(async move {
+                    let filter = audit::Filter {
+                        subject: Some("s1".to_owned()),
+                        ..audit::Filter::default()
+                    };
+                    audit::list(tx, &filter, None, 5).await
+                })
+            })
             .await
             .unwrap();
         assert!(

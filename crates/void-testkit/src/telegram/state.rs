@@ -52,6 +52,7 @@ pub(crate) struct State {
     pub calls: Vec<Call>,
     pub polls: u64,
     pub poller: u64,
+    pub delivered: u64,
     pub rate_limited: u64,
     pub faults: HashMap<&'static str, VecDeque<Fault>>,
     pub repeat: usize,
@@ -76,6 +77,7 @@ impl State {
             calls: Vec::new(),
             polls: 0,
             poller: 0,
+            delivered: 0,
             rate_limited: 0,
             faults: HashMap::new(),
             repeat: 1,
@@ -104,7 +106,13 @@ impl State {
     /// Confirms what is before `offset` and gives out the rest.
     pub(crate) fn updates_from(&mut self, offset: i64, limit: usize) -> Vec<Value> {
         let number = |update: &Value| update["update_id"].as_i64().unwrap_or(0);
-        self.updates.retain(|update| number(update) >= offset);
+        while self
+            .updates
+            .front()
+            .is_some_and(|update| number(update) < offset)
+        {
+            self.updates.pop_front();
+        }
         let mut due: Vec<Value> = self.updates.iter().take(limit).cloned().collect();
         if self.repeat > 1 {
             due.reverse();
@@ -113,7 +121,12 @@ impl State {
                 .flat_map(|update| vec![update.clone(); self.repeat])
                 .collect();
         }
+        self.delivered += due.len() as u64;
         due
+    }
+
+    pub(crate) fn unconfirmed(&self) -> usize {
+        self.updates.len()
     }
 
     pub(crate) fn rewind(&mut self) {

@@ -287,6 +287,16 @@ fn notify_lines(notify: &NotifySettings) -> Vec<Line> {
             &notify.telegram_users.source,
         ),
         line(
+            "notify.telegram.approve",
+            notify.telegram_approve.value.to_string(),
+            &notify.telegram_approve.source,
+        ),
+        line(
+            "notify.telegram.approvals_per_day",
+            notify.telegram_approvals_per_day.value.to_string(),
+            &notify.telegram_approvals_per_day.source,
+        ),
+        line(
             "notify.ntfy.url",
             or_dash(notify.ntfy_url.value.clone()),
             &notify.ntfy_url.source,

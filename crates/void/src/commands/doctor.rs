@@ -4,10 +4,11 @@
 //! Hosts are asked by the server, which has the connections and the trusted keys. The names of the
 //! checks are stable: `catalogue`, `services`, `settings`, `data`, `disk`, `ssh key`, `secret file`, `backups`,
 //! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `freeze`, `clock`,
-//! `host`, `host key`, `audit`.
+//! `host`, `host key`, `node`, `channel`, `audit`.
 
 mod audit;
 mod backups;
+mod channels;
 mod clocks;
 mod data;
 mod definitions;
@@ -45,6 +46,7 @@ async fn look(session: &Session<'_>, findings: &mut Findings) {
         Some(server) => {
             hosts::check(&server.client, findings).await;
             nodes::check(&server.client, findings).await;
+            channels::check(&server.client, findings).await;
             audit::check_served(&server, findings).await;
         }
         None => {

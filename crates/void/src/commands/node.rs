@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Session;
-use super::rows::word;
+use super::rows::{given, word};
 use super::run::segment;
 use super::serve::start_log;
 use crate::cli::{NodeCommand, NodeJoinArgs, NodeRunArgs};
@@ -114,15 +114,15 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
 
 fn row(node: &Value) -> Vec<String> {
     let here = node.get("here") == Some(&Value::Bool(true));
-    let seen = match (here, word(node, "seen_at")) {
-        (true, _) => "now".to_owned(),
-        (false, "") => "never".to_owned(),
-        (false, at) => at.to_owned(),
+    let seen = match (here, given(node, "seen_at")) {
+        (true, _) => "now",
+        (false, None) => "never",
+        (false, Some(at)) => at,
     };
     vec![
         word(node, "name").to_owned(),
         word(node, "state").to_owned(),
-        seen,
+        seen.to_owned(),
         word(node, "version").to_owned(),
         worries(node).join("; "),
     ]
@@ -136,14 +136,11 @@ pub(super) fn worries(node: &Value) -> Vec<String> {
         "newer" => worries.push("newer than the server".to_owned()),
         _ => {}
     }
-    if !word(node, "drift").is_empty() {
-        worries.push(format!("list: {}", word(node, "drift")));
+    if let Some(drift) = given(node, "drift") {
+        worries.push(format!("list: {drift}"));
     }
-    if !word(node, "twin_at").is_empty() {
-        worries.push(format!(
-            "its secret was on two machines at {}",
-            word(node, "twin_at")
-        ));
+    if let Some(at) = given(node, "twin_at") {
+        worries.push(format!("its secret was on two machines at {at}"));
     }
     let joined = word(node, "state") == "joined";
     if joined && node.get("here") == Some(&Value::Bool(false)) {

@@ -11,6 +11,11 @@ pub(super) fn word<'a>(row: &'a Value, name: &str) -> &'a str {
     row.get(name).and_then(Value::as_str).unwrap_or("-")
 }
 
+/// Where it makes a difference whether anything was said.
+pub(super) fn given<'a>(row: &'a Value, name: &str) -> Option<&'a str> {
+    row.get(name).and_then(Value::as_str)
+}
+
 /// The state in words that never say more than is known.
 pub(super) fn state(row: &Value) -> (&'static str, Tone) {
     match (word(row, "status"), word(row, "verification")) {
@@ -112,7 +117,8 @@ pub(super) fn show(output: &Output, row: &Value) {
             format!("\"{}\"", text::escaped(word(row, "reason"))),
         );
     }
-    for (number, line) in word(row, "diff").lines().enumerate() {
+    let diff = given(row, "diff").unwrap_or_default();
+    for (number, line) in diff.lines().enumerate() {
         let name = if number == 0 { "their diff" } else { "" };
         field(name, text::escaped(line));
     }

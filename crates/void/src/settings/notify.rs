@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use void_control::notifications::TELEGRAM_API_URL;
+use void_domain::limits;
 use void_domain::notifications::{QuietHours, Zone};
 
 use super::{Environment, Reference, Source, Sourced, optional, reference};
@@ -24,6 +25,8 @@ struct TelegramTable {
     api_url: Option<String>,
     proxy: Option<String>,
     allowed_users: Vec<i64>,
+    approve: Option<bool>,
+    approvals_per_day: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -57,6 +60,8 @@ pub(crate) struct NotifySettings {
     pub telegram_api_url: Sourced<String>,
     pub telegram_proxy: Sourced<Option<String>>,
     pub telegram_users: Sourced<Vec<i64>>,
+    pub telegram_approve: Sourced<bool>,
+    pub telegram_approvals_per_day: Sourced<u32>,
     pub ntfy_url: Sourced<Option<String>>,
     pub ntfy_token: Sourced<Option<Reference>>,
     pub ntfy_approve: Sourced<bool>,
@@ -115,6 +120,17 @@ pub(super) fn merge(
             value: table.telegram.proxy,
         },
         telegram_users: users(environment, table.telegram.allowed_users)?,
+        telegram_approve: Sourced {
+            source: file_or_default(table.telegram.approve.is_some()),
+            value: table.telegram.approve.unwrap_or(true),
+        },
+        telegram_approvals_per_day: Sourced {
+            source: file_or_default(table.telegram.approvals_per_day.is_some()),
+            value: table
+                .telegram
+                .approvals_per_day
+                .unwrap_or(limits::TELEGRAM_APPROVALS_PER_DAY),
+        },
         ntfy_url: optional(environment, "NTFY_URL", table.ntfy.url),
         ntfy_token: reference(
             environment,

@@ -564,6 +564,7 @@ fn hostile_words_never_reach_a_terminal_as_themselves() {
         shown.contains("their words") && !shown.contains("\nAPPROVED") && !shown.contains('\u{1b}'),
         "{shown:?}"
     );
+    assert!(!shown.contains("their diff"), "there is none: {shown}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! next command, ends with 1, changes nothing and shows no secret.
 
 mod audit;
+mod channels;
 mod clocks;
 mod files;
 mod fuse;

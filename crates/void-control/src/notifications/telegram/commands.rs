@@ -2,7 +2,7 @@
 //! about a proposal, whoever writes it.
 
 use serde_json::Value;
-use void_domain::actors::{Actor, Surface};
+use void_domain::actors::Actor;
 use void_domain::notifications::Target;
 use void_domain::proposals::Status;
 use void_store::StoreError;
@@ -39,7 +39,7 @@ pub(super) async fn heard(control: &Control, bot: &Bot, message: &Value) -> Resu
     };
     match command {
         "/status" => say(control, bot, user, &status(control).await?, None).await,
-        "/freeze" => say(control, bot, user, &freeze(control, user).await?, None).await,
+        "/freeze" => say(control, bot, user, &freeze(control, bot, user).await?, None).await,
         "/inbox" => {
             let (text, keyboard) = list(control, user).await?;
             say(control, bot, user, &text, Some(keyboard)).await;
@@ -111,8 +111,8 @@ async fn status(control: &Control) -> Result<String, StoreError> {
     ))
 }
 
-async fn freeze(control: &Control, user: i64) -> Result<String, StoreError> {
-    let surface = Surface::Telegram { user };
+async fn freeze(control: &Control, bot: &Bot, user: i64) -> Result<String, StoreError> {
+    let surface = bot.surface(user);
     let ctx = owner_ctx(control, Actor::Owner { surface })?;
     let reason = Some("from Telegram".to_owned());
     match freezes::freeze(control, &ctx, reason, None).await {

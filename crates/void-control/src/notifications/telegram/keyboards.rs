@@ -1,7 +1,6 @@
 //! Buttons. Each carries a key of its own and nothing else; what a yes needs is decided by policy.
 
 use serde_json::{Value, json};
-use void_domain::actors::Surface;
 use void_domain::notifications::messages::{self, Message};
 use void_domain::notifications::{Because, Meaning, Target};
 use void_domain::policy::{Offer, offer};
@@ -39,10 +38,9 @@ pub(super) async fn card(
         return Ok(keyboard(&[]));
     };
     // What cannot be read whole here is not approved here.
-    let offered = if message.is_whole {
-        offer(Surface::Telegram { user }, proposal.wish.risk)
-    } else {
-        Offer::LinkOnly
+    let offered = match control.notifiers.telegram() {
+        Some(bot) if message.is_whole => offer(bot.surface(user), proposal.wish.risk),
+        Some(_) | None => Offer::LinkOnly,
     };
     let mut first = match offered {
         Offer::TwoTaps => vec![button("Approve…", ask)],

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use void_domain::actors::{Actor, Surface};
+use void_domain::actors::Actor;
 use void_domain::notifications::{Channel, Key, Meaning, Target, messages};
+use void_domain::policy::{Allowance, Offer, Refusal, offer};
 use void_domain::proposals::Proposal;
 use void_domain::text;
 use void_store::notifications;
@@ -15,7 +16,7 @@ use void_store::{StoreError, proposals};
 use super::{Bot, CallError, admit, chats, commands, is_broken, keyboards};
 use crate::control::Control;
 use crate::notifications::acts::{self, owner_ctx};
-use crate::notifications::{frame, keys};
+use crate::notifications::{allowance, frame, keys};
 use crate::proposals::{Answer, DecideError};
 use crate::records;
 
@@ -242,6 +243,9 @@ impl Tap<'_> {
                 Ok("That took too long, nothing ran. Tap Approve… again.".to_owned())
             }
             Meaning::Ask => {
+                if let Some(why) = self.not_here(&proposal).await? {
+                    return Ok(elsewhere(control, &proposal, &why));
+                }
                 let keyboard = keyboards::confirm(control, &self.target, &proposal).await?;
                 self.show(keyboard).await;
                 Ok(String::new())
@@ -255,8 +259,8 @@ impl Tap<'_> {
                 self.back(&proposal).await?;
                 Ok(String::new())
             }
-            Meaning::Approve => self.decide(Answer::Approve).await,
-            Meaning::RejectBecause(_) => self.decide(Answer::Reject).await,
+            Meaning::Approve => self.decide(&proposal, Answer::Approve).await,
+            Meaning::RejectBecause(_) => self.decide(&proposal, Answer::Reject).await,
             Meaning::Show | Meaning::Test => Ok(TOO_OLD.to_owned()),
         }
     }
@@ -277,14 +281,41 @@ impl Tap<'_> {
         }
     }
 
-    async fn decide(&self, answer: Answer) -> Result<String, StoreError> {
-        let surface = Surface::Telegram { user: self.user() };
+    /// Why a yes would not count here. The decision itself is judged again.
+    async fn not_here(&self, proposal: &Proposal) -> Result<Option<String>, StoreError> {
+        let (control, surface) = (self.control.clone(), self.bot.surface(self.user()));
+        if offer(surface, proposal.wish.risk) == Offer::LinkOnly {
+            return Ok(Some(DecideError::OtherSurfaceNeeded.to_string()));
+        }
+        let now = control.clock.now();
+        let allowance = self
+            .control
+            .store
+            .read(move |tx| Box::pin(async move { allowance(tx, &control, surface, now).await }));
+        Ok(match allowance.await? {
+            Allowance::Left => None,
+            Allowance::Spent { per_day } => Some(Refusal::AllowanceSpent { per_day }.message()),
+        })
+    }
+
+    async fn decide(&self, proposal: &Proposal, answer: Answer) -> Result<String, StoreError> {
+        let surface = self.bot.surface(self.user());
         let ctx = owner_ctx(self.control, Actor::Owner { surface })?;
         match acts::decide(self.control, &ctx, &self.key, answer).await {
             Ok(_) if answer == Answer::Approve => Ok("Approved.".to_owned()),
             Ok(_) => Ok("Rejected.".to_owned()),
             Err(DecideError::Store(error)) => Err(error),
-            Err(error) => Ok(text::escaped(&error.to_string())),
+            Err(error) => {
+                let why = text::escaped(&error.to_string());
+                match self.not_here(proposal).await? {
+                    Some(_) if answer == Answer::Approve => {
+                        // The key is used up; the card gets new ones.
+                        self.back(proposal).await?;
+                        Ok(elsewhere(self.control, proposal, &why))
+                    }
+                    Some(_) | None => Ok(why),
+                }
+            }
         }
     }
 
@@ -339,6 +370,14 @@ impl Tap<'_> {
             Target::Telegram { user } => user,
             Target::Ntfy | Target::Webhook { .. } => 0,
         }
+    }
+}
+
+/// Why not here, and where else.
+fn elsewhere(control: &Control, proposal: &Proposal, why: &str) -> String {
+    match control.notifiers.link(proposal.code.as_str()) {
+        Some(link) => format!("{why}: {link}"),
+        None => format!("{why}: void inbox approve {}", proposal.code),
     }
 }
 

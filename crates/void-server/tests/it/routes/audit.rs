@@ -20,6 +20,41 @@ const ENTRY: [&str; 10] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_record_is_found_by_who_and_what_and_walked_to_its_head() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let owner = app.owner();
+        let row = app.queue("stop-a").await;
+        owner.decide(&row, "reject").await.ok();
+        app.agent("ann").await.run("touch-a").await.ok();
+        let verbs = |page: &Value| -> Vec<(String, String)> {
+            let word = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
+            let entries = page["entries"].as_array().unwrap();
+            let pair = |entry| (word(entry, "actor"), word(entry, "verb"));
+            entries.iter().map(pair).collect()
+        };
+        let rejected = owner.get("/api/audit?verb=proposal.rejected").await.ok();
+        assert_eq!(verbs(&rejected).len(), 1);
+        let by_agents = verbs(&owner.get("/api/audit?actor=agent-ann").await.ok());
+        assert!(!by_agents.is_empty());
+        assert!(by_agents.iter().all(|(actor, _)| actor.starts_with("agent-ann")));
+        let both = verbs(&owner.get("/api/audit?actor=owner&verb=proposal.").await.ok());
+        assert!(both.iter().all(|(actor, verb)| actor.starts_with("owner") && verb.starts_with("proposal.")));
+        assert_eq!(both.len(), 2, "{both:?}");
+        // A sign of a pattern is a sign.
+        assert!(verbs(&owner.get("/api/audit?verb=proposal%25").await.ok()).is_empty());
+        assert!(verbs(&owner.get("/api/audit?actor=_").await.ok()).is_empty());
+
+        let (seq, hash) = app.audit_head().await;
+        let verdict = owner.get("/api/audit-verify").await.ok();
+        assert_eq!(verdict["intact"], true);
+        assert_eq!(verdict["checked"], seq);
+        assert_eq!(verdict["head"], json!({"seq": seq, "hash": hash}));
+        assert_eq!(verdict["problem"], Value::Null);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_record_is_paged_newest_first_and_found_by_subject() {
     for engine in Engine::both().await {
         let app = App::on(engine).await;

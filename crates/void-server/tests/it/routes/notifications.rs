@@ -255,6 +255,8 @@ fn settings_that_cannot_work_are_refused_without_repeating_a_secret() {
             api_url: url.to_owned(),
             proxy: None,
             allowed_users: Vec::new(),
+            may_approve: true,
+            approvals_per_day: 1,
             poll_for: Duration::from_secs(1),
         }),
         ..nothing()

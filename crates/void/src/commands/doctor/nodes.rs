@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::findings::Findings;
 use crate::client::Client;
 use crate::commands::node::worries;
-use crate::commands::rows::word;
+use crate::commands::rows::{given, word};
 
 pub(super) async fn check(client: &Client, findings: &mut Findings) {
     // Whether the owner may ask was said where the hosts were asked.
@@ -32,10 +32,9 @@ fn joined(name: &str, node: &Value, findings: &mut Findings) {
         findings.fine("node", format!("{name}: here, its list fits"));
         return;
     }
-    let next = if word(node, "drift").is_empty() {
-        "systemctl status void-node, on that machine".to_owned()
-    } else {
-        format!("void provision node {name}")
+    let next = match given(node, "drift") {
+        None => "systemctl status void-node, on that machine".to_owned(),
+        Some(_) => format!("void provision node {name}"),
     };
     findings.warn("node", format!("{name}: {}", worries.join("; ")), next);
 }

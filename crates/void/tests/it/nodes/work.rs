@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use void_testkit::{eventually_blocking, postgres_database};
 
 use super::stand::{Stand, catalogue, nodes, row, rows_at_rest, run_to_end, wait_until_here};
+use crate::doctor::{amiss, fine, report};
 use crate::lab::{Server, word};
 
 fn joined() -> (Stand, Server, super::stand::NodeProcess) {
@@ -113,6 +114,29 @@ fn frozen_nothing_goes_out_to_a_node() {
     assert_eq!(
         (word(&row, "status"), stand.count("restart-web")),
         ("executed", 1)
+    );
+}
+
+/// What is well is not worried about, and what is not is named with the next command.
+#[test]
+fn the_doctor_and_the_list_name_what_is_wrong_with_a_node_and_nothing_else() {
+    let (stand, server, mut node) = joined();
+    let found = report(&stand.lab);
+    fine(&found, "node");
+    let listed = String::from_utf8(stand.lab.void(&["node", "ls"]).stdout).unwrap();
+    let line = listed.lines().find(|line| line.starts_with("n1")).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words[..3], ["n1", "joined", "now"], "{line}");
+    assert_eq!(words.len(), 4, "{line}");
+    node.kill();
+    eventually_blocking("it to be away", || {
+        (nodes(&server)[0]["here"] == json!(false)).then_some(())
+    });
+    let found = amiss(&report(&stand.lab), "node");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (word(&found[0], "message"), word(&found[0], "next")),
+        ("n1: away", "systemctl status void-node, on that machine")
     );
 }
 

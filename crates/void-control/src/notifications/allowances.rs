@@ -1,0 +1,32 @@
+//! How much a chat may still approve. It is counted from the record, so that no restart forgets it, and
+//! over all accounts: whoever holds the bot holds them all.
+
+use std::time::Duration;
+
+use void_domain::actors::Surface;
+use void_domain::notifications::BY_TELEGRAM;
+use void_domain::policy::Allowance;
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, proposals};
+
+use crate::control::Control;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(crate) async fn allowance(
+    tx: &mut Tx,
+    control: &Control,
+    surface: Surface,
+    now: Timestamp,
+) -> Result<Allowance, StoreError> {
+    let (Surface::Telegram { .. }, Some(bot)) = (surface, control.notifiers.telegram()) else {
+        return Ok(Allowance::Left);
+    };
+    let per_day = bot.approvals_per_day();
+    let count = proposals::approvals_since(tx, BY_TELEGRAM, now.minus(DAY)).await?;
+    Ok(if count < u64::from(per_day) {
+        Allowance::Left
+    } else {
+        Allowance::Spent { per_day }
+    })
+}
