@@ -69,12 +69,15 @@ export function say(key, values = {}) {
 /** Whether the catalogue of words knows a key; parts of the page come later. @param {string} key */
 export const says = (key) => STRINGS[key] !== undefined;
 
-/** Every rule of axe-core that WCAG 2.2 AA and good practice ask for. @param {any} page @returns {Promise<string[]>} */
-export async function axe(page) {
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** Every rule of axe-core that WCAG 2.2 AA and good practice ask for, or some. @param {any} page @param {string[]} [rules] @returns {Promise<string[]>} */
+export async function axe(page, rules) {
+  const what = JSON.stringify(rules ? { type: "rule", values: rules } : { type: "tag", values: TAGS });
   const cdp = await page.context().newCDPSession(page);
   // By the debugger: the page's own policy lets no script in.
   await cdp.send("Runtime.evaluate", { expression: `if (!window.axe) { ${AXE_SOURCE} }` });
-  const run = `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] })
+  const run = `axe.run(document, { runOnly: ${what}, resultTypes: ["violations"] })
     .then(({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) => id + ": " + help + " at " + node.target.join(" "))))`;
   const { result, exceptionDetails } = await cdp.send("Runtime.evaluate", { expression: run, awaitPromise: true, returnByValue: true });
   await cdp.detach();

@@ -13,11 +13,11 @@ const STOP_MS = 10_000;
 
 /** @typedef {Awaited<ReturnType<typeof demo>>} Lab */
 
-/** The rehearsal lab, with the link that it prints. @param {{telegram?: string}} [how] */
+/** The rehearsal lab, with the link that it prints. @param {{telegram?: string, port?: number}} [how] */
 export async function demo(how = {}) {
   const folder = await mkdtemp(join(FOLDER, "demo-"));
   const more = how.telegram ? ["--telegram-base", how.telegram] : [];
-  const running = run(["demo", "--port", "0", "--json", ...more], { TMPDIR: folder });
+  const running = run(["demo", "--port", String(how.port ?? 0), "--json", ...more], { TMPDIR: folder });
   const facts = JSON.parse(await running.firstLine());
   const token = (await readFile(join(facts.data, "owner.token"), "utf8")).trim();
   return lab(running, new URL(facts.url).origin, token, facts);
