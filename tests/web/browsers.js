@@ -1,6 +1,7 @@
 // Debian's Chromium, one for all tests, and pages that remember what went wrong in them.
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { AXE_SOURCE, CHROMIUM, chromium } from "./packages.js";
 
 /** Names of foreign sites; all of them are this machine. */
@@ -56,7 +57,7 @@ export function watch(page) {
   return seen;
 }
 
-const { STRINGS } = await import(`data:text/javascript,${encodeURIComponent(readFileSync(new URL("../../crates/void-server/ui/strings.js", import.meta.url), "utf8"))}`);
+const { STRINGS } = await import(`data:text/javascript,${encodeURIComponent(readFileSync(join(process.env.VOID_UI_DIR ?? join(import.meta.dirname, "../../crates/void-server/ui"), "strings.js"), "utf8"))}`);
 
 /** What the page says under a key. @param {string} key @param {Record<string, string | number>} [values] */
 export function say(key, values = {}) {

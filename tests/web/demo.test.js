@@ -24,7 +24,7 @@ describe("the first minute", () => {
     const row = (await lab.owner("GET", "/api/actions/recent")).recent[0];
     assert.equal(row.status, "executed");
     assert.deepEqual(row.transitions.map((/** @type {any} */ step) => step.to), ["pending", "approved", "running", "executed"]);
-    await page.goto(`${lab.base}/#/inbox/${row.id}`);
+    await page.goto(`${new URL(page.url()).origin}/#/inbox/${row.id}`);
     const done = card(page, STOP);
     await done.getByText(say("step.approved")).waitFor();
     await done.getByRole("button", { name: "Start iVentoy (rehearsal)" }).waitFor();
@@ -35,7 +35,7 @@ describe("the first minute", () => {
   test("a service that is down is fixed by a safe action, and the page says so only after the check", async () => {
     const { context, page, seen } = await openPage(lab, { width: DESK });
     await page.goto(`${lab.base}/#/home`);
-    const worry = page.locator("article.worry");
+    const worry = page.locator("article.worry").filter({ hasText: "Caddy" });
     await worry.waitFor();
     const ran = await lab.owner("POST", "/api/actions/restart-caddy/run", { reason: "it is down" });
     await worry.waitFor({ state: "detached" });

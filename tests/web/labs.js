@@ -20,7 +20,8 @@ export async function demo(how = {}) {
   const running = run(["demo", "--port", String(how.port ?? 0), "--json", ...more], { TMPDIR: folder });
   const facts = JSON.parse(await running.firstLine());
   const token = (await readFile(join(facts.data, "owner.token"), "utf8")).trim();
-  return lab(running, new URL(facts.url).origin, token, facts);
+  // By the address, so that no resolver is asked; the printed link says localhost, where passkeys work.
+  return lab(running, `http://127.0.0.1:${new URL(facts.url).port}`, token, facts);
 }
 
 /**

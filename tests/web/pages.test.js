@@ -83,9 +83,9 @@ describe("every page", () => {
 
 /** @param {string} state @param {import("./labs.js").Lab} lab */
 function sections(state, lab) {
-  const settings = ["channels", "sign-in", "agents", "nodes", "backups", "appearance", "doctor"].map((one) => `settings/${one}`);
+  const settings = ["channels", "sign-in", "appearance", "nodes", "agents", "backups", "tokens", "integrations", "doctor", "about"].map((one) => `settings/${one}`);
   if (state !== "typical") return settings;
-  return [...settings, `inbox/${lab.facts.waiting}`, "inbox/0000", "lab/services/caddy", "lab/actions/restart-caddy", `/inbox/${lab.facts.waiting}`, "/inbox/0000"];
+  return [...settings, `inbox/${lab.facts.waiting}`, "inbox/0000", "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/restart-caddy", "lab/actions/stop-ct107", "audit/3", `/inbox/${lab.facts.waiting}`, "/inbox/0000"];
 }
 
 /** Light with every rule, dark with those that colours can break; all of them in a deep run. @param {any} page @param {string} name @param {number} width */
