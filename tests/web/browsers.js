@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AXE_SOURCE, CHROMIUM, chromium } from "./packages.js";
+import { until } from "./waiting.js";
 
 /** Names of foreign sites; all of them are this machine. */
 export const FOREIGN_NAMES = ["evil.example", "rebind.example"];
@@ -20,6 +21,13 @@ export async function closeBrowser() {
   launched = null;
 }
 
+/** What a test opened and, if it failed, left open. @type {Set<any>} */
+const opened = new Set();
+export async function closePages() {
+  for (const context of opened) await context.unrouteAll({ behavior: "ignoreErrors" }).then(() => context.close()).catch(() => {});
+  opened.clear();
+}
+
 /**
  * A page of the lab, signed in unless told otherwise. `seen` collects what no page may do: errors in the
  * console, exceptions, dialogs, and every request.
@@ -34,6 +42,7 @@ export async function openPage(lab, how = {}) {
     javaScriptEnabled: js, serviceWorkers, locale: "en-GB", timezoneId: "UTC",
     storageState: { cookies: [], origins: [{ origin: base, localStorage: Object.entries(keep).map(([name, value]) => ({ name, value })) }] },
   });
+  opened.add(context);
   if (signedIn) await giveSession(context, lab, base);
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
@@ -42,19 +51,35 @@ export async function openPage(lab, how = {}) {
 }
 
 /** @param {any} context @param {import("./labs.js").Lab} lab @param {string} base */
-export async function giveSession(context, lab, base) {
+async function giveSession(context, lab, base) {
   const [name = "", ...value] = (await lab.session(base)).split("=");
   await context.addCookies([{ name, value: value.join("="), domain: new URL(base).hostname, path: "/", httpOnly: true, sameSite: "Strict" }]);
 }
 
 /** @param {any} page */
 export function watch(page) {
-  const seen = { /** @type {string[]} */ errors: [], /** @type {string[]} */ dialogs: [], /** @type {string[]} */ requests: [] };
+  const seen = { /** @type {string[]} */ errors: [], /** @type {string[]} */ dialogs: [], /** @type {string[]} */ requests: [], /** @type {Set<any>} */ open: new Set() };
   page.on("console", (/** @type {any} */ line) => { if (line.type() === "error" || /Content Security Policy|TrustedHTML|TrustedScript/.test(line.text())) seen.errors.push(`${line.text()} (${line.location().url})`); });
   page.on("pageerror", (/** @type {Error} */ error) => seen.errors.push(`exception: ${error.message}`));
   page.on("dialog", (/** @type {any} */ dialog) => { seen.dialogs.push(dialog.message()); void dialog.dismiss(); });
-  page.context().on("request", (/** @type {any} */ request) => seen.requests.push(request.url()));
+  page.context().on("request", (/** @type {any} */ request) => {
+    seen.requests.push(request.url());
+    if (!/\/api\/(events|conversations\/.*\/stream)/.test(request.url())) seen.open.add(request);
+  });
+  for (const end of ["requestfinished", "requestfailed"]) page.context().on(end, (/** @type {any} */ request) => seen.open.delete(request));
   return seen;
+}
+
+/** The page has drawn what it asked for. @param {any} page @param {ReturnType<typeof watch>} seen */
+export async function settled(page, seen) {
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  for (let calm = 0; calm < 2;) {
+    await until("every answer is there", () => seen.open.size === 0);
+    await page.waitForFunction(() => ![...document.querySelectorAll(".loading")].some((node) => node.checkVisibility()));
+    // What was drawn may ask for more.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    calm = seen.open.size === 0 ? calm + 1 : 0;
+  }
 }
 
 const { STRINGS } = await import(`data:text/javascript,${encodeURIComponent(readFileSync(join(process.env.VOID_UI_DIR ?? join(import.meta.dirname, "../../crates/void-server/ui"), "strings.js"), "utf8"))}`);

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { axe, DESK, openPage, overflow, PHONE, say } from "./browsers.js";
+import { axe, DESK, openPage, overflow, PHONE, say, settled } from "./browsers.js";
 import { demo, serve } from "./labs.js";
 import { IS_DEEP, SCREENSHOTS } from "./packages.js";
 
@@ -38,7 +38,7 @@ describe("every page", () => {
         const found = [];
         for (const place of [...PLACES, ...sections(state, lab)]) {
           await page.goto(`${lab.base}/${place.startsWith("/") ? place.slice(1) : `#/${place}`}`);
-          found.push(...await look(page, `${state}-${place}`, width));
+          found.push(...await look(page, seen, `${state}-${place}`, width));
         }
         // A browser writes every refused reading down, the ones that were wanted too.
         found.push(...seen.errors.filter((line) => !(state === "error" ? line.includes("500") : /404.*\/0000/.test(line))));
@@ -53,13 +53,13 @@ describe("every page", () => {
       const found = [];
       const stranger = await openPage(labs.typical, { width, signedIn: false });
       await stranger.page.goto(labs.typical?.base);
-      found.push(...await look(stranger.page, "login", width), ...stranger.seen.errors);
+      found.push(...await look(stranger.page, stranger.seen, "login", width), ...stranger.seen.errors);
       await stranger.context.close();
       const broken = await openPage(labs.typical, { width });
       await broken.page.route("**/api/home", (/** @type {any} */ route) => route.fulfill(FAILURE));
       await broken.page.goto(labs.typical?.base);
       await broken.page.getByText("The store cannot be read. Look at the disk.").waitFor();
-      found.push(...await look(broken.page, "nothing-readable", width));
+      found.push(...await look(broken.page, broken.seen, "nothing-readable", width));
       await broken.context.close();
       assert.deepEqual(gathered(found), []);
     }
@@ -69,11 +69,11 @@ describe("every page", () => {
     const lab = /** @type {import("./labs.js").Lab} */ (labs.typical);
     const agent = await lab.agent("a-very-long-agent-name-that-nobody-would-choose-but-somebody-w");
     const asked = await agent("POST", "/api/actions/reboot-ct101/run", { reason: `${"unbreakable".repeat(30)} https://example.org/${"path/".repeat(40)}` });
-    const { context, page } = await openPage(lab, { width: NARROW });
+    const { context, page, seen } = await openPage(lab, { width: NARROW });
     const wide = [];
     for (const place of [...PLACES, `inbox/${asked.action_row_id}`, `/inbox/${asked.action_row_id}`]) {
       await page.goto(`${lab.base}/${place.startsWith("/") ? place.slice(1) : `#/${place}`}`);
-      await settled(page);
+      await settled(page, seen);
       if ((await overflow(page)) > 0) wide.push(place);
     }
     await context.close();
@@ -88,9 +88,9 @@ function sections(state, lab) {
   return [...settings, `inbox/${lab.facts.waiting}`, "inbox/0000", "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/restart-caddy", "lab/actions/stop-ct107", "audit/3", `/inbox/${lab.facts.waiting}`, "/inbox/0000"];
 }
 
-/** Light with every rule, dark with those that colours can break; all of them in a deep run. @param {any} page @param {string} name @param {number} width */
-async function look(page, name, width) {
-  await settled(page);
+/** Light with every rule, dark with those that colours can break; all of them in a deep run. @param {any} page @param {any} seen @param {string} name @param {number} width */
+async function look(page, seen, name, width) {
+  await settled(page, seen);
   const found = [];
   for (const theme of /** @type {const} */ (["light", "dark"])) {
     await page.emulateMedia({ colorScheme: theme });
@@ -113,13 +113,6 @@ function gathered(found) {
     places.set(what, [...places.get(what) ?? [], place]);
   }
   return [...places].map(([what, where]) => `${what} (${where.length}: ${where.slice(0, 3).join(", ")})`);
-}
-
-/** Nothing is being loaded any more. @param {any} page */
-async function settled(page) {
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  await page.waitForFunction(() => !document.querySelector(".loading"));
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 }
 
 /** Something ran, something failed, something was said. @param {import("./labs.js").Lab} lab */
