@@ -5,6 +5,7 @@ mod access;
 mod app;
 mod bodies;
 mod connections;
+mod cookies;
 mod errors;
 mod fence;
 mod json;
@@ -20,6 +21,6 @@ mod takeovers;
 mod wire;
 
 pub use access::Access;
-pub use app::{App, ServerConfig, router};
+pub use app::{App, ServerConfig, page_url, router};
 pub use connections::{Bound, serve};
 pub use openapi::document;
