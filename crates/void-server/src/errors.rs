@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use void_control::StoreError;
+use void_control::credentials::CredentialError;
 
 /// Small to hand on: most calls succeed.
 #[derive(Debug)]
@@ -78,6 +79,12 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
     }
 
+    /// The page asks for a proof, sends it to `/api/session/confirm`, and tries again.
+    pub(crate) fn fresh_login_needed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "fresh_login_needed", message)
+            .hint("confirm that it is you, then try again within 5 minutes")
+    }
+
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
@@ -146,6 +153,26 @@ impl ApiError {
             "foreign_origin",
             "this request comes from another site",
         )
+    }
+}
+
+impl From<CredentialError> for ApiError {
+    fn from(error: CredentialError) -> Self {
+        let message = error.to_string();
+        match error {
+            CredentialError::OwnerOnly => Self::owner_only(),
+            CredentialError::SessionNeeded => Self::invalid_field(
+                "cookie",
+                "is missing: this is done in a browser session, not with a token",
+            ),
+            CredentialError::FreshLoginNeeded => Self::fresh_login_needed(message),
+            CredentialError::InvalidPassword(problem) => {
+                Self::invalid_field("password", problem.to_string())
+            }
+            CredentialError::NotFound => Self::not_found(message),
+            CredentialError::Busy(busy) => Self::rate_limited(busy.to_string()),
+            CredentialError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! this machine (DNS rebinding) or across origins. Names and addresses are parsed and compared whole,
 //! never by prefix.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
@@ -24,6 +25,13 @@ pub(crate) struct Fence {
     pub secure_cookie: bool,
 }
 
+/// What a passkey belongs to, and the origin by which its page was reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub relying_party: String,
+    pub origin: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Origin {
     secure: bool,
@@ -40,6 +48,21 @@ struct Authority {
 enum Host {
     Name(String),
     Address(IpAddr),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.secure { "https" } else { "http" };
+        match &self.authority.host {
+            Host::Name(name) => write!(f, "{scheme}://{name}")?,
+            Host::Address(IpAddr::V4(address)) => write!(f, "{scheme}://{address}")?,
+            Host::Address(IpAddr::V6(address)) => write!(f, "{scheme}://[{address}]")?,
+        }
+        match self.authority.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Fence {
@@ -63,6 +86,44 @@ impl Fence {
             secure_cookie: public.as_ref().is_some_and(|origin| origin.secure),
             origins: public.into_iter().collect(),
         }
+    }
+
+    /// The site of the page that a request comes from, if passkeys can belong to it: the owner's own
+    /// name over HTTPS, or this machine by its name. Browsers know none for an address.
+    pub(crate) fn site(&self, headers: &HeaderMap) -> Option<Site> {
+        let origin = match headers.get(header::ORIGIN) {
+            Some(origin) => parse_origin(origin.to_str().ok()?)?,
+            // A page's own reads do not say where it is from, but where they go.
+            None => {
+                let authority = parse_authority(headers.get(header::HOST)?.to_str().ok()?)?;
+                let public = self
+                    .origins
+                    .iter()
+                    .find(|ours| ours.authority.host == authority.host);
+                public.cloned().unwrap_or(Origin {
+                    secure: false,
+                    authority,
+                })
+            }
+        };
+        let Host::Name(name) = &origin.authority.host else {
+            return None;
+        };
+        let known = name == "localhost" || (origin.secure && self.origins.contains(&origin));
+        known.then(|| Site {
+            relying_party: name.clone(),
+            origin: origin.to_string(),
+        })
+    }
+
+    /// By which names this lab is known; they are no passwords.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let hosts = self.origins.iter().map(|origin| &origin.authority.host);
+        let hosts = hosts.filter_map(|host| match host {
+            Host::Name(name) => Some(name.clone()),
+            Host::Address(_) => None,
+        });
+        hosts.chain(["void".to_owned()]).collect()
     }
 
     fn admits(&self, host: &Host, local: Option<IpAddr>) -> bool {

@@ -6,6 +6,7 @@ mod app;
 mod assets;
 mod bodies;
 mod connections;
+mod cookies;
 mod errors;
 mod fence;
 mod json;
@@ -22,6 +23,6 @@ mod takeovers;
 mod wire;
 
 pub use access::Access;
-pub use app::{App, ServerConfig, router};
+pub use app::{App, ServerConfig, page_url, router};
 pub use connections::{Bound, serve};
 pub use openapi::document;

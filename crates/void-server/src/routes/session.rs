@@ -1,37 +1,77 @@
 //! `/api/session`: the owner's browser.
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use axum::{Extension, http::HeaderValue};
+use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::access::Credential;
-use void_control::sessions::{self, SESSION_LASTS, SessionError};
+use void_control::sessions::{self, Place, Proof, SESSION_LASTS, Session, SessionError};
 use void_domain::capabilities::Capability;
 use void_domain::ids::RequestId;
+use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::secrets::Secret;
+use void_domain::sessions::device;
 
-use crate::access::{Admitted, cookie_name};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::connections::Peer;
+use crate::cookies;
 use crate::errors::ApiError;
 use crate::logins::TRIES_MAX;
 use crate::requests::Body;
 
 /// Anybody may send a login, so it is not read as far as other bodies are.
-const LOGIN_BODY_BYTES_MAX: usize = 4 * 1024;
+pub(super) const LOGIN_BODY_BYTES_MAX: usize = 8 * 1024;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WhoResponse {
     pub kind: &'static str,
     pub name: String,
     pub capabilities: Vec<&'static str>,
+    /// The browser session, if that is what was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<OpenSessionResponse>,
+    /// Until when the session may approve what is critical and change how the owner signs in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_until: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OpenSession")]
+pub(crate) struct OpenSessionResponse {
+    pub id: String,
+    pub opened_at: String,
+    /// When the owner last proved who they are; using a session proves nothing.
+    pub authenticated_at: String,
+    pub expires_at: String,
+    /// `token`, `password`, `setup` or `passkey`.
+    pub method: &'static str,
+}
+
+impl OpenSessionResponse {
+    fn new(session: &Session) -> Self {
+        Self {
+            id: session.id.to_string(),
+            opened_at: session.created_at.to_string(),
+            authenticated_at: session.authenticated_at.to_string(),
+            expires_at: session.expires_at.to_string(),
+            method: session.method.as_str(),
+        }
+    }
+}
+
+fn fresh_until(session: &Session) -> String {
+    session
+        .authenticated_at
+        .plus(CRITICAL_AUTH_MAX_AGE)
+        .to_string()
 }
 
 pub(crate) async fn who(admitted: Admitted) -> Json<WhoResponse> {
     let requester = admitted.ctx.actor.requester();
+    let session = admitted.caller.session.as_ref();
     Json(WhoResponse {
         kind: requester.kind.as_str(),
         name: requester.name,
@@ -41,49 +81,111 @@ pub(crate) async fn who(admitted: Admitted) -> Json<WhoResponse> {
             .iter()
             .map(Capability::as_str)
             .collect(),
+        session: session.map(OpenSessionResponse::new),
+        fresh_until: session.map(fresh_until),
     })
 }
 
+/// Exactly one of its members.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionRequest {
     /// The owner's token.
     #[serde(default)]
-    pub token: String,
+    pub token: Option<String>,
+    #[serde(default)]
+    pub password: Option<String>,
+    /// The code of a set-up link.
+    #[serde(default)]
+    pub setup: Option<String>,
+}
+
+impl SessionRequest {
+    fn proof(self) -> Result<Proof, ApiError> {
+        match (self.token, self.password, self.setup) {
+            (Some(token), None, None) => Ok(Proof::Token(Secret::new(token))),
+            (None, Some(password), None) => Ok(Proof::Password(Secret::new(password))),
+            (None, None, Some(code)) => Ok(Proof::Setup(Secret::new(code))),
+            _ => Err(ApiError::invalid_field(
+                "body",
+                "must hold exactly one of token, password, setup and passkey",
+            )),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionResponse {
     pub expires_at: String,
+    /// `token`, `password`, `setup` or `passkey`.
+    pub method: &'static str,
 }
 
 pub(crate) async fn open(
     State(app): State<App>,
     Extension(request_id): Extension<RequestId>,
     Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
     Body(request): Body<SessionRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Response, ApiError> {
-    let now = app.control().clock().now();
-    if !app.shared().logins.try_once(peer.remote.ip(), now) {
-        return Err(ApiError::rate_limited(format!(
-            "more than {TRIES_MAX} logins in a minute; wait a little"
-        )));
-    }
-    match sessions::open(app.control(), request_id, &request.token).await {
-        Ok(cookie) => {
-            let body = Json(SessionResponse {
-                expires_at: now.plus(SESSION_LASTS).to_string(),
-            });
-            let mut response = body.into_response();
-            response.headers_mut().insert(
-                header::SET_COOKIE,
-                set_cookie(&app, &cookie, SESSION_LASTS.as_secs())?,
-            );
-            Ok(response)
-        }
-        Err(SessionError::WrongToken) => Err(ApiError::unauthenticated()),
-        Err(SessionError::Store(error)) => Err(error.into()),
-    }
+    let proof = request.proof()?;
+    brake(&app, peer)?;
+    let place = Place {
+        device: device(user_agent(&headers)),
+        address: peer.remote.ip().to_canonical().to_string(),
+    };
+    let opened = sessions::open(app.control(), request_id, &proof, place)
+        .await
+        .map_err(session_error)?;
+    let body = Json(SessionResponse {
+        expires_at: opened.session.expires_at.to_string(),
+        method: opened.session.method.as_str(),
+    });
+    let cookie = cookies::keep(&app, &opened.cookie, SESSION_LASTS.as_secs())?;
+    let mut response = body.into_response();
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// One of its members; a set-up link vouches for nobody twice.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConfirmRequest {
+    /// The owner's token.
+    #[serde(default)]
+    pub token: Option<String>,
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConfirmedResponse {
+    pub session: OpenSessionResponse,
+    pub fresh_until: String,
+}
+
+pub(crate) async fn confirm(
+    State(app): State<App>,
+    Extension(peer): Extension<Peer>,
+    admitted: Admitted,
+    Body(request): Body<ConfirmRequest, LOGIN_BODY_BYTES_MAX>,
+) -> Result<Json<ConfirmedResponse>, ApiError> {
+    let session = admitted.session()?;
+    let request = SessionRequest {
+        token: request.token,
+        password: request.password,
+        setup: None,
+    };
+    let proof = request.proof()?;
+    brake(&app, peer)?;
+    let address = peer.remote.ip().to_canonical().to_string();
+    let confirmed = sessions::confirm(app.control(), &admitted.ctx, session, &proof, &address)
+        .await
+        .map_err(session_error)?;
+    Ok(Json(ConfirmedResponse {
+        session: OpenSessionResponse::new(&confirmed),
+        fresh_until: fresh_until(&confirmed),
+    }))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -103,25 +205,32 @@ pub(crate) async fn close(
     };
     sessions::close(app.control(), &admitted.ctx, id).await?;
     let mut response = Json(ClosedResponse { closed: true }).into_response();
-    response
-        .headers_mut()
-        .insert(header::SET_COOKIE, set_cookie(&app, &Secret::new(""), 0)?);
+    let cookie = cookies::keep(&app, &Secret::new(""), 0)?;
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(response)
 }
 
-fn set_cookie(app: &App, value: &Secret, lasts_s: u64) -> Result<HeaderValue, ApiError> {
-    let name = cookie_name(app);
-    let secure = if app.shared().fence.secure_cookie {
-        "; Secure"
-    } else {
-        ""
-    };
-    let text = format!(
-        "{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={lasts_s}{secure}",
-        value.expose()
-    );
-    let mut header = HeaderValue::from_str(&text)
-        .map_err(|_| ApiError::forbidden("the session cannot be kept"))?;
-    header.set_sensitive(true);
-    Ok(header)
+/// Guessing is slow, whatever is guessed.
+fn brake(app: &App, peer: Peer) -> Result<(), ApiError> {
+    let now = app.control().clock().now();
+    if app.shared().logins.try_once(peer.remote.ip(), now) {
+        return Ok(());
+    }
+    Err(ApiError::rate_limited(format!(
+        "more than {TRIES_MAX} logins in a minute; wait a little"
+    )))
+}
+
+fn user_agent(headers: &HeaderMap) -> &str {
+    let sent = headers.get(header::USER_AGENT);
+    sent.and_then(|sent| sent.to_str().ok()).unwrap_or_default()
+}
+
+fn session_error(error: SessionError) -> ApiError {
+    match error {
+        SessionError::Wrong => ApiError::unauthenticated(),
+        SessionError::NotFound => ApiError::not_found(error.to_string()),
+        SessionError::Busy(busy) => ApiError::rate_limited(busy.to_string()),
+        SessionError::Store(error) => error.into(),
+    }
 }

@@ -168,6 +168,11 @@ impl App {
     /// The owner's browser, logged in.
     pub async fn session(&self) -> Caller {
         let body = json!({"token": self.owner_token});
+        self.session_by(body).await
+    }
+
+    /// The owner's browser, logged in by this proof.
+    pub async fn session_by(&self, body: Value) -> Caller {
         let answer = self.anonymous().post("/api/session", body).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         let cookie = answer.headers["set-cookie"].to_str().unwrap();

@@ -245,6 +245,9 @@ async fn the_happy_path_of_every_operation_is_as_described() {
             "/api/session".into(),
             Some(json!({"token": app.owner_token()})),
         ),
+        ("GET", "/api/login".into(), None),
+        ("GET", "/api/sessions".into(), None),
+        ("POST", "/api/setup-links".into(), None),
         ("GET", "/api/hosts".into(), None),
         ("POST", "/api/hosts/local/check".into(), None),
         ("GET", "/api/nodes".into(), None),
@@ -285,7 +288,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
     // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
-    // a program in a turn, a phone, a node.
+    // a program in a turn, a phone, a node, a browser.
     asked.extend([
         "pairChannel",
         "unpairChannel",
@@ -294,6 +297,10 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "stopTurn",
         "retryTurn",
         "closeSession",
+        "confirmSession",
+        "revokeSession",
+        "setPassword",
+        "removePassword",
         "forwardMessage",
         "forwardTokenCount",
         "callTools",

@@ -1,5 +1,6 @@
 //! `void serve`
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -7,8 +8,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_agent::agents::Agent;
 use void_agent::turns::Talk;
-use void_control::Control;
-use void_server::{Bound, ServerConfig};
+use void_control::{Control, setup_links};
+use void_server::{Bound, ServerConfig, page_url};
 
 use super::Session;
 use crate::agents;
@@ -46,6 +47,7 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
         session
             .output
             .line("  next: void status, void actions ls, void doctor");
+        show_setup_link(session, &control, address).await;
     }
     let serving = Serving::start(bound, control, agents, settings);
     notify_systemd(session, "READY=1");
@@ -53,6 +55,21 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
     notify_systemd(session, "STOPPING=1");
     serving.stop().await;
     Ok(Exit::Done)
+}
+
+/// Until the owner has a way to sign in, every start offers one.
+async fn show_setup_link(session: &Session<'_>, control: &Control, address: SocketAddr) {
+    match setup_links::for_first_start(control).await {
+        Ok(Some(link)) => {
+            let base = page_url(session.settings.public_url.value.as_deref(), address);
+            session.output.line(format!(
+                "  set up, once and within an hour: {}",
+                link.url(&base)
+            ));
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "no set-up link could be made: void setup-link"),
+    }
 }
 
 /// A control plane that answers.

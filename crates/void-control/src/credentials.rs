@@ -1,0 +1,89 @@
+//! What passwords, passkeys and set-up links have in common: who may change how the owner signs in.
+//!
+//! Whoever changes that has just proved to be the owner: what a stolen session could add to itself
+//! would outlive it. Only a session that a set-up link opened may take its time, and only until
+//! something is set up.
+
+use void_domain::passwords::InvalidPassword;
+use void_domain::policy;
+use void_domain::sessions::Method;
+use void_store::sessions::Session;
+use void_store::{StoreError, passkeys, passwords};
+
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::passwords::Busy;
+
+/// More than anybody carries.
+pub const PASSKEYS_MAX: u32 = 32;
+
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialError {
+    #[error("only the owner decides how the owner signs in")]
+    OwnerOnly,
+    #[error("this is done in a browser session, not with a token")]
+    SessionNeeded,
+    #[error("this needs a fresh login")]
+    FreshLoginNeeded,
+    #[error("the password {0}")]
+    InvalidPassword(#[from] InvalidPassword),
+    #[error("there is no such credential")]
+    NotFound,
+    #[error(transparent)]
+    Busy(#[from] Busy),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// By what the owner can sign in, beside their token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetUp {
+    pub password: bool,
+    /// The sites that passkeys were made for.
+    pub relying_parties: Vec<String>,
+}
+
+impl SetUp {
+    pub fn is_done(&self) -> bool {
+        self.password || !self.relying_parties.is_empty()
+    }
+}
+
+pub async fn set_up(control: &Control) -> Result<SetUp, StoreError> {
+    control
+        .store
+        .read(|tx| {
+            Box::pin(async move {
+                let passkeys = passkeys::list(tx, PASSKEYS_MAX).await?;
+                Ok(SetUp {
+                    password: passwords::find(tx).await?.is_some(),
+                    relying_parties: passkeys
+                        .into_iter()
+                        .map(|passkey| passkey.relying_party)
+                        .collect(),
+                })
+            })
+        })
+        .await
+}
+
+/// Whether this caller may change how the owner signs in. The owner's token may: it is the proof.
+pub(crate) async fn judge_change(
+    control: &Control,
+    ctx: &Ctx,
+    session: Option<&Session>,
+) -> Result<(), CredentialError> {
+    if !ctx.actor.is_owner() {
+        return Err(CredentialError::OwnerOnly);
+    }
+    let Some(session) = session else {
+        return Ok(());
+    };
+    if policy::is_fresh(ctx.authenticated_ago) {
+        return Ok(());
+    }
+    if session.method == Method::Setup && !set_up(control).await?.is_done() {
+        return Ok(());
+    }
+    Err(CredentialError::FreshLoginNeeded)
+}
