@@ -11,6 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use void_agent::turns::Talk;
 use void_control::Control;
 
+use crate::doctor::Doctor;
 use crate::errors::ApiError;
 use crate::fence::Fence;
 use crate::logins::Logins;
@@ -26,6 +27,7 @@ pub struct ServerConfig {
     pub public_url: Option<String>,
     /// Further names by which Void may be addressed.
     pub allowed_hosts: Vec<String>,
+    pub doctor: Doctor,
 }
 
 #[derive(Clone)]
@@ -37,7 +39,8 @@ pub(crate) struct Shared {
     pub public_url: Option<String>,
     pub fence: Fence,
     pub logins: Logins,
-    /// Held while the record is walked.
+    pub doctor: Doctor,
+    /// Held while the record is walked or the doctor looks.
     pub walks: tokio::sync::Mutex<()>,
     pub metrics: Metrics,
 }
@@ -65,6 +68,7 @@ pub fn router(config: ServerConfig) -> Router {
         talk: config.talk,
         fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
         logins: Logins::default(),
+        doctor: config.doctor,
         walks: tokio::sync::Mutex::default(),
         public_url: config.public_url,
         metrics,

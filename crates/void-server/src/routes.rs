@@ -8,6 +8,7 @@ mod backups;
 mod bridge;
 mod cards;
 mod conversations;
+mod doctor;
 mod events;
 mod freeze;
 mod gateway;
@@ -276,6 +277,17 @@ pub static ROUTES: &[Route] = &[
         request: None,
         response: json::<home::HomeResponse>(),
         handler: || get(home::show),
+    },
+    Route {
+        method: "GET",
+        path: "/api/doctor",
+        access: Access::Owner,
+        operation: "getDoctor",
+        summary: "What void doctor says: every finding with the next command",
+        query: &[],
+        request: None,
+        response: json::<doctor::DoctorResponse>(),
+        handler: || get(doctor::look),
     },
     Route {
         method: "GET",

@@ -106,8 +106,8 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         | "getFreeze" | "thaw" | "listTokens" | "getSession" | "closeSession" | "listHosts"
         | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
         | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
-        | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" | "getLogin" | "listSessions"
-        | "createSetupLink" => {
+        | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" | "getDoctor" | "getLogin"
+        | "listSessions" | "createSetupLink" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }

@@ -221,6 +221,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("POST", by(&cancelled, "/api/proposals/ROW/cancel"), None),
         ("GET", "/api/inbox".into(), None),
         ("GET", "/api/home".into(), None),
+        ("GET", "/api/doctor".into(), None),
         ("GET", "/api/audit?limit=3".into(), None),
         ("GET", "/api/audit/1".into(), None),
         ("GET", "/api/audit-export".into(), None),

@@ -7,6 +7,7 @@ mod backups;
 mod bridge;
 mod cards;
 mod conversations;
+mod doctor;
 mod freeze;
 mod gateway;
 pub mod health;

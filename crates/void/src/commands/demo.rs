@@ -48,7 +48,7 @@ pub(super) async fn run(
     let settings = Settings::load(&cli, Flags::default(), &nothing)?;
     let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
     let agents = agents::load(&settings, &nothing, bound.address)?;
-    let serving = Serving::start(bound, control, agents, &settings);
+    let serving = Serving::start(bound, control, agents, &settings, &nothing);
     let waiting = ask_for_something(&settings, &nothing).await?;
     let phone = match &args.telegram_base {
         None => None,

@@ -11,7 +11,7 @@ use void_agent::turns::Talk;
 use void_control::{Control, setup_links};
 use void_server::{Bound, ServerConfig, page_url};
 
-use super::Session;
+use super::{Session, doctor};
 use crate::agents;
 use crate::cli::LogFormat;
 use crate::compose::{self, Label};
@@ -49,7 +49,7 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
             .line("  next: void status, void actions ls, void doctor");
         show_setup_link(session, &control, address).await;
     }
-    let serving = Serving::start(bound, control, agents, settings);
+    let serving = Serving::start(bound, control, agents, settings, session.environment);
     notify_systemd(session, "READY=1");
     wait_for_signal().await?;
     notify_systemd(session, "STOPPING=1");
@@ -85,12 +85,15 @@ impl Serving {
         control: Control,
         agents: Vec<Agent>,
         settings: &Settings,
+        environment: &Environment,
     ) -> Self {
+        let doctor = doctor::of_the_server(settings, environment, bound.address);
         let router = void_server::router(ServerConfig {
             control: control.clone(),
             talk: Talk::new(control.clone(), agents),
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.value.clone(),
+            doctor,
         });
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(void_server::serve(bound, router, stopped));
