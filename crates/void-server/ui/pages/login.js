@@ -35,6 +35,7 @@ export function loginPage(route, done) {
     } catch (error) {
       // A server that cannot say how one signs in still takes the token.
       if (!(error instanceof ApiError) || error.status !== 404) {
+        mount(head, el("h1", {}, "Void"));
         mount(body, cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
         return;
       }
@@ -80,9 +81,9 @@ async function spend(code, then, otherwise) {
 function choices(methods, done) {
   const how = { prove: (/** @type {any} */ proof) => post("/api/session", proof), done, go: t("login.go") };
   const ways = waysOf(methods);
-  const shown = ways.filter((way) => way !== "token" || ways.length === 1).map((way) => proofForm(way, how));
+  const shown = ways.filter((way) => way !== "token" || ways.length === 1).map((way, at) => proofForm(way, { ...how, isSecond: at > 0 }));
   const or = () => el("p", { class: "or muted small", "aria-hidden": "true" }, t("login.or"));
-  const token = el("div", { class: "stack tight" }, proofForm("token", how), el("p", { class: "muted small" }, t("login.token_where")));
+  const token = el("div", { class: "stack tight" }, proofForm("token", { ...how, isSecond: ways.length > 1 }), el("p", { class: "muted small" }, t("login.token_where")));
   if (ways.length === 1) return [token, addressNote()];
   return [...shown.flatMap((form, at) => at > 0 ? [or(), form] : [form]), addressNote(),
     el("details", { class: "another" }, el("summary", {}, t("login.another_way")), token)];

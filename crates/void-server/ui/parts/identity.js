@@ -36,12 +36,12 @@ export function proofProblem(error, way) {
 /**
  * The form of one way to prove who one is.
  * @param {Way} way
- * @param {{prove: Prove, done: () => void, go: string}} how
+ * @param {{prove: Prove, done: () => void, go: string, isSecond?: boolean}} how
  * @returns {HTMLElement}
  */
 export function proofForm(way, how) {
   const told = el("div", { class: "told", "aria-live": "assertive" });
-  const button = /** @type {HTMLButtonElement} */ (el("button", { class: "button primary wide" }, way === "passkey" ? t("identity.use_passkey") : how.go));
+  const button = /** @type {HTMLButtonElement} */ (el("button", { class: `button wide${how.isSecond ? "" : " primary"}` }, way === "passkey" ? t("identity.use_passkey") : how.go));
   const word = button.textContent ?? "";
   const field = /** @type {HTMLInputElement} */ (el("input", { type: "password", class: "input", required: true, name: way, maxLength: 512, autocomplete: way === "password" ? "current-password" : "off" }));
   /** @param {Event} event */
@@ -76,7 +76,7 @@ export async function confirmIdentity() {
     let isSure = false;
     const how = { prove: (/** @type {any} */ proof) => post("/api/session/confirm", proof), done: () => { isSure = true; dialog.close(); }, go: t("identity.confirm") };
     const dialog = sheet(t("identity.title"), el("p", {}, t("identity.why")), proofForm(first, how),
-      others.length > 0 ? el("details", {}, el("summary", {}, t("login.another_way")), el("div", { class: "stack" }, others.map((way) => proofForm(way, how)))) : null,
+      others.length > 0 ? el("details", {}, el("summary", {}, t("login.another_way")), el("div", { class: "stack" }, others.map((way) => proofForm(way, { ...how, isSecond: true })))) : null,
       el("button", { type: "button", class: "button quiet", onclick: () => dialog.close() }, t("identity.cancel")));
     dialog.addEventListener("close", () => resolve(isSure));
     /** @type {HTMLElement | null} */ (dialog.querySelector("form .input, form .button"))?.focus();

@@ -38,7 +38,7 @@ function agentCard(agent) {
     el("p", { class: "muted" }, agent.about),
     factList([
       [t("agents.brain"), isRules ? t("agents.rules") : [agent.brain, " · ", code(agent.model)]],
-      [t("agents.rights"), agent.capabilities.length > 0 ? agent.capabilities.join(", ") : t("tokens.no_rights")],
+      [t("agents.rights"), agent.capabilities.length > 0 ? agent.capabilities.join(", ") : t("agents.nothing")],
       [t("agents.budget"), bound ? t("agents.a_day", { n: number.format(bound) }) : t("agents.no_bound")],
       [t("agents.used"), el("span", { class: "stack tight" }, el("span", {}, t("agents.used_today", { n: number.format(agent.used_tokens) }), agent.used_cost_micros > 0 ? ` · ${money.format(agent.used_cost_micros / MICROS)}` : ""), meter)],
     ]),

@@ -13,6 +13,7 @@ import { part, sender, snippet } from "./pieces.js";
 /** @typedef {{level: "ok" | "warning" | "problem", check: string, says: any, next?: any}} Finding */
 
 const SHAPES = /** @type {const} */ ({ ok: ["up", "ok"], warning: ["unsure", "waiting"], problem: ["failed", "bad"] });
+const WORST = ["problem", "warning", "ok"];
 const DAY_MS = 86_400_000;
 const BACKUP_OLD_MS = 2 * DAY_MS;
 
@@ -20,7 +21,7 @@ const BACKUP_OLD_MS = 2 * DAY_MS;
 export function doctorSection() {
   const place = el("div", { class: "stack tight", "aria-live": "polite" }, loading());
   const look = async () => {
-    const findings = (await Promise.all(CHECKS.map(([check, path, judge]) => ask(check, path, judge)))).flat();
+    const findings = (await Promise.all(CHECKS.map(([check, path, judge]) => ask(check, path, judge)))).flat().sort((one, other) => WORST.indexOf(one.level) - WORST.indexOf(other.level));
     const bad = findings.filter(({ level }) => level === "problem").length;
     const odd = findings.filter(({ level }) => level === "warning").length;
     mount(place, el("p", { class: "verdict" }, bad + odd === 0 ? t("doctor.well") : t("doctor.counts", { bad: t("doctor.problems", { n: bad }), odd: t("doctor.warnings", { n: odd }) }), " ", el("span", { class: "muted small" }, t("doctor.looked"), " ", time(new Date().toISOString()))),
@@ -34,7 +35,7 @@ export function doctorSection() {
 /** @param {Finding} finding */
 function findingRow({ level, check, says, next }) {
   const [shape, tone] = SHAPES[level];
-  return el("li", {}, el("div", { class: "item tall finding" }, pill(shape, tone, t(`doctor.${level}`)), el("span", { class: "grow" }, el("strong", { class: "line" }, t(`doctor.check_${check}`)), el("span", { class: "line wrap" }, says), next ? el("span", { class: "muted small line wrap" }, t("doctor.next"), " ", next) : null)));
+  return el("li", {}, el("div", { class: "item tall finding" }, el("span", { class: "level" }, pill(shape, tone, t(`doctor.${level}`))), el("span", { class: "grow" }, el("strong", { class: "line" }, t(`doctor.check_${check}`)), el("span", { class: "line wrap" }, says), next ? el("span", { class: "muted small line wrap" }, t("doctor.next"), " ", next) : null)));
 }
 
 /** @type {[string, string, (value: any) => Finding[]][]} */

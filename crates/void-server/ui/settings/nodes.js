@@ -8,7 +8,7 @@ import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
 import { pill } from "../parts/states.js";
-import { code, factList, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { code, factList, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
 /** @returns {import("./pieces.js").Section} */
 export function nodesSection() {
@@ -27,7 +27,7 @@ export function nodesSection() {
     if (value.hosts.length === 0) return mount(hostPlace, quiet(t("hosts.none")));
     if (hostList.parentNode !== hostPlace) mount(hostPlace, hostList);
     return keyed(hostList, value.hosts, (/** @type {any} */ host) => host.name, (host) => hostCard(host, () => hosts.refresh()));
-  });
+  }, { isSmall: true });
   const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodes.refresh())),
     part(t("hosts.title"), t("hosts.about"), hostPlace, source(t("hosts.source"))));
   return { node, stop: () => { offNodes(); offHosts(); } };
@@ -52,7 +52,7 @@ function nodeCard(node, refresh) {
       [t("nodes.seen"), node.state === "joined" ? time(node.seen_at) : null],
       [t("nodes.version"), node.version ? code(node.version) : null],
       [t("nodes.actions"), node.state === "joined" ? String(node.actions) : null],
-      [t("nodes.fingerprint"), node.fingerprint ? code(node.fingerprint) : null],
+      [t("nodes.fingerprint"), node.fingerprint ? fingerprint(node.fingerprint) : null],
       [t("settings.good_until"), node.invite_expires_at ? time(node.invite_expires_at, "until") : null],
     ]),
     el("div", { class: "row-line" }, isAsking ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,

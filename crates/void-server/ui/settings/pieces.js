@@ -150,8 +150,9 @@ export function secretOnce({ what, why, text, more, done }) {
  * @param {import("../lib/data.js").Resource<T>} resource
  * @param {HTMLElement} place
  * @param {(value: T) => void} draw
+ * @param {{isSmall?: boolean}} [how] small where several stand together
  */
-export function showing(resource, place, draw) {
+export function showing(resource, place, draw, how = {}) {
   mount(place, loading());
   let isShown = false;
   return resource.watch(({ value, error }) => {
@@ -160,16 +161,23 @@ export function showing(resource, place, draw) {
       draw(value);
     } else if (error && (!isShown || error.status !== 0)) {
       isShown = false;
-      mount(place, error.status === 404 ? notice("caution", t("settings.not_here")) : cannotTell(error, () => { mount(place, loading()); void resource.read(); }));
+      const again = () => { mount(place, loading()); void resource.read(); };
+      mount(place, error.status === 404 ? notice("caution", t("settings.not_here")) : how.isSmall ? smallTrouble(error, again) : cannotTell(error, again));
     }
   });
 }
+
+/** @param {unknown} error @param {() => void} again */
+const smallTrouble = (error, again) => notice("problem", el("div", { class: "row-line" }, el("span", { class: "grow" }, sentence(error)), el("button", { type: "button", class: "button small", onclick: again }, t("retry"))));
 
 /** Where a value comes from, when it is not to be changed here. @param {...any} words */
 export const source = (...words) => el("p", { class: "muted small source" }, ...words);
 
 /** @param {string} text */
 export const code = (text) => el("code", { class: "wrap" }, text);
+
+/** A fingerprint, broken only between its pairs. @param {string} text */
+export const fingerprint = (text) => el("code", {}, text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]));
 
 /** @param {[string, any][]} rows */
 export const factList = (rows) => el("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined).map(([word, value]) => [el("dt", {}, word), el("dd", {}, value)]));

@@ -31,13 +31,13 @@ export function signInSection() {
       if (keyList.parentNode !== keyPlace) mount(keyPlace, keyList, adder(again));
       if (value.passkeys.length === 0) mount(keyList, el("li", {}, quiet(t("passkey.none"))));
       else keyed(keyList, value.passkeys, (/** @type {any} */ one) => one.id, (one) => passkeyRow(one, again));
-    }),
-    showing(login, wordPlace, (/** @type {any} */ value) => mount(wordPlace, passwordPart(value.methods.password, again))),
+    }, { isSmall: true }),
+    showing(login, wordPlace, (/** @type {any} */ value) => mount(wordPlace, passwordPart(value.methods.password, again)), { isSmall: true }),
     showing(sessions, openPlace, (/** @type {any} */ value) => {
       if (openList.parentNode !== openPlace) mount(openPlace, openList);
       if (value.sessions.length === 0) mount(openList, el("li", {}, quiet(t("sessions.none"))));
       else keyed(openList, value.sessions, (/** @type {any} */ one) => one.id, (one) => sessionRow(one, () => sessions.refresh()));
-    }),
+    }, { isSmall: true }),
   ];
   const leaveTold = el("div", { class: "told", "aria-live": "polite" });
   const node = el("div", { class: "stack" },

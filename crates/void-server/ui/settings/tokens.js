@@ -35,7 +35,7 @@ export function tokensSection() {
 function tokenRow(one, refresh) {
   return el("li", {}, el("div", { class: "item tall" }, el("span", { class: "grow" },
     el("span", { class: "row-line" }, el("strong", { class: "wrap" }, one.name), pill(one.revoked_at ? "over" : "up", "", one.revoked_at ? t("tokens.revoked") : t(`tokens.kind_${one.kind}`))),
-    el("span", { class: "muted small line wrap" }, one.capabilities.length > 0 ? one.capabilities.join(", ") : t("tokens.no_rights"), " · ", t("tokens.made"), " ", time(one.created_at), one.revoked_at ? [" · ", t("tokens.revoked_at"), " ", time(one.revoked_at)] : "")),
+    el("span", { class: "muted small line wrap" }, one.capabilities.length > 0 ? one.capabilities.join(", ") : t(one.kind === "viewer" ? "tokens.only_reads" : "tokens.no_rights"), " · ", t("tokens.made"), " ", time(one.created_at), one.revoked_at ? [" · ", t("tokens.revoked_at"), " ", time(one.revoked_at)] : "")),
   one.revoked_at ? null : twoStep({ word: t("tokens.revoke"), label: t("tokens.revoke_named", { name: one.name }), ask: t("tokens.revoke_ask", { name: one.name }), yes: t("tokens.revoke_yes"), act: async () => { await del(`/api/tokens/${one.id}`); refresh(); } })));
 }
 
