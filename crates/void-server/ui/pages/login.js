@@ -8,7 +8,7 @@ import { deviceName, isAddress, isLoopback, makePasskey, passkeysWork } from "..
 import { t } from "../lib/words.js";
 import { blue } from "../parts/blue.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
-import { passwordForm, proofForm, proofProblem, waysOf } from "../parts/identity.js";
+import { asOneself, passwordForm, proofForm, proofProblem, waysOf } from "../parts/identity.js";
 import { setTheme, theme } from "../shell/settings.js";
 
 /** Says, over a reload, that the link of this tab was spent and the session is open. */
@@ -108,10 +108,9 @@ function offers(done) {
     mount(make, t("identity.waiting"));
     mount(told);
     try {
-      await makePasskey(called.value.trim() || deviceName());
-      done();
+      if (await asOneself(() => makePasskey(called.value.trim() || deviceName()))) done();
     } catch (error) {
-      mount(told, notice("problem", proofProblem(error, "passkey")));
+      mount(told, notice("problem", proofProblem(error, "creation")));
     } finally {
       make.disabled = false;
       mount(make, t("passkey.create"));

@@ -38,12 +38,20 @@ export function settingsPage(route) {
   const body = el("div", { class: "settings-body stack" },
     el("p", { class: "settings-back" }, el("a", { href: "#/settings" }, t("settings.back"))),
     wanted && !isOpen ? notice("caution", t("settings.no_such")) : null,
-    el("div", { class: "part-head" }, el("h2", {}, t(`settings.${chosen}`)), el("p", { class: "muted" }, t(`settings.${chosen}_about`))), away, shown.node);
+    el("div", { class: "part-head" }, el("h2", { tabIndex: -1 }, t(`settings.${chosen}`)), el("p", { class: "muted" }, t(`settings.${chosen}_about`))), away, shown.node);
   const node = el("div", { class: "settings-place" }, el("div", { class: `settings${isOpen ? " is-open" : ""}` }, nav(chosen), body));
   const off = onConnection(({ kind }) => {
     mount(away, kind === "live" || chosen === "appearance" ? null : notice("caution", t("settings.not_connected")));
     fitSenders(body);
   });
+  // Whoever came by the list with the keyboard goes on from there.
+  if (document.activeElement?.closest(".settings-nav")) {
+    queueMicrotask(() => {
+      const link = /** @type {HTMLElement | null} */ (node.querySelector(".settings-nav [aria-current]"));
+      const isBeside = link !== null && link.offsetParent !== null;
+      (isBeside ? link : /** @type {HTMLElement | null} */ (body.querySelector("h2")))?.focus({ preventScroll: true });
+    });
+  }
   return { node, title: t("nav.settings"), stop: () => { off(); shown.stop?.(); } };
 }
 

@@ -25,11 +25,15 @@ export function waysOf(methods) {
 /**
  * What went wrong with a proof, in words.
  * @param {unknown} error
- * @param {Way} way
+ * @param {Way | "creation"} way creation: of a passkey
  */
 export function proofProblem(error, way) {
-  if (error instanceof DOMException) return t(error.name === "InvalidStateError" ? "identity.passkey_known" : error.name === "SecurityError" ? "identity.passkey_address" : "identity.passkey_unused");
-  if (error instanceof ApiError && error.status === 401) return t(`identity.wrong_${way}`);
+  if (error instanceof DOMException) {
+    if (error.name === "InvalidStateError") return t("identity.passkey_known");
+    if (error.name === "SecurityError") return t("identity.passkey_address");
+    return t(way === "creation" ? "identity.passkey_unmade" : "identity.passkey_unused");
+  }
+  if (error instanceof ApiError && error.status === 401 && way !== "creation") return t(`identity.wrong_${way}`);
   return sentence(error);
 }
 

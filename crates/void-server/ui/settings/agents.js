@@ -15,7 +15,7 @@ const money = new Intl.NumberFormat(undefined, { style: "currency", currency: "U
 
 /** @returns {import("./pieces.js").Section} */
 export function agentsSection() {
-  const agents = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|message|token)\./));
+  const agents = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|access)\./));
   const place = el("div", { class: "stack tight" });
   const list = el("div", { class: "stack tight" });
   const off = showing(agents, place, (/** @type {any} */ value) => {

@@ -20,7 +20,7 @@ export function sized(bytes) {
 
 /** @returns {import("./pieces.js").Section} */
 export function backupsSection() {
-  const backups = /** @type {Resource<any>} */ (new Resource("/api/backups", /^backup\./));
+  const backups = /** @type {Resource<any>} */ (new Resource("/api/backups"));
   const place = el("div", { class: "stack tight" });
   const list = el("ul", { class: "list" });
   const told = el("div", { class: "told", "aria-live": "polite" });

@@ -13,32 +13,32 @@ import { code, copyButton, factList, part, sender, showing, snippet, source, two
 const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF\nvoid serve\nvoid notify pair telegram";
 const NTFY = '[notify.ntfy]\nurl = "https://ntfy.sh/a-topic-nobody-guesses"\ntoken = "env:NTFY_TOKEN"';
 const WEBHOOK = '[[notify.webhooks]]\nname = "n8n"\nurl = "http://192.168.1.20:5678/webhook/void"\nsecret = "file:/run/secrets/hook"';
+/** How often a pairing is looked for. */
+const LOOK_MS = 3000;
 const QUIET = '[notify]\ntimezone = "Europe/Berlin"\n[notify.quiet]\nfrom = "22:00"\nuntil = "07:00"\ncritical = true';
 
 /** @returns {import("./pieces.js").Section} */
 export function channelsSection() {
-  const channels = /** @type {Resource<any>} */ (new Resource("/api/notifications", /^(notification|pairing|proposal)\./));
+  const channels = /** @type {Resource<any>} */ (new Resource("/api/notifications", /^(notification|proposal)\./));
   const head = el("div", { class: "stack tight" });
   const list = el("div", { class: "stack tight" });
   const failed = el("div", { class: "stack tight" });
-  const pairing = el("div", { class: "stack tight", "aria-live": "polite" });
+  const pairing = pairer(channels);
   const off = showing(channels, head, (/** @type {any} */ value) => {
-    const hasTelegram = value.places.some((/** @type {any} */ place) => place.channel === "telegram");
     mount(head, value.untold > 0 ? notice("caution", t("frame.untold", { n: value.untold })) : null,
       value.places.length === 0 ? empty("asleep", t("channels.none"), el("p", { class: "small" }, t("channels.none_way"))) : null);
     keyed(list, value.places, (/** @type {any} */ place) => `${place.channel} ${place.target ?? ""} ${place.name}`, (place) => placeCard(place, () => channels.refresh()));
-    if (!hasTelegram) mount(pairing);
-    else if (pairing.childElementCount === 0) mount(pairing, pair(pairing, () => channels.refresh()));
+    pairing.look();
     mount(failed, value.failed.length > 0 ? part(t("channels.failed"), t("channels.failed_about"), el("ul", { class: "list" }, value.failed.map((/** @type {any} */ one) => failedRow(one, () => channels.refresh())))) : null);
   });
-  const node = el("div", { class: "stack" }, head, list, pairing, failed,
+  const node = el("div", { class: "stack" }, head, list, pairing.node, failed,
     part(t("channels.quiet"), t("channels.quiet_about"), el("details", {}, el("summary", {}, t("settings.how")), snippet(QUIET, t("channels.quiet"))), source(t("settings.from_file"), " ", code("void.toml"), ". ", t("settings.in_force"), " ", code("void config show"))),
     part(t("channels.add"), t("channels.add_about"),
       el("details", {}, el("summary", {}, "Telegram"), snippet(TELEGRAM, "Telegram"), el("p", { class: "muted small" }, t("channels.telegram_how"))),
       el("details", {}, el("summary", {}, "ntfy"), snippet(NTFY, "ntfy")),
       el("details", {}, el("summary", {}, t("channels.webhook")), snippet(WEBHOOK, t("channels.webhook"))),
       source(t("settings.from_file"), " ", code("void.toml"), " ", t("settings.or_env"), " ", code("TELEGRAM_BOT_TOKEN"), ", ", code("NTFY_URL"), ". ", t("settings.docs", { file: "docs/notifications.md" }))));
-  return { node, stop: off };
+  return { node, stop: () => { off(); pairing.stop(); } };
 }
 
 /** @param {any} place */
@@ -74,18 +74,46 @@ function placeCard(place, refresh) {
       place.paired_at ? twoStep({ word: t("channels.unpair"), ask: t("channels.unpair_ask", { name: place.name }), yes: t("channels.unpair_yes"), act: async () => { await del(`/api/notifications/pairs/${encodeURIComponent(place.target)}`); refresh(); } }) : null) : null);
 }
 
-/** @param {HTMLElement} place @param {() => void} refresh */
-function pair(place, refresh) {
-  const told = el("div", { class: "told" });
+/**
+ * Pairing: the link, and a look every few seconds whether somebody followed it, since no event says so.
+ * @param {Resource<any>} channels
+ */
+function pairer(channels) {
+  const place = el("div", { class: "stack tight", "aria-live": "polite" });
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let looking;
+  /** @type {Set<string>} */
+  let known = new Set();
+  const targets = () => (channels.value?.places ?? []).filter((/** @type {any} */ one) => one.channel === "telegram" && one.target);
+  const rest = (/** @type {any} */ said = null) => {
+    clearInterval(looking);
+    looking = undefined;
+    const told = el("div", { class: "told" });
+    mount(place, said, told, el("p", {}, sender(t("channels.pair"), begin, { told, kind: "primary" })));
+  };
   const begin = async () => {
     const { link, bot, expires_at } = await post("/api/notifications/pair", { channel: "telegram" });
     const start = new URL(link).searchParams.get("start") ?? "";
+    known = new Set(targets().map((/** @type {any} */ one) => one.target));
+    looking = setInterval(() => channels.refresh(), LOOK_MS);
     mount(place, el("div", { class: "card secret" }, el("h3", {}, t("channels.pair_title", { bot })), el("p", {}, t("channels.pair_how")),
       el("div", { class: "snippet" }, el("a", { class: "wrap", href: link, target: "_blank", rel: "noreferrer" }, link), copyButton(link, t("channels.pair_link"))),
       factList([[t("channels.pair_code"), code(`/start ${start}`)], [t("settings.good_until"), time(expires_at, "until")]]),
-      el("p", {}, el("button", { type: "button", class: "button", onclick: () => { mount(place, pair(place, refresh)); refresh(); } }, t("channels.pair_done")))));
+      el("p", { class: "muted small" }, t("channels.pair_waits")),
+      el("p", {}, el("button", { type: "button", class: "button", onclick: () => rest() }, t("settings.cancel")))));
   };
-  return el("div", { class: "stack tight" }, told, el("p", {}, sender(t("channels.pair"), begin, { told, kind: "primary" })));
+  return {
+    node: place,
+    stop: () => clearInterval(looking),
+    /** What the server says now. */
+    look: () => {
+      const isSetUp = (channels.value?.places ?? []).some((/** @type {any} */ one) => one.channel === "telegram");
+      const come = looking !== undefined && targets().find((/** @type {any} */ one) => !known.has(one.target));
+      if (come) rest(notice("info", t("channels.pair_came", { name: come.name })));
+      else if (!isSetUp) mount(place);
+      else if (place.childElementCount === 0) rest();
+    },
+  };
 }
 
 /** @param {any} one @param {() => void} refresh */

@@ -13,7 +13,7 @@ import { code, factList, fingerprint, part, quiet, secretOnce, sender, showing, 
 /** @returns {import("./pieces.js").Section} */
 export function nodesSection() {
   const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./));
-  const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts", /^host\./));
+  const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
   const nodePlace = el("div", { class: "stack tight" });
   const hostPlace = el("div", { class: "stack tight" });
   const nodeList = el("div", { class: "stack tight" });

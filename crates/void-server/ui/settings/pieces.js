@@ -69,7 +69,8 @@ export function fitSenders(node) {
 }
 
 /**
- * Something that cannot be taken back, in two steps at the same place. The first touch only asks.
+ * Something that cannot be taken back, in two steps at the same place. The first touch only asks. What
+ * acts answers null if the owner thought better of it.
  * @param {{word: string, ask: string, yes: string, act: () => Promise<any>, label?: string}} how
  */
 export function twoStep({ word, ask, yes, act, label }) {
@@ -83,8 +84,14 @@ export function twoStep({ word, ask, yes, act, label }) {
   const step = () => {
     const told = el("div", { class: "told" });
     const back = el("button", { type: "button", class: "button small", onclick: () => rest().focus() }, t("settings.keep"));
-    mount(place, el("div", { class: "asks", role: "group", "aria-label": ask }, el("p", { class: "small" }, ask), told, el("div", { class: "row-line" }, back, sender(yes, act, { kind: "danger small", told }))));
+    mount(place, el("div", { class: "asks", role: "group", "aria-label": ask }, el("p", { class: "small" }, ask), told, el("div", { class: "row-line" }, back, sender(yes, go, { kind: "danger small", told }))));
     back.focus();
+  };
+  const go = async () => {
+    if ((await act()) === null) return void rest().focus();
+    // What was acted on goes with the next reading; until then it says so, and cannot be done twice.
+    mount(place, el("span", { class: "muted small" }, t("settings.done")));
+    /** @type {HTMLElement | null} */ (document.querySelector(".settings-body h2"))?.focus({ preventScroll: true });
   };
   rest();
   place.addEventListener("keydown", (event) => {

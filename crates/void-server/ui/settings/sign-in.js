@@ -18,12 +18,13 @@ const NAME_MAX = 64;
 /** @returns {import("./pieces.js").Section} */
 export function signInSection() {
   const login = /** @type {Resource<any>} */ (new Resource("/api/login"));
-  const passkeys = /** @type {Resource<any>} */ (new Resource("/api/passkeys", /^passkey\./));
-  const sessions = /** @type {Resource<any>} */ (new Resource("/api/sessions", /^session\./));
+  const passkeys = /** @type {Resource<any>} */ (new Resource("/api/passkeys"));
+  const sessions = /** @type {Resource<any>} */ (new Resource("/api/sessions", /^access\./));
   const again = () => { login.refresh(); passkeys.refresh(); };
   const keyPlace = el("div", { class: "stack tight" });
   const keyList = el("ul", { class: "list" });
   const wordPlace = el("div", { class: "stack tight" });
+  const password = passwordPart(again);
   const openPlace = el("div", { class: "stack tight" });
   const openList = el("ul", { class: "list" });
   const offs = [
@@ -32,7 +33,10 @@ export function signInSection() {
       if (value.passkeys.length === 0) mount(keyList, el("li", {}, quiet(t("passkey.none"))));
       else keyed(keyList, value.passkeys, (/** @type {any} */ one) => one.id, (one) => passkeyRow(one, again));
     }, { isSmall: true }),
-    showing(login, wordPlace, (/** @type {any} */ value) => mount(wordPlace, passwordPart(value.methods.password, again)), { isSmall: true }),
+    showing(login, wordPlace, (/** @type {any} */ value) => {
+      if (password.node.parentNode !== wordPlace) mount(wordPlace, password.node);
+      password.update(value.methods.password);
+    }, { isSmall: true }),
     showing(sessions, openPlace, (/** @type {any} */ value) => {
       if (openList.parentNode !== openPlace) mount(openPlace, openList);
       if (value.sessions.length === 0) mount(openList, el("li", {}, quiet(t("sessions.none"))));
@@ -57,7 +61,7 @@ async function leave() {
 /** @param {any} one @param {() => void} again */
 function passkeyRow(one, again) {
   return el("li", {}, el("div", { class: "item tall" }, el("span", { class: "grow" }, el("strong", { class: "line wrap" }, one.name), el("span", { class: "muted small line" }, t("passkey.made"), " ", time(one.created_at), " · ", one.last_used_at ? [t("passkey.used"), " ", time(one.last_used_at)] : t("passkey.unused"))),
-    twoStep({ word: t("passkey.remove"), label: t("passkey.remove_named", { name: one.name }), ask: t("passkey.remove_ask", { name: one.name }), yes: t("passkey.remove_yes"), act: async () => { await asOneself(() => del(`/api/passkeys/${one.id}`)); again(); } })));
+    twoStep({ word: t("passkey.remove"), label: t("passkey.remove_named", { name: one.name }), ask: t("passkey.remove_ask", { name: one.name }), yes: t("passkey.remove_yes"), act: () => asOneself(() => del(`/api/passkeys/${one.id}`)).then(done(again)) })));
 }
 
 /** @param {() => void} again */
@@ -69,7 +73,7 @@ function adder(again) {
     try {
       if (!(await asOneself(() => makePasskey(called.value.trim() || deviceName())))) return;
     } catch (error) {
-      mount(told, notice("problem", proofProblem(error, "passkey")));
+      mount(told, notice("problem", proofProblem(error, "creation")));
       return;
     }
     mount(told, notice("info", t("passkey.added")));
@@ -78,18 +82,33 @@ function adder(again) {
   return el("form", { class: "card form" }, el("label", { class: "field" }, el("span", {}, t("passkey.name")), called), told, el("p", {}, sender(t("passkey.create"), make, { told, kind: "primary", submits: true, busy: t("identity.waiting") })));
 }
 
-/** @param {boolean} isSet @param {() => void} again */
-function passwordPart(isSet, again) {
-  const place = el("div", { class: "stack tight", "aria-live": "polite" });
-  const rest = (/** @type {any} */ said = null) => mount(place, said, el("div", { class: "row-line" }, isSet ? pill("up", "ok", t("password.is_set")) : pill("stale", "", t("password.not_set")),
-    el("button", { type: "button", class: "button small", onclick: change }, t(isSet ? "password.change" : "password.set")),
-    isSet ? twoStep({ word: t("password.remove"), ask: t("password.remove_ask"), yes: t("password.remove_yes"), act: async () => { await asOneself(() => del("/api/password")); again(); } }) : null));
-  const change = () => {
-    mount(place, el("div", { class: "card form" }, passwordForm({ go: t("password.set"), done: () => { rest(notice("info", t("password.stored"))); again(); } }), el("p", {}, el("button", { type: "button", class: "button quiet", onclick: () => rest() }, t("settings.cancel")))));
-    /** @type {HTMLElement | null} */ (place.querySelector("[name=new-password]"))?.focus();
+/** Reads again what was changed, if it was. @param {() => void} again */
+const done = (again) => (/** @type {any} */ answer) => {
+  if (answer !== null) again();
+  return answer;
+};
+
+/** @param {() => void} again */
+function passwordPart(again) {
+  const node = el("div", { class: "stack tight", "aria-live": "polite" });
+  let isSet = false;
+  /** @type {string | null} */
+  let said = null;
+  let isOpen = false;
+  const rest = () => {
+    isOpen = false;
+    mount(node, said ? notice("info", said) : null, el("div", { class: "row-line" }, isSet ? pill("up", "ok", t("password.is_set")) : pill("stale", "", t("password.not_set")),
+      el("button", { type: "button", class: "button small", onclick: change }, t(isSet ? "password.change" : "password.set")),
+      isSet ? twoStep({ word: t("password.remove"), ask: t("password.remove_ask"), yes: t("password.remove_yes"), act: () => asOneself(() => del("/api/password")).then(done(() => { said = t("password.removed"); again(); })) }) : null));
   };
-  rest();
-  return place;
+  const change = () => {
+    isOpen = true;
+    said = null;
+    const stored = () => { isSet = true; said = t("password.stored"); rest(); again(); };
+    mount(node, el("div", { class: "card form" }, passwordForm({ go: t("password.set"), done: stored }), el("p", {}, el("button", { type: "button", class: "button quiet", onclick: rest }, t("settings.cancel")))));
+    /** @type {HTMLElement | null} */ (node.querySelector("[name=new-password]"))?.focus();
+  };
+  return { node, update: (/** @type {boolean} */ is) => { isSet = is; if (!isOpen) rest(); } };
 }
 
 /** @param {any} one @param {() => void} again */

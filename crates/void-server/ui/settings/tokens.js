@@ -13,7 +13,7 @@ const CAPABILITIES = ["read", "act"];
 
 /** @returns {import("./pieces.js").Section} */
 export function tokensSection() {
-  const tokens = /** @type {Resource<any>} */ (new Resource("/api/tokens", /^token\./));
+  const tokens = /** @type {Resource<any>} */ (new Resource("/api/tokens", /^access\./));
   const place = el("div", { class: "stack tight" });
   const live = el("ul", { class: "list" });
   const over = el("ul", { class: "list" });
