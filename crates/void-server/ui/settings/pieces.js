@@ -186,8 +186,14 @@ export const code = (text) => el("code", { class: "wrap" }, text);
 /** A fingerprint, broken only between its pairs. @param {string} text */
 export const fingerprint = (text) => el("code", {}, text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]));
 
+/** A value longer than this gets a line of its own on a phone. */
+const LONG_CHARS = 20;
+
 /** @param {[string, any][]} rows */
-export const factList = (rows) => el("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined).map(([word, value]) => [el("dt", {}, word), el("dd", {}, value)]));
+export const factList = (rows) => el("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined).map(([word, value]) => {
+  const isLong = (value instanceof HTMLElement ? value.textContent ?? "" : String(value)).length > LONG_CHARS;
+  return [el("dt", { class: isLong ? "long" : null }, word), el("dd", { class: isLong ? "long" : null }, value)];
+}));
 
 /** Why something is quiet, inside a list. @param {...any} words */
 export const quiet = (...words) => el("div", { class: "quiet muted" }, ...words);
