@@ -186,12 +186,12 @@ export const code = (text) => el("code", { class: "wrap" }, text);
 /** A fingerprint, broken only between its pairs. @param {string} text */
 export const fingerprint = (text) => el("code", {}, text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]));
 
-/** A value longer than this gets a line of its own on a phone. */
+/** An id longer than this gets a line of its own on a phone. */
 const LONG_CHARS = 20;
 
 /** @param {[string, any][]} rows */
 export const factList = (rows) => el("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined).map(([word, value]) => {
-  const isLong = (value instanceof HTMLElement ? value.textContent ?? "" : String(value)).length > LONG_CHARS;
+  const isLong = value instanceof HTMLElement && (value.textContent ?? "").length > LONG_CHARS && value.matches(":is(code, span:has(code))");
   return [el("dt", { class: isLong ? "long" : null }, word), el("dd", { class: isLong ? "long" : null }, value)];
 }));
 
