@@ -27,6 +27,16 @@ pub enum CredentialError {
     FreshLoginNeeded,
     #[error("the password {0}")]
     InvalidPassword(#[from] InvalidPassword),
+    #[error("a passkey's name is 1 to 64 characters that print as themselves")]
+    InvalidName,
+    #[error("passkeys belong to a name, and this page was reached by something else")]
+    NoSite,
+    #[error("there is no passkey for the name by which this page was reached")]
+    NoPasskey,
+    #[error("the authenticator's answer does not fit what it was asked")]
+    Refused,
+    #[error("there are {PASSKEYS_MAX} passkeys already")]
+    TooMany,
     #[error("there is no such credential")]
     NotFound,
     #[error(transparent)]

@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     pub public_url: Option<String>,
     pub fence: Fence,
     pub logins: Logins,
+    /// The brake on what strangers let authenticators be asked.
+    pub challenges: Logins,
     pub metrics: Metrics,
 }
 
@@ -62,6 +64,7 @@ pub fn router(config: ServerConfig) -> Router {
         talk: config.talk,
         fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
         logins: Logins::default(),
+        challenges: Logins::default(),
         public_url: config.public_url,
         metrics,
     }));

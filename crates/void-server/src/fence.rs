@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use void_control::passkeys::Site;
 
 use crate::app::App;
 use crate::connections::Peer;
@@ -22,13 +23,6 @@ pub(crate) struct Fence {
     /// Origins that are ours beside the one a request came by.
     origins: Vec<Origin>,
     pub secure_cookie: bool,
-}
-
-/// What a passkey belongs to, and the origin by which its page was reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Site {
-    pub relying_party: String,
-    pub origin: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! Real parts for tests: a PostgreSQL cluster and an sshd of their own, scripted models and programs,
-//! a Bot API with phones, receivers of pushes and webhooks,
+//! a Bot API with phones, receivers of pushes and webhooks, passkey authenticators,
 //! processes that end with the test, and waiting on conditions instead of sleeping.
 
 #![expect(
@@ -9,6 +9,7 @@
     reason = "a test harness starts processes, and a broken harness should stop the test at once"
 )]
 
+pub mod authenticators;
 pub mod claude;
 pub mod http;
 pub mod models;
