@@ -44,7 +44,7 @@ impl Authenticator {
 
     /// `navigator.credentials.create()`
     pub fn create(&mut self, options: &Value) -> Value {
-        let mut data = self.data(word(&options["rp"]["id"]), HAS_CREDENTIAL);
+        let mut data = self.data(word(options, "/rp/id"), HAS_CREDENTIAL);
         data.extend([0; 16]);
         data.extend(length(&self.credential_id));
         data.extend(&self.credential_id);
@@ -60,7 +60,7 @@ impl Authenticator {
 
     /// `navigator.credentials.get()`
     pub fn get(&mut self, options: &Value) -> Value {
-        let data = self.data(word(&options["rpId"]), 0);
+        let data = self.data(word(options, "/rpId"), 0);
         let client = self.client_data("webauthn.get", options);
         let signed = [data.as_slice(), Digest::of(&client).as_bytes()].concat();
         let signature: Signature = self.key.sign(&signed);
@@ -98,7 +98,7 @@ impl Authenticator {
     }
 
     fn client_data(&self, kind: &str, options: &Value) -> Vec<u8> {
-        let asked = word(&options["challenge"]);
+        let asked = word(options, "/challenge");
         let challenge = self.challenge.as_deref().unwrap_or(asked);
         let data = json!({
             "type": kind,
@@ -148,6 +148,7 @@ fn length(bytes: &[u8]) -> [u8; 2] {
     length.to_be_bytes()
 }
 
-fn word(value: &Value) -> &str {
-    value.as_str().expect("a text in the options")
+fn word<'a>(options: &'a Value, pointer: &str) -> &'a str {
+    let value = options.pointer(pointer).and_then(Value::as_str);
+    value.expect("a text in the options")
 }

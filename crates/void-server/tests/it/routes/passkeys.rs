@@ -165,14 +165,14 @@ async fn what_was_not_asked_or_not_by_us_opens_nothing() {
     owner.register(&mut honest).await.ok();
     let lies: [(&str, Lie); 8] = [
         ("another origin", |it| {
-            it.origin = "http://evil.example".into()
+            it.origin = "http://evil.example".into();
         }),
         ("another port", |it| it.origin = "http://localhost:1".into()),
         ("another scheme", |it| {
-            it.origin = it.origin.replace("http:", "https:")
+            it.origin = it.origin.replace("http:", "https:");
         }),
         ("another site", |it| {
-            it.relying_party = Some("evil.example".into())
+            it.relying_party = Some("evil.example".into());
         }),
         ("another challenge", |it| {
             it.challenge = Some(ANOTHER.into());
