@@ -8,7 +8,9 @@ use void_testkit::authenticators::Authenticator;
 
 use crate::apps::{App, Engine, Setup};
 use crate::callers::{Answer, Caller, Shows};
+use crate::instances::pair_at;
 use crate::masks::{is_time, members};
+use crate::sse::Listener;
 
 /// A challenge that nobody made.
 const ANOTHER: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -392,4 +394,27 @@ async fn asking_is_slowed_down_for_strangers() {
     assert_eq!(ask(&owner).await, 200, "who is signed in is no stranger");
     app.pass(Duration::from_secs(60));
     assert_eq!(ask(&stranger).await, 200);
+}
+
+/// Whoever is behind one name may be asked by one instance and answer to another.
+#[tokio::test(flavor = "multi_thread")]
+async fn any_instance_takes_the_answer_to_a_challenge_and_takes_it_once() {
+    let (one, two) = pair_at(Some("https://void.example")).await;
+    let at = |app| Browser::at(app, "void.example", "https://void.example");
+    let mut owner = at(&one);
+    owner.open(json!({"token": one.owner_token()})).await;
+    let mut phone = owner.authenticator(1);
+    owner.register(&mut phone).await.ok();
+    let proof = at(&one).proof(&mut phone).await;
+    let mut browser = at(&two);
+    assert_eq!(browser.open(proof.clone()).await.status, 200);
+    assert_eq!(at(&one).open(proof).await.status, 401, "replayed");
+    // And a session that is cut off at one ends at the other.
+    let who = browser.caller().get("/api/session").await.ok();
+    let mut stream = Listener::open(&browser.caller()).await;
+    let path = format!("/api/sessions/{}", who["session"]["id"].as_str().unwrap());
+    owner.caller().delete(&path).await.ok();
+    assert_eq!(stream.next().await, None);
+    let gone = browser.caller().get("/api/session").await;
+    gone.error(401, "unauthenticated");
 }
