@@ -1,8 +1,10 @@
 //! What passwords, passkeys and set-up links have in common: who may change how the owner signs in.
 //!
 //! Whoever changes that has just proved to be the owner: what a stolen session could add to itself
-//! would outlive it. Only a session that a set-up link opened may take its time, and only until
-//! something is set up.
+//! would outlive it. Only who followed a set-up link may take an hour, and only until something is
+//! set up.
+
+use std::time::Duration;
 
 use void_domain::passwords::InvalidPassword;
 use void_domain::policy;
@@ -14,6 +16,8 @@ use crate::context::Ctx;
 use crate::control::Control;
 use crate::passwords::Busy;
 
+/// How long who followed a set-up link may think about a password.
+const LEISURE: Duration = Duration::from_secs(60 * 60);
 /// More than anybody carries.
 pub const PASSKEYS_MAX: u32 = 32;
 
@@ -27,6 +31,16 @@ pub enum CredentialError {
     FreshLoginNeeded,
     #[error("the password {0}")]
     InvalidPassword(#[from] InvalidPassword),
+    #[error("a passkey's name is 1 to 64 characters that print as themselves")]
+    InvalidName,
+    #[error("passkeys belong to a name, and this page was reached by something else")]
+    NoSite,
+    #[error("there is no passkey for the name by which this page was reached")]
+    NoPasskey,
+    #[error("the authenticator's answer does not fit what it was asked")]
+    Refused,
+    #[error("there are {PASSKEYS_MAX} passkeys already")]
+    TooMany,
     #[error("there is no such credential")]
     NotFound,
     #[error(transparent)]
@@ -79,11 +93,21 @@ pub(crate) async fn judge_change(
     let Some(session) = session else {
         return Ok(());
     };
-    if policy::is_fresh(ctx.authenticated_ago) {
+    let lately = ctx.authenticated_ago.is_some_and(|ago| ago <= LEISURE);
+    if session.method == Method::Setup && lately && !set_up(control).await?.is_done() {
         return Ok(());
     }
-    if session.method == Method::Setup && !set_up(control).await?.is_done() {
-        return Ok(());
+    judge_fresh(ctx, Some(session))
+}
+
+/// Whether this caller has just proved to be the owner. A token is a proof each time.
+pub(crate) fn judge_fresh(ctx: &Ctx, session: Option<&Session>) -> Result<(), CredentialError> {
+    if !ctx.actor.is_owner() {
+        return Err(CredentialError::OwnerOnly);
     }
-    Err(CredentialError::FreshLoginNeeded)
+    if session.is_none() || policy::is_fresh(ctx.authenticated_ago) {
+        Ok(())
+    } else {
+        Err(CredentialError::FreshLoginNeeded)
+    }
 }

@@ -20,6 +20,7 @@ pub mod lab;
 mod maintenance;
 pub mod nodes;
 pub mod notifications;
+pub mod passkeys;
 pub mod passwords;
 pub mod proposals;
 mod random;

@@ -38,7 +38,7 @@ pub async fn create(
     ctx: &Ctx,
     session: Option<&Session>,
 ) -> Result<SetupLink, CredentialError> {
-    credentials::judge_change(control, ctx, session).await?;
+    credentials::judge_fresh(ctx, session)?;
     Ok(make(control, ctx).await?)
 }
 

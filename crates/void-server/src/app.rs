@@ -42,6 +42,8 @@ pub(crate) struct Shared {
     pub doctor: Doctor,
     /// Held while the record is walked or the doctor looks.
     pub walks: tokio::sync::Mutex<()>,
+    /// The brake on what strangers let authenticators be asked.
+    pub challenges: Logins,
     pub metrics: Metrics,
 }
 
@@ -70,6 +72,7 @@ pub fn router(config: ServerConfig) -> Router {
         logins: Logins::default(),
         doctor: config.doctor,
         walks: tokio::sync::Mutex::default(),
+        challenges: Logins::default(),
         public_url: config.public_url,
         metrics,
     }));

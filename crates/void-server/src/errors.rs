@@ -85,6 +85,11 @@ impl ApiError {
             .hint("confirm that it is you, then try again within 5 minutes")
     }
 
+    fn passkeys_unavailable(message: impl Into<String>) -> Self {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Self::new(status, "passkeys_unavailable", message)
+    }
+
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
@@ -168,6 +173,21 @@ impl From<CredentialError> for ApiError {
             CredentialError::FreshLoginNeeded => Self::fresh_login_needed(message),
             CredentialError::InvalidPassword(problem) => {
                 Self::invalid_field("password", problem.to_string())
+            }
+            CredentialError::InvalidName => Self::invalid_field(
+                "name",
+                "must be 1 to 64 characters that print as themselves",
+            ),
+            CredentialError::NoSite => Self::passkeys_unavailable(message)
+                .hint("open the page by https and the name in VOID_PUBLIC_URL, or as localhost"),
+            CredentialError::NoPasskey => Self::passkeys_unavailable(message)
+                .hint("sign in by another way; a passkey can be added afterwards"),
+            CredentialError::Refused => Self::invalid_field(
+                "credential",
+                "does not fit the challenge: ask for a new one and try again",
+            ),
+            CredentialError::TooMany => {
+                Self::conflict("too_many", message).hint("remove one that is not used any more")
             }
             CredentialError::NotFound => Self::not_found(message),
             CredentialError::Busy(busy) => Self::rate_limited(busy.to_string()),

@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use void_control::passkeys::Site;
 
 use crate::app::App;
 use crate::connections::Peer;
@@ -23,13 +24,6 @@ pub(crate) struct Fence {
     /// Origins that are ours beside the one a request came by.
     origins: Vec<Origin>,
     pub secure_cookie: bool,
-}
-
-/// What a passkey belongs to, and the origin by which its page was reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Site {
-    pub relying_party: String,
-    pub origin: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -437,6 +431,48 @@ mod tests {
             let fence = Fence::new(Some(bad), &[]);
             assert!(!fence.secure_cookie && !admits(&fence, "void.lan", "127.0.0.1"));
         }
+    }
+
+    #[test]
+    fn passkeys_belong_to_the_owners_name_over_https_or_to_localhost() {
+        let fence = Fence::new(Some("https://void.lan:8443"), &["nas.lan".to_owned()]);
+        let site = |host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().unwrap());
+            }
+            fence
+                .site(&headers)
+                .map(|site| (site.relying_party, site.origin))
+        };
+        let some = |name: &str, origin: &str| Some((name.to_owned(), origin.to_owned()));
+        let public = some("void.lan", "https://void.lan:8443");
+        assert_eq!(site("void.lan:8443", Some("https://void.lan:8443")), public);
+        assert_eq!(site("void.lan:8443", None), public);
+        // A proxy may address us in its own way; the page says where it is.
+        assert_eq!(
+            site("127.0.0.1:3000", Some("https://void.lan:8443")),
+            public
+        );
+        let local = some("localhost", "http://localhost:3000");
+        assert_eq!(site("localhost:3000", None), local);
+        assert_eq!(site("localhost:3000", Some("http://localhost:3000")), local);
+        for (host, origin) in [
+            ("127.0.0.1:3000", None),
+            ("[::1]:3000", Some("http://[::1]:3000")),
+            ("nas.lan", None),
+            ("nas.lan", Some("https://nas.lan")),
+            ("void.lan", Some("http://void.lan:8443")),
+            ("void.lan", Some("https://void.lan")),
+            ("void.lan", Some("null")),
+        ] {
+            assert_eq!(site(host, origin), None, "{host} {origin:?}");
+        }
+        let plain = Fence::new(Some("http://void.lan"), &[]);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "void.lan".parse().unwrap());
+        assert_eq!(plain.site(&headers), None, "browsers want https");
     }
 
     #[test]

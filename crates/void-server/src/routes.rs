@@ -22,6 +22,7 @@ mod mcp;
 mod node;
 mod nodes;
 mod notifications;
+mod passkeys;
 mod password;
 mod proposals;
 mod services;
@@ -482,6 +483,17 @@ pub static ROUTES: &[Route] = &[
     },
     Route {
         method: "POST",
+        path: "/api/session/challenge",
+        access: Access::Public,
+        operation: "challengeSession",
+        summary: "Ask for what a passkey has to sign, to open a session or to confirm the open one",
+        query: &[],
+        request: None,
+        response: json::<passkeys::ChallengeResponse>(),
+        handler: || post(session::challenge),
+    },
+    Route {
+        method: "POST",
         path: "/api/session/confirm",
         access: Access::Owner,
         operation: "confirmSession",
@@ -512,6 +524,50 @@ pub static ROUTES: &[Route] = &[
         request: None,
         response: json::<tokens::RevokedResponse>(),
         handler: || delete(sessions::revoke),
+    },
+    Route {
+        method: "GET",
+        path: "/api/passkeys",
+        access: Access::Owner,
+        operation: "listPasskeys",
+        summary: "The owner's passkeys",
+        query: &[],
+        request: None,
+        response: json::<passkeys::PasskeysResponse>(),
+        handler: || get(passkeys::list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/passkeys/challenge",
+        access: Access::Owner,
+        operation: "challengePasskey",
+        summary: "Ask for what an authenticator needs to make a passkey; takes a session that is fresh",
+        query: &[],
+        request: None,
+        response: json::<passkeys::ChallengeResponse>(),
+        handler: || post(passkeys::challenge),
+    },
+    Route {
+        method: "POST",
+        path: "/api/passkeys",
+        access: Access::Owner,
+        operation: "registerPasskey",
+        summary: "Keep the passkey that an authenticator made",
+        query: &[],
+        request: Some(schema::<passkeys::PasskeyRequest>),
+        response: json::<passkeys::PasskeyResponse>(),
+        handler: || post(passkeys::register),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/passkeys/{id}",
+        access: Access::Owner,
+        operation: "removePasskey",
+        summary: "Remove a passkey; sessions stay",
+        query: &[],
+        request: None,
+        response: json::<passkeys::PasskeyRemovedResponse>(),
+        handler: || delete(passkeys::remove),
     },
     Route {
         method: "PUT",

@@ -85,6 +85,8 @@ function leave() {
 async function open() {
   if (!shell) return void begin();
   const route = currentRoute();
+  // A set-up link that was pasted into an open page is spent, not kept in the history.
+  if (route.page === "setup") return void signIn();
   const load = PAGES[route.page];
   if (!load) return goTo("#/home");
   opening += 1;

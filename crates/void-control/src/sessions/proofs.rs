@@ -10,10 +10,12 @@ use void_store::{StoreError, Tx, setup_links};
 
 use crate::access::{CREDENTIAL_BYTES_MAX, is_owner_token};
 use crate::control::Control;
+use crate::passkeys::{self, Assertion, Used};
 use crate::passwords::{self, CheckError};
 
 #[derive(Debug)]
 pub enum Proof {
+    Passkey(Box<Assertion>),
     /// The owner's token.
     Token(Secret),
     Password(Secret),
@@ -24,6 +26,7 @@ pub enum Proof {
 impl Proof {
     pub const fn method(&self) -> Method {
         match self {
+            Self::Passkey(_) => Method::Passkey,
             Self::Token(_) => Method::Token,
             Self::Password(_) => Method::Password,
             Self::Setup(_) => Method::Setup,
@@ -32,8 +35,9 @@ impl Proof {
 }
 
 /// A proof that holds, if what it uses up is still there.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Proven {
+    Passkey(Used),
     Token,
     Password,
     Setup(Digest),
@@ -42,6 +46,7 @@ pub(super) enum Proven {
 impl Proven {
     pub(super) const fn method(&self) -> Method {
         match self {
+            Self::Passkey(_) => Method::Passkey,
             Self::Token => Method::Token,
             Self::Password => Method::Password,
             Self::Setup(_) => Method::Setup,
@@ -52,6 +57,7 @@ impl Proven {
     pub(super) async fn redeem(&self, tx: &mut Tx, at: Timestamp) -> Result<bool, StoreError> {
         match self {
             Self::Token | Self::Password => Ok(true),
+            Self::Passkey(used) => used.note(tx, at).await,
             Self::Setup(hash) => setup_links::redeem(tx, *hash, at).await,
         }
     }
@@ -64,6 +70,9 @@ pub(super) async fn check(
     purpose: Purpose,
 ) -> Result<Option<Proven>, CheckError> {
     Ok(match proof {
+        Proof::Passkey(assertion) => passkeys::check(control, assertion, purpose)
+            .await?
+            .map(Proven::Passkey),
         Proof::Token(shown) => is_owner_token(control, shown.expose()).then_some(Proven::Token),
         Proof::Password(shown) => passwords::is_right(control, shown)
             .await?

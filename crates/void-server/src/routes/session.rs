@@ -6,7 +6,9 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use void_control::access::Credential;
+use void_control::passkeys::{self, Assertion, Site};
 use void_control::sessions::{self, Place, Proof, SESSION_LASTS, Session, SessionError};
 use void_domain::capabilities::Capability;
 use void_domain::ids::RequestId;
@@ -14,6 +16,7 @@ use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::secrets::Secret;
 use void_domain::sessions::device;
 
+use super::passkeys::ChallengeResponse;
 use crate::access::Admitted;
 use crate::app::App;
 use crate::connections::Peer;
@@ -98,14 +101,31 @@ pub(crate) struct SessionRequest {
     /// The code of a set-up link.
     #[serde(default)]
     pub setup: Option<String>,
+    #[serde(default)]
+    pub passkey: Option<AssertionRequest>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Assertion")]
+pub(crate) struct AssertionRequest {
+    /// Which challenge it answers.
+    pub challenge: String,
+    /// The JSON of the credential that the browser got.
+    pub credential: Map<String, Value>,
 }
 
 impl SessionRequest {
-    fn proof(self) -> Result<Proof, ApiError> {
-        match (self.token, self.password, self.setup) {
-            (Some(token), None, None) => Ok(Proof::Token(Secret::new(token))),
-            (None, Some(password), None) => Ok(Proof::Password(Secret::new(password))),
-            (None, None, Some(code)) => Ok(Proof::Setup(Secret::new(code))),
+    fn proof(self, site: Option<Site>) -> Result<Proof, ApiError> {
+        match (self.token, self.password, self.setup, self.passkey) {
+            (Some(token), None, None, None) => Ok(Proof::Token(Secret::new(token))),
+            (None, Some(password), None, None) => Ok(Proof::Password(Secret::new(password))),
+            (None, None, Some(code), None) => Ok(Proof::Setup(Secret::new(code))),
+            (None, None, None, Some(passkey)) => Ok(Proof::Passkey(Box::new(Assertion {
+                challenge: passkey.challenge.parse().ok(),
+                credential: Value::Object(passkey.credential),
+                site,
+            }))),
             _ => Err(ApiError::invalid_field(
                 "body",
                 "must hold exactly one of token, password, setup and passkey",
@@ -128,7 +148,7 @@ pub(crate) async fn open(
     headers: HeaderMap,
     Body(request): Body<SessionRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Response, ApiError> {
-    let proof = request.proof()?;
+    let proof = request.proof(app.shared().fence.site(&headers))?;
     brake(&app, peer)?;
     let place = Place {
         device: device(user_agent(&headers)),
@@ -147,6 +167,24 @@ pub(crate) async fn open(
     Ok(response)
 }
 
+/// Asks for a passkey's signature: in an open session to confirm it, otherwise to open one.
+pub(crate) async fn challenge(
+    State(app): State<App>,
+    Extension(peer): Extension<Peer>,
+    admitted: Option<Extension<Admitted>>,
+    headers: HeaderMap,
+) -> Result<Json<ChallengeResponse>, ApiError> {
+    let now = app.control().clock().now();
+    let site = app.shared().fence.site(&headers);
+    let session = admitted.and_then(|Extension(admitted)| admitted.caller.session);
+    let brake = || app.shared().challenges.try_once(peer.remote.ip(), now);
+    if site.is_some() && session.is_none() && !brake() {
+        return Err(too_many());
+    }
+    let asked = passkeys::ask(app.control(), site.as_ref(), session.as_ref()).await?;
+    Ok(Json(ChallengeResponse::new(asked)))
+}
+
 /// One of its members; a set-up link vouches for nobody twice.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -156,6 +194,8 @@ pub(crate) struct ConfirmRequest {
     pub token: Option<String>,
     #[serde(default)]
     pub password: Option<String>,
+    #[serde(default)]
+    pub passkey: Option<AssertionRequest>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -168,6 +208,7 @@ pub(crate) async fn confirm(
     State(app): State<App>,
     Extension(peer): Extension<Peer>,
     admitted: Admitted,
+    headers: HeaderMap,
     Body(request): Body<ConfirmRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Json<ConfirmedResponse>, ApiError> {
     let session = admitted.session()?;
@@ -175,8 +216,9 @@ pub(crate) async fn confirm(
         token: request.token,
         password: request.password,
         setup: None,
+        passkey: request.passkey,
     };
-    let proof = request.proof()?;
+    let proof = request.proof(app.shared().fence.site(&headers))?;
     brake(&app, peer)?;
     let address = peer.remote.ip().to_canonical().to_string();
     let confirmed = sessions::confirm(app.control(), &admitted.ctx, session, &proof, &address)
@@ -214,11 +256,16 @@ pub(crate) async fn close(
 fn brake(app: &App, peer: Peer) -> Result<(), ApiError> {
     let now = app.control().clock().now();
     if app.shared().logins.try_once(peer.remote.ip(), now) {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(too_many())
     }
-    Err(ApiError::rate_limited(format!(
+}
+
+fn too_many() -> ApiError {
+    ApiError::rate_limited(format!(
         "more than {TRIES_MAX} logins in a minute; wait a little"
-    )))
+    ))
 }
 
 fn user_agent(headers: &HeaderMap) -> &str {

@@ -45,6 +45,11 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             Some(json!({"token": 5})),
             422,
         ),
+        // By an address there are no passkeys.
+        "challengeSession" => ("/api/session/challenge".to_owned(), None, 422),
+        "challengePasskey" => ("/api/passkeys/challenge".to_owned(), None, 422),
+        "registerPasskey" => ("/api/passkeys".to_owned(), Some(json!({})), 422),
+        "removePasskey" => (format!("/api/passkeys/{NOBODY}"), None, 404),
         "revokeSession" => (format!("/api/sessions/{NOBODY}"), None, 404),
         "setPassword" => ("/api/password".to_owned(), Some(json!({})), 422),
         "removePassword" => ("/api/password".to_owned(), None, 404),
@@ -107,7 +112,7 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
         | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
         | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" | "getDoctor" | "getLogin"
-        | "listSessions" | "createSetupLink" => {
+        | "listPasskeys" | "listSessions" | "createSetupLink" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }

@@ -20,6 +20,7 @@ mod mcp;
 mod node;
 mod nodes;
 mod notifications;
+mod passkeys;
 mod password;
 pub mod proposals;
 mod services;

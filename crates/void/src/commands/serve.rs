@@ -23,7 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(150);
 
 pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Exit, Problem> {
     // The SDK of MCP tells of every request, and warns of what its callers get wrong.
-    start_log(session.environment, format, "info,rmcp=error");
+    // So does the library for passkeys; what it refuses we tell in one line of ours.
+    start_log(
+        session.environment,
+        format,
+        "info,rmcp=error,webauthn_rs_core=off",
+    );
     let settings = &session.settings;
     let bound = Bound::to(settings.listen.value).await.map_err(|error| {
         let message = format!("{} cannot be listened on: {error}", settings.listen.value);

@@ -82,19 +82,29 @@ async fn a_stale_session_makes_no_link() {
         .error(403, "fresh_login_needed");
 }
 
-/// Who followed a link may take their time, until something is set up.
+/// Who followed a link may take an hour for it, until something is set up.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_from_a_link_may_set_the_first_credential_at_leisure() {
     let app = App::with_clock().await;
+    let body = json!({"password": "correct horse battery"});
+    let link = code(&app.owner()).await;
+    let late = app.session_by(setup(&link)).await;
+    app.pass(Duration::from_secs(60 * 60) + Duration::from_millis(1));
+    late.put("/api/password", body.clone())
+        .await
+        .error(403, "fresh_login_needed");
     let link = code(&app.owner()).await;
     let session = app.session_by(setup(&link)).await;
-    app.pass(FRESH * 3);
+    app.pass(Duration::from_secs(60 * 60));
     let critical = app.queue("stop-all").await;
     session
         .decide(&critical, "approve")
         .await
         .error(403, "fresh_login_needed");
-    let body = json!({"password": "correct horse battery"});
+    session
+        .post_nothing("/api/setup-links")
+        .await
+        .error(403, "fresh_login_needed");
     session.put("/api/password", body.clone()).await.ok();
     session
         .put("/api/password", body)
