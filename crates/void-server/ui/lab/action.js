@@ -32,7 +32,7 @@ export function actionPage(id) {
     if (!form) {
       form = runForm(action);
       mount(about, trail([["#/lab", t("nav.lab")], ["#/lab/actions", t("actions.title")]], action.label),
-        el("div", { class: "two" }, el("section", { class: "card stack" }, el("div", { class: "row-line" }, tierPill(action)), el("h2", { class: "wrap" }, action.label), said(action, value)), el("div", { class: "stack" }, form.node, runs)));
+        el("div", { class: "lab-two" }, el("section", { class: "card stack" }, el("div", { class: "row-line" }, tierPill(action)), el("h2", { class: "wrap" }, action.label), said(action, value)), el("div", { class: "stack" }, form.node, runs)));
     }
     form.update();
     mount(runs, lastRuns([action]));

@@ -111,7 +111,7 @@ export const guestStamp = (guest) => JSON.stringify([guest.status, guest.lock, g
 /** What there is to know of a guest. @param {Guest} guest */
 export function guestFacts(guest) {
   const allowed = actionsOfGuest(guest);
-  return el("div", { class: "two item-more" },
+  return el("div", { class: "lab-two item-more" },
     el("div", { class: "stack" },
       factList([
         [t("lab.fact.kind"), t(`lab.kind.${guest.kind}`)],

@@ -72,7 +72,7 @@ export function machinePage(name) {
       ...(puller ? [pullCard(puller)] : []),
       ...(host ? [hostCard(host)] : []),
       ...(services.length > 0 ? [el("section", { class: "stack tight" }, el("h3", {}, t("lab.services")), el("ul", { class: "list" }, services.map(serviceLine)))] : []),
-      ...(puller || host || allowed.length > 0 ? [el("div", { class: "two" }, allowedActions(allowed), lastRuns(allowed))] : [])]);
+      ...(puller || host || allowed.length > 0 ? [el("div", { class: "lab-two" }, allowedActions(allowed), lastRuns(allowed))] : [])]);
     if (machine) table.show(machine.guests);
     if ((puller || host) && !lines.hasChildNodes()) void drawLines(lines, puller ? `node:${name}` : name);
   };

@@ -63,7 +63,7 @@ function whole(service, error) {
         [t("lab.fact.where"), where],
       ]),
       service.status === "up" ? null : el("p", {}, askInChat(t("home.ask", { name: service.label })))),
-    el("div", { class: "two" },
+    el("div", { class: "lab-two" },
       el("div", { class: "stack" }, allowedActions(allowed), lastRuns(allowed)),
       el("section", { class: "stack tight" }, el("h3", {}, t("lab.changes")),
         changes.length === 0 ? el("p", { class: "muted" }, t("lab.no_changes")) : el("ul", { class: "list" }, changes.map((/** @type {any} */ change) =>
