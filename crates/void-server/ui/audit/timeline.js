@@ -3,7 +3,7 @@
 
 import { sentence } from "../lib/api.js";
 import { el, keyed, mount } from "../lib/dom.js";
-import { clock, day } from "../lib/time.js";
+import { day } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { shape } from "../parts/states.js";
 import { windowed } from "../parts/windows.js";
@@ -12,9 +12,12 @@ import { entryDetail } from "./detail.js";
 import { entryShape, entryWords, whoWords } from "./words.js";
 
 /** @typedef {import("./words.js").Entry} Entry */
+/** @typedef {{key: string, isFirst: boolean, entries: Entry[]}} Day */
 
 const ROW_PX = 45;
 const CARD_PX = 69;
+/** Made once: making one costs more than a hundred uses. */
+const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
 /** A page that flies by is not asked for. */
 const SETTLE_MS = 120;
 
@@ -70,20 +73,20 @@ export function timeline({ book, choose, loaded }) {
   /** @param {HTMLElement} chunk @param {number} index @param {Entry[]} entries */
   const drawPage = (chunk, index, entries) => {
     const before = index > 0 ? book().pages.get(index - 1)?.at(-1) : undefined;
-    /** @type {{day: string, isFirst: boolean, entries: Entry[]}[]} */
+    /** @type {Day[]} */
     const days = [];
     for (const entry of entries) {
-      const its = day(entry.at);
+      const its = new Date(entry.at).toDateString();
       const last = days.at(-1);
-      if (last?.day === its) last.entries.push(entry);
-      else days.push({ day: its, isFirst: days.length > 0 || !before || day(before.at) !== its, entries: [entry] });
+      if (last?.key === its) last.entries.push(entry);
+      else days.push({ key: its, isFirst: days.length > 0 || !before || new Date(before.at).toDateString() !== its, entries: [entry] });
     }
-    keyed(chunk, days, (one) => one.day, daySection);
+    keyed(chunk, days, (one) => one.key, daySection);
   };
 
-  /** @param {{day: string, isFirst: boolean, entries: Entry[]}} one */
+  /** @param {Day} one */
   const daySection = (one) => {
-    const title = el("h2", { class: "day" }, one.day);
+    const title = el("h2", { class: "day" }, day(one.entries[0]?.at ?? ""));
     const lines = el("ul", { class: "lines" });
     const node = /** @type {HTMLElement & {update: (one: any) => void}} */ (el("section", {}, title, lines));
     node.update = (next) => {
@@ -97,7 +100,7 @@ export function timeline({ book, choose, loaded }) {
   /** @param {Entry} entry @returns {HTMLElement & {update: () => void}} */
   const line = (entry) => {
     const look = entryShape(entry);
-    const words = el("span", { class: "words" }, entryWords(entry));
+    const words = el("span", { class: "words" });
     const link = el("a", { href: `#/audit/${entry.seq}`, onclick: (/** @type {MouseEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
       event.preventDefault();
@@ -106,12 +109,13 @@ export function timeline({ book, choose, loaded }) {
       history.replaceState(null, "", opened.has(entry.seq) || current === entry.seq ? `#/audit/${entry.seq}` : "#/audit");
       for (const other of holder.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
       node.update();
-    } }, el("time", { dateTime: entry.at, class: "at" }, clock(entry.at)), el("span", { class: `mark ${look?.[1] ?? ""}` }, look ? shape(look[0]) : null), words, el("span", { class: "who" }, whoWords(entry.actor)));
+    } }, el("time", { dateTime: entry.at, class: "at" }, clockFormat.format(new Date(entry.at))), el("span", { class: `mark ${look?.[1] ?? ""}` }, look ? shape(look[0]) : null), words, el("span", { class: "who" }, whoWords(entry.actor)));
     const node = /** @type {HTMLElement & {update: () => void}} */ (el("li", {}, link));
     /** @type {HTMLElement | null} */
     let more = null;
     node.update = () => {
-      words.textContent = entryWords(entry);
+      const said = entryWords(entry);
+      if (words.textContent !== said) words.textContent = said;
       const isOpen = opened.has(entry.seq);
       link.setAttribute("aria-expanded", String(isOpen));
       if (current === entry.seq) link.setAttribute("aria-current", "true");

@@ -9,8 +9,8 @@ import { windowed } from "../parts/windows.js";
 import { actionsOfGuest } from "./data.js";
 import { allowedActions, factList, lastRuns, serviceChip, serviceLine, upFor } from "./pieces.js";
 
-const CHUNK_ROWS = 40;
-const ROW_PX = 49;
+const CHUNK_ROWS = 20;
+const ROW_PX = 55;
 const CARD_PX = 104;
 const COLUMNS = ["lab.col.name", "lab.col.state", "lab.col.services", "lab.col.uptime"];
 
