@@ -17,13 +17,13 @@ const moment = (at) => new Date(at).toLocaleString([], { dateStyle: "full", time
 
 /**
  * @param {Entry} entry
- * @param {2 | 3} level of its heading
+ * @param {boolean} [isTitled] whether it needs a heading of its own
  */
-export function entryDetail(entry, level) {
+export function entryDetail(entry, isTitled = true) {
   const { detail, subject } = entry;
   const isRequest = isAboutProposal(entry);
   const chain = el("section", { class: "stack tight", "aria-live": "polite" });
-  if (isRequest && subject) void drawChain(chain, subject, level);
+  if (isRequest && subject) void drawChain(chain, subject);
   else chain.hidden = true;
   const said = detail?.reason ?? detail?.failure?.message;
   const facts = [
@@ -36,7 +36,7 @@ export function entryDetail(entry, level) {
     isRequest && subject ? [t("audit.fact.request"), el("a", { href: `#/inbox/${encodeURIComponent(subject)}` }, t("audit.open_request"))] : null,
   ];
   return el("div", { class: "stack entry-detail" },
-    el(`h${level}`, { class: "wrap" }, entryWords(entry)),
+    isTitled ? el("h2", { class: "wrap" }, entryWords(entry)) : null,
     detail?.tier ? el("div", { class: "row-line" }, tierPill(detail)) : null,
     factPairs(facts), chain,
     el("details", { class: "more" }, el("summary", {}, t("audit.raw")), el("div", { class: "stack tight" },
@@ -53,9 +53,9 @@ export function entryDetail(entry, level) {
 /** @param {any[]} pairs */
 const factPairs = (pairs) => el("dl", { class: "facts" }, pairs.filter(Boolean).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 
-/** @param {HTMLElement} place @param {string} id @param {2 | 3} level */
-async function drawChain(place, id, level) {
-  const title = el(`h${level + 1}`, {}, t("audit.chain"));
+/** @param {HTMLElement} place @param {string} id */
+async function drawChain(place, id) {
+  const title = el("h3", {}, t("audit.chain"));
   mount(place, title, loading());
   try {
     const row = await get(`/api/proposals/${encodeURIComponent(id)}`);
@@ -75,7 +75,7 @@ export async function showEntry(place, seq, around = []) {
   mount(place, ...around, loading());
   try {
     const entry = await get(`/api/audit/${encodeURIComponent(seq)}`);
-    mount(place, ...around, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry, 2)));
+    mount(place, ...around, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry)));
   } catch (error) {
     const isMissing = error instanceof ApiError && error.status === 404;
     mount(place, ...around, isMissing ? empty("unsure", t("audit.no_entry", { seq })) : cannotTell(error, () => void showEntry(place, seq, around)));

@@ -16,6 +16,8 @@ import { entryShape, entryWords, whoWords } from "./words.js";
 
 const ROW_PX = 45;
 const CARD_PX = 69;
+/** As in the style sheet: so wide, an entry is one line. */
+const ONE_LINE_FROM = 600;
 /** Made once: making one costs more than a hundred uses. */
 const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
 /** A page that flies by is not asked for. */
@@ -33,7 +35,7 @@ export function timeline({ book, choose, loaded }) {
   const opened = new Set();
   /** @type {number | null} */
   let current = null;
-  const rowHeight = () => matchMedia("(min-width: 720px)").matches ? ROW_PX : CARD_PX;
+  const rowHeight = () => holder.clientWidth >= ONE_LINE_FROM ? ROW_PX : CARD_PX;
   const list = windowed(holder, {
     make: () => el("div", { class: "chunk" }),
     draw: (chunk, index) => {
@@ -120,7 +122,7 @@ export function timeline({ book, choose, loaded }) {
       link.setAttribute("aria-expanded", String(isOpen));
       if (current === entry.seq) link.setAttribute("aria-current", "true");
       if (isOpen && !more) {
-        more = el("div", { class: "entry-more" }, entryDetail(entry, 3));
+        more = el("div", { class: "entry-more" }, entryDetail(entry, false));
         node.append(more);
       } else if (!isOpen && more) {
         more.remove();

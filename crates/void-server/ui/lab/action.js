@@ -13,7 +13,7 @@ import { tierPill } from "../parts/states.js";
 import { shortDigest } from "./catalogue.js";
 import { ended, watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
-import { factList, lastRuns, trail } from "./pieces.js";
+import { factList, lastRuns, mountIfNew, trail } from "./pieces.js";
 
 /** @param {string} id */
 export function actionPage(id) {
@@ -32,41 +32,46 @@ export function actionPage(id) {
     if (!form) {
       form = runForm(action);
       mount(about, trail([["#/lab", t("nav.lab")], ["#/lab/actions", t("actions.title")]], action.label),
-        el("div", { class: "lab-two" }, el("section", { class: "card stack" }, el("div", { class: "row-line" }, tierPill(action)), el("h2", { class: "wrap" }, action.label), said(action, value)), el("div", { class: "stack" }, form.node, runs)));
+        el("div", { class: "lab-two action-grid" }, inShort(action, value), el("div", { class: "stack" }, form.node, runs), inFull(action, value)));
     }
     form.update();
-    mount(runs, lastRuns([action]));
+    mountIfNew(runs, [lastRuns([action])]);
   };
   const offs = [watchLab(draw), home.watch(() => form?.update()), onConnection(() => form?.update())];
   return { node, title: t("actions.title"), stop: () => { for (const off of offs) off(); } };
 }
 
-/** @param {any} action @param {any} value what `/api/actions` said */
-function said(action, value) {
+/** What one has to know before. @param {any} action @param {any} value what `/api/actions` said */
+function inShort(action, value) {
   const other = (/** @type {string} */ id) => el("a", { href: `#/lab/actions/${encodeURIComponent(id)}` }, value.actions.find((/** @type {any} */ one) => one.id === id)?.label ?? id);
   const target = action.vmid !== null ? el("a", { href: guestHref(action.node, action.vmid) }, action.target) : el("code", {}, action.target);
   const check = action.verify ? el("span", {}, t(["stop", "shutdown"].includes(action.op) ? "actions.check_down" : "actions.check_up"), " ", el("a", { href: `#/lab/services/${encodeURIComponent(action.verify)}` }, action.verify)) : t(action.kind === "guest_power" ? "actions.check_guest" : "card.no_check");
-  const params = Object.entries(action.params);
-  return el("div", { class: "stack" },
-    action.raised ? notice("caution", t("card.critical"), " ", action.raised) : null,
+  return el("section", { class: "card stack" }, el("div", { class: "row-line" }, tierPill(action)), el("h2", { class: "wrap" }, action.label),
+    action.raised ? notice("caution", t("actions.raised", { why: action.raised })) : null,
     factList([
       [t("actions.fact.does"), t(action.kind === "guest_power" ? "actions.does.guest" : action.host ? "actions.does.service" : "actions.does.node", { op: action.op ?? "", vmid: action.vmid ?? "", node: action.node ?? "", host: action.host ?? "", service: action.service ?? "" })],
       [t("card.target"), target],
       [t("actions.fact.check"), check],
       [t("card.undone_by"), action.inverse ? other(action.inverse) : t("actions.no_inverse")],
+    ]));
+}
+
+/** The rest of what the catalogue says, and where. @param {any} action @param {any} value */
+function inFull(action, value) {
+  const params = Object.entries(action.params);
+  return el("section", { class: "card stack" }, el("h3", {}, t("actions.in_full")), el("p", { class: "muted small" }, t("actions.where_words")),
+    factList([
       [t("actions.fact.who"), action.agents ? action.agents.length > 0 ? action.agents.join(", ") : t("actions.no_agent") : t("actions.any_agent")],
       [t("actions.fact.limits"), [action.cooldown_s ? t("actions.cooldown", { span: span(action.cooldown_s * 1000) }) : null, action.max_per_hour ? t("actions.per_hour", { n: action.max_per_hour }) : null].filter(Boolean).join(" ") || t("actions.no_limits")],
       [t("actions.fact.timeout"), span(action.timeout_s * 1000)],
       action.tier === "risky" ? [t("actions.fact.expires"), span(action.expires_s * 1000)] : null,
       [t("card.params"), params.length === 0 ? t("actions.no_params") : el("ul", {}, params.map(([name, spec]) => el("li", {}, el("code", {}, name), " ", specWords(spec))))],
-    ]),
-    el("details", { class: "more" }, el("summary", {}, t("actions.where")), el("div", { class: "stack tight" }, el("p", {}, t("actions.where_words")), factList([
       [t("actions.fact.id"), el("code", {}, action.id)],
       [t("actions.fact.digest"), el("code", { class: "wrap" }, action.digest)],
       [t("actions.fact.exec_digest"), el("code", { class: "wrap" }, action.exec_digest)],
       [t("actions.fact.commit"), value.catalogue.commit ? el("code", {}, value.catalogue.commit) : t("card.no_commit")],
       [t("actions.fact.catalogue"), shortDigest(value.catalogue.digest)],
-    ]))));
+    ]));
 }
 
 /** @param {any} spec */
@@ -85,10 +90,10 @@ function runForm(action) {
   /** @type {Record<string, {input: HTMLInputElement | HTMLSelectElement, told: HTMLElement, spec: any}>} */
   const fields = {};
   const inputs = Object.entries(action.params).map(([name, spec]) => {
-    const told = el("span", { class: "field-problem small", id: `told-${name}` });
+    const told = el("small", { class: "field-problem", id: `told-${name}` });
     const input = /** @type {HTMLInputElement | HTMLSelectElement} */ (control(name, spec));
     fields[name] = { input, told, spec };
-    return el("label", { class: "field" }, el("span", {}, name), input, el("span", { class: "muted small wrap", id: `spec-${name}` }, specWords(spec)), told);
+    return el("label", { class: "field" }, el("span", {}, name), input, el("small", { class: "muted wrap", id: `spec-${name}` }, specWords(spec)), told);
   });
   const reason = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 400, autocomplete: "off" }));
   const button = /** @type {HTMLButtonElement} */ (el("button", { class: "button primary run-button" }));
@@ -137,9 +142,9 @@ function runForm(action) {
     }
     mount(problem, isPlaced ? null : notice("problem", el("p", {}, sentence(error)), told?.row ? el("a", { href: `#/inbox/${told.row.id}` }, t("actions.refused_row", { code: told.row.code })) : null));
   };
-  const node = el("section", { class: "card stack run" }, el("h3", {}, t(isSafe ? "actions.run_title" : "actions.ask_title")),
+  const node = el("section", { class: "card run" }, el("h3", {}, t(isSafe ? "actions.run_title" : "actions.ask_title")),
     el("form", { class: "stack", onsubmit: (/** @type {Event} */ event) => void send(event) }, inputs,
-      el("label", { class: "field" }, el("span", {}, t("actions.reason")), reason), note, problem, button), result);
+      el("label", { class: "field" }, el("span", {}, t("actions.reason")), reason), el("div", {}, note, problem), button), result);
   button.setAttribute("aria-describedby", "run-note");
   update();
   return { node, update };

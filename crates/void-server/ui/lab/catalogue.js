@@ -8,7 +8,7 @@ import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { statePill, tierPill } from "../parts/states.js";
 import { ended } from "./data.js";
-import { labTabs } from "./pieces.js";
+import { labTabs, mountIfNew } from "./pieces.js";
 
 /** How much of a digest people compare. */
 const DIGEST_SHOWN = 12;
@@ -28,10 +28,11 @@ export function cataloguePage() {
   let tier = "";
   const drawWhich = () => mount(which, ...["", "safe", "risky"].map((one) => el("button", { type: "button", "aria-pressed": String(one === tier), onclick: () => { tier = one; drawWhich(); drawList(); } }, one ? t(`tier.${one}`) : t("actions.all"))));
   const drawList = () => {
+    if (!actions.value?.actions.length) return;
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = (actions.value?.actions ?? []).filter((/** @type {any} */ action) => (!tier || action.tier === tier) && words.every((word) => `${action.label} ${action.id} ${action.target} ${action.tier}`.toLowerCase().includes(word)));
+    const shown = actions.value.actions.filter((/** @type {any} */ action) => (!tier || action.tier === tier) && words.every((word) => `${action.label} ${action.id} ${action.target} ${action.tier}`.toLowerCase().includes(word)));
     list.hidden = shown.length === 0;
-    mount(list, shown.map(line));
+    mountIfNew(list, shown.map(line));
     mount(foot, shown.length === 0 ? el("p", { class: "muted", role: "status" }, t("actions.filtered")) : null);
   };
   const draw = () => {
@@ -45,7 +46,7 @@ export function cataloguePage() {
     return mount(foot, empty("asleep", t("actions.none"), el("p", { class: "small" }, t("actions.none_way"))));
   };
   drawWhich();
-  const offs = [actions.watch(draw), ended.watch(() => { if (actions.value) drawList(); })];
+  const offs = [actions.watch(draw), ended.watch(drawList)];
   return { node, title: t("actions.title"), stop: () => { for (const off of offs) off(); }, keys: { "/": () => filter.focus() } };
 }
 

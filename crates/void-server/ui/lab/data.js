@@ -60,13 +60,23 @@ let lastSeen = null;
  * @param {() => void} changed
  */
 export function watchLab(changed) {
-  const ends = Object.values(labSources).map((source) => source.watch(changed));
+  let isOver = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let soon;
+  // Several answers that come together are drawn once.
+  const ask = () => {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      if (!isOver) changed();
+    });
+  };
+  const ends = Object.values(labSources).map((source) => source.watch(ask));
   const timer = setInterval(() => {
     if (document.visibilityState !== "visible") return;
     void lab.read();
     void services.read();
   }, LOOK_AGAIN_MS);
-  ends.push(() => clearInterval(timer), onConnection(changed));
+  ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
   // What was read before may be old.
   for (const source of [lab, services, nodes, ended]) if (source.value) source.refresh();
   return () => { for (const end of ends) end(); };

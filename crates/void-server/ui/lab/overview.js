@@ -93,7 +93,7 @@ function drawBand(band, view) {
   const guests = view.machines.flatMap((machine) => machine.guests);
   const running = guests.filter((guest) => guest.status === "running").length;
   const words = !isLive() || labSources.services.error ? t("lab.says.offline") : view.services.length === 0 ? t("lab.says.unwatched")
-    : down > 0 ? t("lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t("lab.says.up", { n: up });
+    : down > 0 ? t("lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t(view.isOld ? "lab.says.blind" : "lab.says.up", { n: up });
   mount(band, el("p", { class: "says" }, words),
     el("div", { class: "row-line" },
       pill("up", up > 0 ? "ok" : "", t("lab.n_up", { n: up })), pill("down", down > 0 ? "bad" : "", t("lab.n_down", { n: down })), pill("stale", "", t("lab.n_unknown", { n: unknown })),
@@ -144,9 +144,9 @@ function machineSection(machine, guests, opened, folded) {
     const stopped = next.guests.filter((guest) => guest.status === "stopped").length;
     const troubled = next.guests.filter((guest) => !guest.isFine).length;
     mountIfNew(facts, [healthPill(next),
-      el("span", { class: "muted small" }, t("lab.n_guests", { n: next.guests.length }), stopped > 0 ? ` · ${t("lab.n_stopped", { n: stopped })}` : "", troubled > 0 ? ` · ${t("lab.n_troubled", { n: troubled })}` : ""),
-      next.status === "online" && next.uptime_s > 0 ? el("span", { class: "age muted small" }, t("lab.up_for", { span: upFor(next.uptime_s) })) : el("span"),
-      el("span", { class: "grow" }), el("a", { class: "small", href: `#/lab/nodes/${encodeURIComponent(next.name)}`, "aria-label": t("lab.open_node_of", { name: next.name }) }, t("lab.open_node"))]);
+      el("span", { class: "muted small" }, t("lab.n_guests", { n: next.guests.length }), stopped > 0 ? ` · ${t("lab.n_stopped", { n: stopped })}` : "", troubled > 0 && next.status !== "unknown" ? ` · ${t("lab.n_troubled", { n: troubled })}` : ""),
+      next.status === "online" && next.uptime_s > 0 ? el("span", { class: "age muted small" }, t("lab.up_for", { span: upFor(next.uptime_s) })) : null,
+      el("span", { class: "grow" }), el("a", { class: "small", href: `#/lab/nodes/${encodeURIComponent(next.name)}`, "aria-label": t("lab.open_node_of", { name: next.name }) }, t("lab.open_node"))].filter((part) => part !== null));
     table.show(some);
     table.node.hidden = some.length === 0;
     if (some.length === 0) body.append(none);

@@ -33,7 +33,7 @@ export const serviceChip = (service) => el("a", { class: `service-chip ${toneOf(
 
 /** @param {any} service */
 export const serviceLine = (service) => el("li", {}, el("a", { href: `#/lab/services/${encodeURIComponent(service.id)}` },
-  el("span", { class: "grow wrap" }, service.label), el("span", { class: "muted small" }, t("lab.looked"), " ", time(service.checked_at)), healthPill(service)));
+  el("span", { class: "grow wrap" }, service.label), el("span", { class: "muted small" }, service.checked_at ? [t("lab.looked"), " ", time(service.checked_at)] : t("lab.never_looked")), healthPill(service)));
 
 /** What may be done, each with the way to it. @param {any[]} all */
 export function allowedActions(all) {

@@ -11,9 +11,11 @@ import { entryDetail, showEntry } from "../audit/detail.js";
 import { auditTools } from "../audit/tools.js";
 import { timeline } from "../audit/timeline.js";
 import { whoWords } from "../audit/words.js";
-import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { cannotTell, empty, loading } from "../parts/empties.js";
 
 const GATHER_MS = 400;
+/** More than this on the first page, and the book is opened anew. */
+const FRESH_MAX = 400;
 /** Further down than this, what is new waits to be asked for. */
 const CALM_PX = 240;
 const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "server."];
@@ -52,7 +54,7 @@ function whole(route, wide, seq) {
     book: () => book,
     choose: (entry) => {
       if (!wide.matches) return false;
-      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry, 2)));
+      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry)));
       detail.scrollTop = 0;
       return true;
     },
@@ -163,9 +165,11 @@ function whole(route, wide, seq) {
     }
     if (mine !== book || isStopped) return;
     held = [...news.entries, ...held];
-    if (news.isGap || held.length === 0) { if (news.isGap) offer(null); return; }
-    if (scrollY < CALM_PX) take();
-    else offer(held.length);
+    const isMuch = news.isGap || held.length + (mine.pages.get(0)?.length ?? 0) > FRESH_MAX;
+    if (held.length === 0 && !isMuch) return;
+    if (scrollY >= CALM_PX) offer(isMuch ? null : held.length);
+    else if (isMuch) anew();
+    else take();
   };
   const take = () => {
     book.prepend(held);
@@ -174,10 +178,15 @@ function whole(route, wide, seq) {
     list.show();
     drawFoot();
   };
+  const anew = () => {
+    held = [];
+    void open();
+  };
   /** @param {number | null} n */
   const offer = (n) => mount(fresh, el("button", { type: "button", class: "button small", onclick: () => {
     scrollTo(0, 0);
-    if (n === null) { held = []; void open(); } else take();
+    if (n === null) anew();
+    else take();
   } }, n === null ? t("audit.many_new") : t("audit.new", { n })));
 
   drawFilters();
