@@ -7,7 +7,7 @@ import { t } from "../lib/words.js";
 import { healthPill } from "../parts/states.js";
 import { windowed } from "../parts/windows.js";
 import { actionsOfGuest } from "./data.js";
-import { allowedActions, factList, lastRuns, serviceChip, serviceLine, upFor } from "./pieces.js";
+import { allowedActions, factList, lastRuns, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
 
 const CHUNK_ROWS = 20;
 const ROW_PX = 55;
@@ -94,19 +94,10 @@ export function guestTable(name, opened) {
 function moreRow(guest) {
   const cell = el("td", { role: "cell", colSpan: COLUMNS.length + 1 });
   const node = /** @type {HTMLElement & {update: (line: Line) => void}} */ (el("tr", { role: "row", class: "more-row" }, cell));
-  let stamp = "";
-  node.update = (line) => {
-    const next = guestStamp(line.guest);
-    if (next === stamp) return;
-    stamp = next;
-    mount(cell, guestFacts(line.guest));
-  };
+  node.update = (line) => void mountIfNew(cell, [guestFacts(line.guest)]);
   node.update({ guest, isMore: true });
   return node;
 }
-
-/** Everything of a guest that is more than an age. @param {Guest} guest */
-export const guestStamp = (guest) => JSON.stringify([guest.status, guest.lock, guest.services.map(({ id, status, since }) => [id, status, since]), actionsOfGuest(guest).map(({ id }) => id), lastRuns(actionsOfGuest(guest)).textContent]);
 
 /** What there is to know of a guest. @param {Guest} guest */
 export function guestFacts(guest) {
@@ -117,7 +108,7 @@ export function guestFacts(guest) {
         [t("lab.fact.kind"), t(`lab.kind.${guest.kind}`)],
         [t("lab.fact.number"), String(guest.vmid)],
         [t("lab.fact.node"), el("a", { href: `#/lab/nodes/${encodeURIComponent(guest.node)}` }, guest.node)],
-        [t("lab.fact.uptime"), guest.status === "running" ? upFor(guest.uptime_s) : "–"],
+        [t("lab.fact.uptime"), el("span", { class: "age" }, guest.status === "running" ? upFor(guest.uptime_s) : "–")],
         guest.lock ? [t("lab.fact.lock"), guest.lock] : null,
       ]),
       el("section", { class: "stack tight" }, el("h3", {}, t("lab.services")),

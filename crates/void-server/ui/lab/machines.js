@@ -9,7 +9,7 @@ import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { healthPill } from "../parts/states.js";
 import { actionsOfMachine, labError, labView, readLabAgain, watchLab } from "./data.js";
-import { guestFacts, guestStamp, guestTable } from "./guests.js";
+import { guestFacts, guestTable } from "./guests.js";
 import { fitWords, presencePill } from "./overview.js";
 import { allowedActions, askInChat, factList, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
 
@@ -21,23 +21,19 @@ const oldNotice = (view) => !view.isOld ? null : notice("problem", t("lab.unreac
 /** @param {string} node @param {string} vmid */
 export function guestPage(node, vmid) {
   const place = el("div", { class: "stack lab" }, loading());
-  let stamp = "";
   const draw = () => {
     const view = labView();
     const error = labError();
     const guest = view.machines.find((machine) => machine.name === node)?.guests.find((one) => String(one.vmid) === vmid);
     const ways = trail([["#/lab", t("nav.lab")], [`#/lab/nodes/${encodeURIComponent(node)}`, node]], guest?.name ?? vmid);
     if (!guest) {
-      stamp = "";
       mount(place, ways, !view.isKnown ? error ? cannotTell(error, readLabAgain) : loading() : view.isOld ? el("div", {}, oldNotice(view)) : empty("unsure", t("lab.no_guest", { vmid, node })));
       return;
     }
-    const next = `${guestStamp(guest)} ${view.isOld}`;
-    if (next === stamp) return;
-    stamp = next;
-    mount(place, ways, oldNotice(view), el("section", { class: "card stack" },
+    const told = oldNotice(view);
+    mountIfNew(place, [ways, ...(told ? [told] : []), el("section", { class: "card stack" },
       el("div", { class: "row-line" }, el("h2", { class: "grow wrap" }, guest.name), healthPill(guest)), guestFacts(guest),
-      guest.isFine ? null : el("p", {}, askInChat(t("lab.ask_guest", { name: guest.name })))));
+      guest.isFine ? null : el("p", {}, askInChat(t("lab.ask_guest", { name: guest.name }))))]);
   };
   return { node: place, title: t("nav.lab"), stop: watchLab(draw) };
 }
