@@ -1,0 +1,168 @@
+// @ts-check
+// One message: what the owner said, or what an agent did, said, asked for, and what Void's own record
+// says about it.
+
+import { sentence } from "../lib/api.js";
+import { el, keyed, mount } from "../lib/dom.js";
+import { isLive } from "../lib/live.js";
+import { time } from "../lib/time.js";
+import { t } from "../lib/words.js";
+import { shape } from "../parts/states.js";
+import { toast } from "../parts/toasts.js";
+import { busyLine, stepChips } from "./chips.js";
+import { copyFromChat } from "./copying.js";
+import { GrowingText, markdownNodes } from "./markdown-nodes.js";
+import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
+
+/** @typedef {import("./talks.js").Talk} Talk */
+/** @typedef {HTMLElement & {update: (message: any) => void, grow: () => void}} MessageNode */
+
+/**
+ * @param {any} message
+ * @param {Talk} talk
+ * @param {() => void} grown called after every drawing of what is being written
+ * @returns {MessageNode}
+ */
+export function messageNode(message, talk, grown) {
+  return message.role === "user" ? ownNode(message) : answerNode(message, talk, grown);
+}
+
+/** @param {any} message @returns {MessageNode} */
+function ownNode(message) {
+  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
+  const node = el("li", { class: "turn mine", "aria-label": t("chat.by_you") }, el("p", { class: "own" }, message.body),
+    el("div", { class: "turn-foot" }, time(message.created_at), copy));
+  return Object.assign(node, { update: () => {}, grow: () => {} });
+}
+
+/**
+ * @param {any} message
+ * @param {Talk} talk
+ * @param {() => void} grown
+ * @returns {MessageNode}
+ */
+function answerNode(message, talk, grown) {
+  const chips = stepChips();
+  const said = el("div", { class: "said" });
+  const busy = el("p", { class: "busy muted" });
+  const trouble = el("div", { class: "stack" });
+  const requests = el("div", { class: "requests" });
+  const record = el("div", { class: "record" });
+  const foot = el("div", { class: "turn-foot" });
+  const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, requests, record, foot);
+  const growing = new GrowingText(said, grown);
+  /** What `said` shows whole. @type {string | null} */
+  let shown = null;
+
+  const liveTurn = () => (talk.live?.id === message.id ? talk.live : null);
+  const grow = () => {
+    const live = liveTurn();
+    if (!live) return;
+    growing.show(live.text);
+    shown = null;
+    drawBusy();
+  };
+  const drawBusy = () => {
+    const live = liveTurn();
+    const isRunning = message.turn.status === "running";
+    if (!isRunning) return busyLine(busy, "");
+    if (live?.isLost) return busyLine(busy, t("chat.lost"));
+    if (talk.isStopping) return busyLine(busy, t("chat.stopping"));
+    if (live?.steps.some((step) => step.status === "running")) return busyLine(busy, t("chat.working"));
+    return busyLine(busy, live?.text ? t("chat.writing") : t("chat.thinking"));
+  };
+  /** The text as it is stored; what was drawn while it came stays if it is the same. */
+  const settle = () => {
+    if (shown === message.body) return;
+    if (growing.text === message.body) growing.finish();
+    else mount(said, ...markdownNodes(message.body));
+    shown = message.body;
+  };
+  const draw = () => {
+    const { turn } = message;
+    const live = liveTurn();
+    const isRunning = turn.status === "running";
+    const took = talk.took.get(message.id) ?? [];
+    const steps = live && isRunning ? live.steps : turn.trace.map((/** @type {any} */ step, /** @type {number} */ index) => ({ tool: step.tool, args: step.args_summary, status: step.status, tookMs: took[index] ?? null, since: 0 }));
+    chips.show(steps, turn.truth);
+    drawBusy();
+    if (isRunning) {
+      mount(trouble);
+      mount(record);
+      mount(foot);
+      grow();
+      return;
+    }
+    settle();
+    mount(trouble, troubleOf(message, talk));
+    keyed(requests, requestsOf(turn.truth), keyOfRequest, requestNode);
+    mount(record, ...recordOf(turn));
+    mount(foot, ...footOf(message, talk));
+  };
+  let stamp = "";
+  const update = (/** @type {any} */ next) => {
+    message = next;
+    const { turn } = message;
+    // What is over does not change, but for being tried again.
+    const now = turn.status === "running" ? "" : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()}`;
+    if (now && now === stamp) return;
+    stamp = now;
+    draw();
+  };
+  update(message);
+  return Object.assign(node, { update, grow: () => { if (message.turn.status === "running") { const live = liveTurn(); if (live) chips.show(live.steps, message.turn.truth); grow(); drawBusy(); } } });
+}
+
+/** @param {any} message @param {Talk} talk */
+function troubleOf(message, talk) {
+  const { turn } = message;
+  if (turn.status !== "failed" && turn.status !== "stopped") return null;
+  const isNewest = talk.messages.at(-1)?.id === message.id;
+  const isFailed = turn.status === "failed";
+  const words = isFailed ? t("chat.failed", { reason: plainReason(turn.error) }) : t("chat.stopped");
+  const again = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", disabled: !isLive(), title: isLive() ? "" : t("card.not_connected_why"), onclick: () => void retry() }, t("retry")));
+  const retry = async () => {
+    again.disabled = true;
+    mount(again, t("card.sending"));
+    try {
+      await talk.tryAgain(message.id);
+    } catch (error) {
+      toast(sentence(error), { isProblem: true });
+      again.disabled = false;
+      mount(again, t("retry"));
+    }
+  };
+  return el("div", { class: `notice ${isFailed ? "problem" : ""} turn-trouble` }, shape(isFailed ? "failed" : "paused"), el("p", { class: "grow wrap" }, words), isNewest ? again : null);
+}
+
+/** @param {{code: string, message: string} | null} error */
+function plainReason(error) {
+  const words = error?.message ?? t("error.no_reason");
+  return /[.!?…]$/.test(words) ? words : `${words}.`;
+}
+
+/** What Void says itself. @param {any} turn */
+function recordOf(turn) {
+  const { truth } = turn;
+  const [form, tone] = truth.waits.length > 0 ? ["waiting", "waiting"] : truth.refused.length > 0 ? ["failed", "bad"] : truth.unverified.length > 0 ? ["unsure", ""] : truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
+  return [
+    el("p", { class: `truth ${tone}` }, shape(form ?? "over"), el("span", {}, el("strong", {}, t("chat.void")), " ", turn.truth_line)),
+    turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
+  ];
+}
+
+/** @param {any} message @param {Talk} talk */
+function footOf(message, talk) {
+  const { turn } = message;
+  const { usage } = turn;
+  const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
+  const model = turn.brain === "builtin" ? t("brain.builtin") : turn.model;
+  return [time(turn.ended_at ?? message.created_at), el("span", { class: "wrap" }, model),
+    tokens > 0 ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") })) : null,
+    usage.cost_micros > 0 ? el("span", { class: "number" }, dollars(usage.cost_micros)) : null,
+    message.body ? copy : null];
+}
+
+/** @param {number} micros */
+export const dollars = (micros) => micros < 10_000 ? "< $0.01" : `$${(micros / 1_000_000).toFixed(2)}`;
