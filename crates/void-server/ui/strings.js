@@ -930,7 +930,7 @@ export const STRINGS = {
   "chat.begins": "The conversation begins here.",
   "chat.jump": "↓ Jump to latest",
   "chat.by_you": "You",
-  "chat.say_to": "Say something to {name}",
+  "chat.say_to": "Message {name}",
   "chat.send": "Send",
   "chat.stop": "Stop",
   "chat.stopping": "Stopping…",

@@ -10,6 +10,7 @@ import { shape } from "../parts/states.js";
 
 /** More than this many fold. */
 const SHOWN_MAX = 5;
+const MOMENT_MS = 100;
 const TOOLS = ["service_status", "list_actions", "propose_action", "proposal_status", "search"];
 /** Where the owner sees for himself what a tool looked at. @type {Record<string, [string, string]>} */
 const PLACES = { service_status: ["#/lab", "nav.lab"], list_actions: ["#/lab/actions", "actions.title"], search: ["#/audit", "nav.audit"] };
@@ -75,21 +76,21 @@ export function stepChips() {
 /** @param {Seen} one */
 function chip(one) {
   const { step, state } = one;
-  const took = step.tookMs !== null && step.tookMs >= 100 ? tookWords(step.tookMs) : "";
+  const took = tookWords(step.tookMs);
   return el("button", { type: "button", class: `chip ${state}`, onclick: () => stepSheet(one) },
     shape(SHAPES[state] ?? "stale"), el("span", { class: "chip-words" }, stepPhrase(step)), took ? el("span", { class: "number" }, took) : null,
     state === "ok" ? null : el("span", { class: "chip-state" }, t(`chat.step.${state}`)));
 }
 
-/** @param {number} ms */
-const tookWords = (ms) => ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms);
+/** Nothing if it is not known or was but a moment. @param {number | null} ms */
+const tookWords = (ms) => ms === null || ms < MOMENT_MS ? "" : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms);
 
 /** @param {Seen} one */
 function stepSheet({ step, state, item }) {
   const place = PLACES[step.tool];
   /** @type {Array<[string, any]>} */
   const facts = [[t("chat.step.tool"), el("code", {}, step.tool)], [t("chat.step.state"), t(`chat.step.${state}`)]];
-  if (step.tookMs !== null) facts.push([t("chat.step.took"), tookWords(step.tookMs)]);
+  if (tookWords(step.tookMs)) facts.push([t("chat.step.took"), tookWords(step.tookMs)]);
   if (item) facts.push([t("chat.step.request"), item.id ? el("a", { href: `#/inbox/${item.id}` }, `${item.label} (${item.code})`) : item.label || item.action_id]);
   if (item?.reason) facts.push([t("chat.step.reason"), item.reason]);
   sheet(stepPhrase(step),

@@ -4,10 +4,10 @@
 import { ApiError, sentence } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
-import { icon } from "../shell/icons.js";
 import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
 import { toast } from "../parts/toasts.js";
+import { icon } from "../shell/icons.js";
 import { asleepBecause } from "./agents.js";
 import { placeNow } from "./context.js";
 
@@ -87,7 +87,7 @@ export function composer(talkNow, sent) {
     const place = placeNow();
     if (!place) return null;
     const name = talk.agent?.name ?? "";
-    if (!place.subject) return el("span", { class: "context", title: t("chat.context_why", { name }) }, icon("search"), el("span", { class: "wrap" }, t("chat.context_page", { page: place.page })));
+    if (!place.subject) return el("span", { class: "context", title: t("chat.context_why", { name }) }, icon(place.page), el("span", { class: "wrap" }, t("chat.context_page", { page: place.name })));
     const words = t("chat.context_add", { subject: place.subject });
     return el("button", { type: "button", class: "context", title: t("chat.context_why", { name }), onclick: () => { put(`${area.value}${area.value && !/\s$/.test(area.value) ? " " : ""}${place.subject} `); area.focus(); } }, el("span", { "aria-hidden": "true" }, "+"), el("span", { class: "wrap" }, words));
   };
@@ -115,9 +115,14 @@ export function composer(talkNow, sent) {
     } finally {
       isSending = false;
       draw();
+      if (node.checkVisibility()) refocus();
     }
   };
   const sendDraft = () => send(area.value);
+  /** Where focus goes when the button under it is gone; a keyboard does not come up for it. */
+  const refocus = () => {
+    if (matchMedia("(pointer: fine)").matches && (document.activeElement === document.body || node.contains(document.activeElement))) area.focus();
+  };
   const stopTurn = async () => {
     try {
       await talkNow().stop();
@@ -125,6 +130,7 @@ export function composer(talkNow, sent) {
       // It ended by itself meanwhile.
       if (!(error instanceof ApiError && error.code === "not_running")) toast(sentence(error), { isProblem: true });
     }
+    refocus();
   };
   area.addEventListener("input", () => {
     problem = null;

@@ -4,7 +4,7 @@
 import { home } from "../lib/data.js";
 import { t } from "../lib/words.js";
 
-/** @typedef {{page: string, subject: string}} Place */
+/** @typedef {{page: string, name: string, subject: string, isHere: boolean}} Place */
 
 /** The page before the chat took its place. @type {Place | null} */
 let before = null;
@@ -13,7 +13,7 @@ const watchers = new Set();
 
 /** Where the owner is, or was before the chat filled the page. @returns {Place | null} */
 export function placeNow() {
-  return here() ?? before;
+  return here() ?? (before?.subject ? { ...before, isHere: false } : null);
 }
 
 /** @param {() => void} watcher */
@@ -26,7 +26,7 @@ export function onPlace(watcher) {
 function here() {
   const [page = "", ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0]?.split("/").map(plainPart) ?? [];
   if (!["home", "inbox", "lab", "audit", "settings"].includes(page)) return null;
-  return { page: t(`nav.${page}`), subject: subjectOf(page, rest) };
+  return { page, name: t(`nav.${page}`), subject: subjectOf(page, rest), isHere: true };
 }
 
 /** @param {string} part */

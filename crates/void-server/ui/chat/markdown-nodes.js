@@ -81,6 +81,18 @@ function tableNode(head, rows) {
 }
 
 /**
+ * The end of a text as it will most likely be, so that half a mark is not seen for a moment.
+ * @param {string} tail
+ */
+function completed(tail) {
+  const from = tail.lastIndexOf("\n") + 1;
+  let line = tail.slice(from).replace(/\]\([^()\s]*$/, "]");
+  if (line.split("`").length % 2 === 0) line = line.endsWith("`") ? line.slice(0, -1) : `${line}\``;
+  else if (line.split("**").length % 2 === 0) line = /\*\*\s*$/.test(line) ? line.replace(/\*\*\s*$/, "") : `${line.trimEnd()}**`;
+  return tail.slice(0, from) + line;
+}
+
+/**
  * A text that is being written. What is settled stays as it is; only its last block is drawn anew, at
  * most once a frame and less often if that takes long.
  */
@@ -105,7 +117,7 @@ export class GrowingText {
 
   /** @param {string} text everything so far */
   show(text) {
-    if (!text.startsWith(this.text.slice(0, 64)) || text.length < this.text.length) this.#begin();
+    if (!text.startsWith(this.text.slice(0, 64)) || text.length < this.text.length) this.reset();
     if (text.length === this.text.length) return;
     this.text = text;
     if (!this.frame) this.frame = requestAnimationFrame((at) => this.#tick(at));
@@ -115,10 +127,13 @@ export class GrowingText {
   finish() {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    if (this.read < this.text.length) this.#draw();
+    this.#draw(true);
   }
 
-  #begin() {
+  /** As if nothing had been written. */
+  reset() {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
     mount(this.place);
     this.text = "";
     this.tail = "";
@@ -135,18 +150,21 @@ export class GrowingText {
     }
     this.frame = 0;
     const start = performance.now();
-    this.#draw();
+    this.#draw(false);
     this.drawn();
     const end = performance.now();
     this.restUntil = end + (end - start) * REST_FACTOR;
   }
 
-  #draw() {
+  /** @param {boolean} isFinal */
+  #draw(isFinal) {
     this.tail += cleanMarkdown(this.text.slice(this.read));
     this.read = this.text.length;
-    const blocks = parseMarkdown(this.tail);
+    let blocks = parseMarkdown(this.tail);
     const count = settledBlocks(blocks, this.tail);
     if (count === 0 && this.#extend(blocks)) return;
+    const whole = isFinal || blocks.at(-1)?.type === "code" ? this.tail : completed(this.tail);
+    if (whole !== this.tail) blocks = parseMarkdown(whole);
     const nodes = blocks.map((block) => blockNode(block));
     for (const node of this.last) node.remove();
     this.place.append(...nodes);

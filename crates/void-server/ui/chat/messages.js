@@ -15,7 +15,7 @@ import { GrowingText, markdownNodes } from "./markdown-nodes.js";
 import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
 
 /** @typedef {import("./talks.js").Talk} Talk */
-/** @typedef {HTMLElement & {update: (message: any) => void, grow: () => void}} MessageNode */
+/** @typedef {HTMLElement & {update: (message: any) => void, grow: () => void, step: () => void}} MessageNode `grow`: more text came; `step`: more was done */
 
 /**
  * @param {any} message
@@ -32,7 +32,7 @@ function ownNode(message) {
   const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
   const node = el("li", { class: "turn mine", "aria-label": t("chat.by_you") }, el("p", { class: "own" }, message.body),
     el("div", { class: "turn-foot" }, time(message.created_at), copy));
-  return Object.assign(node, { update: () => {}, grow: () => {} });
+  return Object.assign(node, { update: () => {}, grow: () => {}, step: () => {} });
 }
 
 /**
@@ -58,9 +58,11 @@ function answerNode(message, talk, grown) {
   const grow = () => {
     const live = liveTurn();
     if (!live) return;
-    growing.show(live.text);
+    // What stands there is of an earlier try.
+    if (shown !== null) growing.reset();
     shown = null;
-    drawBusy();
+    if (growing.text === "") requestAnimationFrame(drawBusy);
+    growing.show(live.text);
   };
   const drawBusy = () => {
     const live = liveTurn();
@@ -75,7 +77,10 @@ function answerNode(message, talk, grown) {
   const settle = () => {
     if (shown === message.body) return;
     if (growing.text === message.body) growing.finish();
-    else mount(said, ...markdownNodes(message.body));
+    else {
+      growing.reset();
+      mount(said, ...markdownNodes(message.body));
+    }
     shown = message.body;
   };
   const draw = () => {
@@ -88,6 +93,7 @@ function answerNode(message, talk, grown) {
     drawBusy();
     if (isRunning) {
       mount(trouble);
+      mount(requests);
       mount(record);
       mount(foot);
       grow();
@@ -110,7 +116,12 @@ function answerNode(message, talk, grown) {
     draw();
   };
   update(message);
-  return Object.assign(node, { update, grow: () => { if (message.turn.status === "running") { const live = liveTurn(); if (live) chips.show(live.steps, message.turn.truth); grow(); drawBusy(); } } });
+  const step = () => {
+    const live = liveTurn();
+    if (live && message.turn.status === "running") chips.show(live.steps, message.turn.truth);
+    drawBusy();
+  };
+  return Object.assign(node, { update, grow, step });
 }
 
 /** @param {any} message @param {Talk} talk */

@@ -41,13 +41,13 @@ export function requestNode(item) {
     const now = row ?? item;
     if (row?.status === "pending" || card) {
       if (!card) {
-        card = proposalCard(row, { level: 3, isBrief: true });
+        card = proposalCard(row, { level: 2, isBrief: true });
         mount(node, card);
       } else card.update(row);
       return;
     }
     const open = el("details", { class: "request-more", ontoggle: () => {
-      if (/** @type {HTMLDetailsElement} */ (open).open && row && open.childElementCount === 1) open.append(proposalCard(row, { level: 3, isBrief: true }));
+      if (/** @type {HTMLDetailsElement} */ (open).open && row && open.childElementCount === 1) open.append(proposalCard(row, { level: 2, isBrief: true }));
     } }, el("summary", { class: "request-line" }, el("span", { class: "grow wrap" }, now.label, " ", el("code", { class: "muted" }, now.code)), row ? statePill(row) : el("span", { class: "muted small" }, t("loading"))));
     mount(node, open);
   };

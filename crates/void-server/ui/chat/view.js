@@ -64,9 +64,14 @@ export function chatView() {
     if (isAtEnd) log.scrollTop = log.scrollHeight;
     else jump.hidden = false;
   };
+  let lastTop = 0;
   log.addEventListener("scroll", () => {
-    isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
-    jump.hidden = isAtEnd;
+    const isNear = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
+    // What grew meanwhile moved the end away; only the owner moves up.
+    if (isNear) isAtEnd = true;
+    else if (log.scrollTop < lastTop) isAtEnd = false;
+    lastTop = log.scrollTop;
+    jump.hidden = isAtEnd || isNear;
     if (log.scrollTop < NEAR_START_PX) void readOlder();
   }, { passive: true });
   // Wider, narrower, or shown again: the end stays in sight.
@@ -147,21 +152,23 @@ export function chatView() {
   /** @param {Change} change */
   const changed = (change) => {
     if (change === "text") {
-      growLast();
+      // Drawn once a frame, not for every token.
+      lastNode()?.grow();
       if (talk.live && node.checkVisibility()) spoken.text(talk.live.id, talk.live.text);
       return;
     }
     drawHead();
     writing.draw();
-    if (change === "live") growLast();
-    else drawMessages();
+    if (change === "live") {
+      lastNode()?.step();
+      grown();
+    } else drawMessages();
     tellState();
   };
-  const growLast = () => {
-    const { live } = talk;
-    const last = /** @type {any} */ (list.lastElementChild);
-    if (live && last?.dataset.key === live.id) last.grow();
-    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  /** The message that is being written. */
+  const lastNode = () => {
+    const last = /** @type {import("./messages.js").MessageNode | null} */ (list.lastElementChild);
+    return talk.live && last?.dataset.key === talk.live.id ? last : null;
   };
   /** The turn whose end was not told yet. */
   let open = "";
