@@ -89,6 +89,7 @@ function completed(tail) {
   let line = tail.slice(from).replace(/\]\([^()\s]*$/, "]");
   if (line.split("`").length % 2 === 0) line = line.endsWith("`") ? line.slice(0, -1) : `${line}\``;
   else if (line.split("**").length % 2 === 0) line = /\*\*\s*$/.test(line) ? line.replace(/\*\*\s*$/, "") : `${line.trimEnd()}**`;
+  else if (/(?:^|[\s(])\*(?![\s*])[^*]*[^*\s]$/.test(line)) line += "*";
   return tail.slice(0, from) + line;
 }
 

@@ -5,7 +5,7 @@
 import { sentence } from "../lib/api.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
-import { time } from "../lib/time.js";
+import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { shape } from "../parts/states.js";
 import { toast } from "../parts/toasts.js";
@@ -13,6 +13,9 @@ import { busyLine, stepChips } from "./chips.js";
 import { copyFromChat } from "./copying.js";
 import { GrowingText, markdownNodes } from "./markdown-nodes.js";
 import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
+
+const LINE_LETTERS = 48;
+const LINE_PX = 26;
 
 /** @typedef {import("./talks.js").Talk} Talk */
 /** @typedef {HTMLElement & {update: (message: any) => void, grow: () => void, step: () => void}} MessageNode `grow`: more text came; `step`: more was done */
@@ -24,7 +27,16 @@ import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
  * @returns {MessageNode}
  */
 export function messageNode(message, talk, grown) {
-  return message.role === "user" ? ownNode(message) : answerNode(message, talk, grown);
+  const node = message.role === "user" ? ownNode(message) : answerNode(message, talk, grown);
+  node.style.setProperty("--guess", `${guess(message)}px`);
+  return node;
+}
+
+/** About how high a message is, for as long as it is out of sight. @param {any} message */
+function guess(message) {
+  const lines = message.body.split("\n").reduce((/** @type {number} */ sum, /** @type {string} */ line) => sum + Math.ceil(line.length / LINE_LETTERS), 0);
+  const more = message.turn ? 64 + (message.turn.trace.length > 0 ? 40 : 0) + 52 * requestsOf(message.turn.truth).length : 44;
+  return Math.round(lines * LINE_PX + more);
 }
 
 /** @param {any} message @returns {MessageNode} */
@@ -102,9 +114,18 @@ function answerNode(message, talk, grown) {
     settle();
     mount(trouble, troubleOf(message, talk));
     keyed(requests, requestsOf(turn.truth), keyOfRequest, requestNode);
-    mount(record, ...recordOf(turn));
+    drawRecord();
     mount(foot, ...footOf(message, talk));
   };
+  /** How the requests that waited stand now, as far as it was read. @type {Map<string, string>} */
+  const standings = new Map();
+  const drawRecord = () => mount(record, ...recordOf(message.turn, standings));
+  requests.addEventListener("standing", (event) => {
+    const { id, status } = /** @type {CustomEvent} */ (event).detail;
+    if (standings.get(id) === status) return;
+    standings.set(id, status);
+    drawRecord();
+  });
   let stamp = "";
   const update = (/** @type {any} */ next) => {
     message = next;
@@ -128,7 +149,7 @@ function answerNode(message, talk, grown) {
 function troubleOf(message, talk) {
   const { turn } = message;
   if (turn.status !== "failed" && turn.status !== "stopped") return null;
-  const isNewest = talk.messages.at(-1)?.id === message.id;
+  const isNewest = !talk.isPast && talk.messages.at(-1)?.id === message.id;
   const isFailed = turn.status === "failed";
   const words = isFailed ? t("chat.failed", { reason: plainReason(turn.error) }) : t("chat.stopped");
   const again = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", disabled: !isLive(), title: isLive() ? "" : t("card.not_connected_why"), onclick: () => void retry() }, t("retry")));
@@ -152,12 +173,19 @@ function plainReason(error) {
   return /[.!?…]$/.test(words) ? words : `${words}.`;
 }
 
-/** What Void says itself. @param {any} turn */
-function recordOf(turn) {
+/**
+ * What Void says itself, as it was when the turn ended.
+ * @param {any} turn
+ * @param {Map<string, string>} standings
+ */
+function recordOf(turn, standings) {
   const { truth } = turn;
-  const [form, tone] = truth.waits.length > 0 ? ["waiting", "waiting"] : truth.refused.length > 0 ? ["failed", "bad"] : truth.unverified.length > 0 ? ["unsure", ""] : truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
+  const open = [...truth.waits, ...truth.unverified.filter((/** @type {any} */ item) => item.status === "running")];
+  const isOld = open.some((item) => ![undefined, item.status].includes(standings.get(item.id)));
+  const [form, tone] = isOld ? ["over", "quiet"] : truth.waits.length > 0 ? ["waiting", "waiting"] : truth.refused.length > 0 ? ["failed", "bad"] : truth.unverified.length > 0 ? ["unsure", ""] : truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
+  const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at) }) : t("chat.void"));
   return [
-    el("p", { class: `truth ${tone}` }, shape(form ?? "over"), el("span", {}, el("strong", {}, t("chat.void")), " ", turn.truth_line)),
+    el("p", { class: `truth ${tone}` }, shape(form ?? "over"), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
     turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
   ];
 }

@@ -54,6 +54,7 @@ export function requestNode(item) {
   const read = async () => {
     try {
       row = await get(`/api/proposals/${item.id}`);
+      node.dispatchEvent(new CustomEvent("standing", { bubbles: true, detail: { id: item.id, status: row.status } }));
       const open = /** @type {HTMLDetailsElement | null} */ (node.querySelector("details"));
       // An open card keeps itself fresh.
       if (!open?.open || row.status === "pending") draw();
@@ -71,7 +72,7 @@ export function requestNode(item) {
   near.observe(node);
   const off = onEvent(({ name, data }) => {
     if (!node.isConnected) return off();
-    if (isNear && !card && name.startsWith("proposal.") && data?.id === item.id) void read();
+    if (isNear && name.startsWith("proposal.") && data?.id === item.id) void read();
     return undefined;
   });
   draw();

@@ -47,6 +47,8 @@ export class Talk {
     this.took = new Map();
     this.isReadingOlder = false;
     this.isStopping = false;
+    /** Only to be read. */
+    this.isPast = false;
     /** @type {Set<(change: Change) => void>} */
     this.watchers = new Set();
     /** @type {Array<() => void>} */
@@ -178,6 +180,15 @@ export class Talk {
       this.isReadingOlder = false;
       this.#tell("all");
     }
+  }
+
+  /** Reads the newest messages of a conversation that is over, then older ones. */
+  async readPast() {
+    if (this.messages.length > 0) return this.readOlder();
+    const page = await get(`/api/conversations/${this.id}/messages?limit=${OLDER}`);
+    this.messages = page.messages;
+    this.next = page.next;
+    return undefined;
   }
 
   #followNewest() {

@@ -4,7 +4,7 @@
 
 import { sentence } from "../lib/api.js";
 import { home } from "../lib/data.js";
-import { el, keyed, mount } from "../lib/dom.js";
+import { el, keyed, mount, svg } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
@@ -15,6 +15,7 @@ import { announcer } from "./announcer.js";
 import { stepPhrase } from "./chips.js";
 import { composer } from "./composer.js";
 import { onPlace } from "./context.js";
+import { historySheet, rememberTalk } from "./history.js";
 import { messageNode } from "./messages.js";
 import { talkWith } from "./talks.js";
 
@@ -108,12 +109,14 @@ export function chatView() {
     mount(head,
       el("button", { type: "button", class: "chat-who", "data-name": "who", "aria-haspopup": "dialog", title: t("agent.choose"), onclick: () => agentSheet(talk.slug, chooseAgent) },
         blue(pose, 32), el("span", { class: "chat-who-words" }, el("strong", {}, name, el("span", { class: "caret", "aria-hidden": "true" }, "▾")), el("span", { class: "muted small" }, words))),
+      el("button", { type: "button", class: "icon-button", "data-name": "past", "aria-label": t("history.open"), title: t("history.open"), onclick: () => historySheet(talk) }, clockIcon()),
       el("button", { type: "button", class: "button small", "data-name": "new", title: t("chat.new_why"), onclick: () => void beginAnew() }, t("chat.new")));
     if (hadFocus) /** @type {HTMLElement | null} */ (head.querySelector(`[data-name="${hadFocus}"]`))?.focus();
   };
   const beginAnew = async () => {
     if (!isLive()) return toast(t("chat.not_connected"), { isProblem: true });
     try {
+      rememberTalk(talk);
       await talk.beginAnew();
       writing.focus();
     } catch (error) {
@@ -219,6 +222,8 @@ export function chatView() {
   };
   return { node, stop, put: writing.put, focus: writing.focus };
 }
+
+const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" }, svg("path", { d: "M10 3a7 7 0 1 1-6.600 4.700M3 3.500v4.300h4.300M10 6.500V10l2.500 2" }));
 
 /** Questions that the present state asks for. @param {any} agent @returns {string[]} */
 function suggestions(agent) {
