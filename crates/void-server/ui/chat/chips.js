@@ -26,8 +26,8 @@ const argument = (args, name) => new RegExp(`(?:^|, )${name}: ([^,]+)`).exec(arg
 /** @param {Step} step */
 export function stepPhrase(step) {
   const what = argument(step.args, "action_id") || argument(step.args, "proposal") || argument(step.args, "id") || argument(step.args, "query");
-  if (!TOOLS.includes(step.tool)) return t("tool.other", { name: step.tool });
-  return what ? t(`tool.${step.tool}.of`, { what }) : t(`tool.${step.tool}`);
+  if (!TOOLS.includes(step.tool)) return t("chat.tool.other", { name: step.tool });
+  return what ? t(`chat.tool.${step.tool}.of`, { what }) : t(`chat.tool.${step.tool}`);
 }
 
 /**

@@ -41,9 +41,9 @@ export function rememberTalk(talk) {
 export function historySheet(talk) {
   const all = pastTalks(talk.slug).filter((one) => one.id !== talk.id);
   const body = el("div", { class: "stack" });
-  const draw = () => mount(body, all.length === 0 ? el("p", {}, t("history.none"))
+  const draw = () => mount(body, all.length === 0 ? el("p", {}, t("chat.history.none"))
     : el("ul", { class: "list" }, all.map((one) => el("li", {}, el("button", { type: "button", class: "item", onclick: () => void show(one) }, el("span", { class: "grow wrap" }, one.words), el("span", { class: "muted small" }, time(one.at)))))),
-  el("p", { class: "muted small" }, t("history.why")));
+  el("p", { class: "muted small" }, t("chat.history.why")));
   /** @param {Past} one */
   const show = async (one) => {
     const past = new Talk(talk.slug);
@@ -52,22 +52,22 @@ export function historySheet(talk) {
     past.isPast = true;
     const list = el("ol", { class: "turns" });
     const more = el("div", { class: "chat-older" });
-    const back = el("button", { type: "button", class: "button small", onclick: draw }, t("history.back"));
+    const back = el("button", { type: "button", class: "button small", onclick: draw }, t("chat.history.back"));
     const read = async () => {
       mount(more, loading());
       try {
         await past.readPast();
         keyed(list, past.messages, (message) => message.id, (message) => messageNode(message, past, () => {}));
-        mount(more, past.next ? el("button", { type: "button", class: "button small", onclick: () => void read() }, t("history.more")) : null);
+        mount(more, past.next ? el("button", { type: "button", class: "button small", onclick: () => void read() }, t("chat.history.more")) : null);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         mount(more, past.messages.length > 0 ? sentence(error) : cannotTell(error, () => void read()));
       }
     };
-    mount(body, el("div", {}, back), more, el("div", { class: "past" }, list));
+    mount(body, el("div", {}, back), more, el("div", { class: "chat-past" }, list));
     back.focus();
     await read();
   };
   draw();
-  sheet(t("history.title", { name: talk.agent?.name ?? "" }), body);
+  sheet(t("chat.history.title", { name: talk.agent?.name ?? "" }), body);
 }

@@ -59,7 +59,7 @@ function answerNode(message, talk, grown) {
   const busy = el("p", { class: "busy muted" });
   const trouble = el("div", { class: "stack" });
   const requests = el("div", { class: "requests" });
-  const record = el("div", { class: "record" });
+  const record = el("div", { class: "turn-record" });
   const foot = el("div", { class: "turn-foot" });
   const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, requests, record, foot);
   const growing = new GrowingText(said, grown);
@@ -196,12 +196,12 @@ function footOf(message, talk) {
   const { usage } = turn;
   const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
   const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
-  const model = turn.brain === "builtin" ? t("brain.builtin") : turn.model;
+  const model = turn.brain === "builtin" ? t("chat.brain.builtin") : turn.model;
   return [time(turn.ended_at ?? message.created_at), el("span", { class: "wrap" }, model),
     tokens > 0 ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") })) : null,
-    usage.cost_micros > 0 ? el("span", { class: "number" }, dollars(usage.cost_micros)) : null,
+    usage.cost_micros > 0 ? el("span", { class: "number" }, talkCost(usage.cost_micros)) : null,
     message.body ? copy : null];
 }
 
 /** @param {number} micros */
-export const dollars = (micros) => micros < 10_000 ? "< $0.01" : `$${(micros / 1_000_000).toFixed(2)}`;
+export const talkCost = (micros) => micros < 10_000 ? "< $0.01" : `$${(micros / 1_000_000).toFixed(2)}`;

@@ -107,9 +107,9 @@ export function chatView() {
     head.dataset.stamp = stamp;
     const hadFocus = head.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.name : undefined;
     mount(head,
-      el("button", { type: "button", class: "chat-who", "data-name": "who", "aria-haspopup": "dialog", title: t("agent.choose"), onclick: () => agentSheet(talk.slug, chooseAgent) },
+      el("button", { type: "button", class: "chat-who", "data-name": "who", "aria-haspopup": "dialog", title: t("chat.agent.choose"), onclick: () => agentSheet(talk.slug, chooseAgent) },
         blue(pose, 32), el("span", { class: "chat-who-words" }, el("strong", {}, name, el("span", { class: "caret", "aria-hidden": "true" }, "▾")), el("span", { class: "muted small" }, words))),
-      el("button", { type: "button", class: "icon-button", "data-name": "past", "aria-label": t("history.open"), title: t("history.open"), onclick: () => historySheet(talk) }, clockIcon()),
+      el("button", { type: "button", class: "icon-button", "data-name": "past", "aria-label": t("chat.history.open"), title: t("chat.history.open"), onclick: () => historySheet(talk) }, clockIcon()),
       el("button", { type: "button", class: "button small", "data-name": "new", title: t("chat.new_why"), onclick: () => void beginAnew() }, t("chat.new")));
     if (hadFocus) /** @type {HTMLElement | null} */ (head.querySelector(`[data-name="${hadFocus}"]`))?.focus();
   };
@@ -145,7 +145,7 @@ export function chatView() {
     const { agent, error } = talk;
     if (!agent) return mount(place, error ? cannotTell(error, () => void talk.open()) : loading());
     const why = asleepBecause(agent);
-    if (why) return mount(place, el("div", { class: "empty" }, blue("asleep", 96), el("p", {}, why), el("p", {}, t("agent.rest_works"))));
+    if (why) return mount(place, el("div", { class: "empty" }, blue("asleep", 96), el("p", {}, why), el("p", {}, t("chat.agent.rest_works"))));
     return mount(place, el("div", { class: "chat-hello" }, blue(home.value ? mood(home.value, isLive()).pose : "resting", 96),
       el("p", {}, el("strong", {}, agent.name)), el("p", { class: "muted" }, agent.about, "."),
       el("div", { class: "suggestions" }, suggestions(agent).map((words) =>
@@ -228,9 +228,9 @@ const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20
 /** Questions that the present state asks for. @param {any} agent @returns {string[]} */
 function suggestions(agent) {
   const services = home.value?.services.services ?? [];
-  const down = services.filter((/** @type {any} */ one) => one.status === "down").map((/** @type {any} */ one) => t("suggest.why_down", { name: one.id }));
+  const down = services.filter((/** @type {any} */ one) => one.status === "down").map((/** @type {any} */ one) => t("chat.suggest.why_down", { name: one.id }));
   const isModel = agent.brain !== "builtin";
-  const waits = isModel && (home.value?.status.waiting ?? 0) > 0 ? [t("suggest.waits")] : [];
-  const rest = agent.slug === "sentinel" && isModel ? [t("suggest.changed")] : [t(down.length > 0 ? "suggest.wrong" : "suggest.how")];
-  return [...down.slice(0, 2), ...waits, ...rest, t("suggest.can")].slice(0, SUGGESTIONS_MAX);
+  const waits = isModel && (home.value?.status.waiting ?? 0) > 0 ? [t("chat.suggest.waits")] : [];
+  const rest = agent.slug === "sentinel" && isModel ? [t("chat.suggest.changed")] : [t(down.length > 0 ? "chat.suggest.wrong" : "chat.suggest.how")];
+  return [...down.slice(0, 2), ...waits, ...rest, t("chat.suggest.can")].slice(0, SUGGESTIONS_MAX);
 }
