@@ -37,7 +37,7 @@ export function announcer() {
       const end = Math.max(rest.lastIndexOf(". "), rest.lastIndexOf("? "), rest.lastIndexOf("! "), rest.lastIndexOf("\n"));
       if (end < 0) return;
       told += end + 1;
-      const words = rest.slice(0, end + 1).replace(/[*_`#>|]+/g, "").trim();
+      const words = rest.slice(0, end + 1).replace(/!?\[([^\]\n]{0,200})\]\([^)\n]{0,400}\)/g, "$1").replace(/[*_`#>|]+|-{3,}/g, "").trim();
       if (words) say(words);
     },
   };

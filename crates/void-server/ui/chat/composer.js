@@ -31,6 +31,8 @@ export function composer(talkNow, sent) {
   let isSending = false;
   /** @type {unknown} */
   let problem = null;
+  /** What was sent without an answer: the server may have it. @type {{text: string, after: number} | null} */
+  let unsure = null;
   const id = `say-${Math.random().toString(36).slice(2)}`;
   const area = /** @type {HTMLTextAreaElement} */ (el("textarea", { id, rows: 1, class: "composer-text", "aria-describedby": `${id}-why`, autocomplete: "off" }));
   const label = el("label", { for: id, class: "hidden-text" });
@@ -66,6 +68,7 @@ export function composer(talkNow, sent) {
   };
   const draw = () => {
     const talk = talkNow();
+    settle(talk);
     const stops = obstacle();
     const isRunning = talk.live !== null || talk.messages.at(-1)?.turn?.status === "running";
     label.textContent = t("chat.say_to", { name: talk.agent?.name ?? "" });
@@ -81,6 +84,19 @@ export function composer(talkNow, sent) {
     mount(told, problem ? notice(isBudget(problem) ? "caution" : "problem", sentence(problem)) : null);
     mount(context, contextChip(talk));
     context.hidden = context.childElementCount === 0;
+  };
+  /** The server has it after all. @param {Talk} talk */
+  const settle = (talk) => {
+    const found = unsure && talk.messages.find((message) => message.role === "user" && message.seq > (unsure?.after ?? 0) && message.body.trim() === unsure?.text.trim());
+    if (!found || !unsure) return;
+    const isSame = area.value === unsure.text;
+    unsure = null;
+    problem = null;
+    if (isSame) {
+      area.value = "";
+      keep();
+      size();
+    }
   };
   /** @param {Talk} talk */
   const contextChip = (talk) => {
@@ -103,6 +119,8 @@ export function composer(talkNow, sent) {
     if (isSending || obstacle() || text.trim() === "") return;
     isSending = true;
     problem = null;
+    unsure = null;
+    const after = talk.messages.at(-1)?.seq ?? 0;
     draw();
     try {
       await talk.say(text);
@@ -112,6 +130,7 @@ export function composer(talkNow, sent) {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       problem = error;
+      if (error.status === 0 && talk === talkNow()) unsure = { text, after };
     } finally {
       isSending = false;
       draw();
@@ -154,6 +173,7 @@ export function composer(talkNow, sent) {
   const load = () => {
     area.value = localStorage.getItem(draftKey(talkNow().slug)) ?? "";
     problem = null;
+    unsure = null;
     size();
   };
   return { node, draw, put, send, focus: () => area.focus(), load, stop: () => void others.delete(follow) };

@@ -113,7 +113,7 @@ function answerNode(message, talk, grown) {
     }
     settle();
     mount(trouble, troubleOf(message, talk));
-    keyed(requests, requestsOf(turn.truth), keyOfRequest, requestNode);
+    keyed(requests, requestsOf(turn.truth), keyOfRequest, (item) => requestNode(item, () => isLastWith(item.id)));
     drawRecord();
     mount(foot, ...footOf(message, talk));
   };
@@ -126,12 +126,14 @@ function answerNode(message, talk, grown) {
     standings.set(id, status);
     drawRecord();
   });
+  /** @param {string} id */
+  const isLastWith = (id) => !talk.messages.some((other) => other.seq > message.seq && other.turn && requestsOf(other.turn.truth).some((item) => item.id === id));
   let stamp = "";
   const update = (/** @type {any} */ next) => {
     message = next;
     const { turn } = message;
     // What is over does not change, but for being tried again.
-    const now = turn.status === "running" ? "" : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()}`;
+    const now = turn.status === "running" ? "" : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()} ${requestsOf(turn.truth).map((item) => isLastWith(item.id))}`;
     if (now && now === stamp) return;
     stamp = now;
     draw();

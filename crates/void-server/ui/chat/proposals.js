@@ -23,14 +23,14 @@ export const keyOfRequest = (item) => item.id || `wish-${item.action_id}-${item.
 
 /**
  * @param {any} item of a turn's truth
+ * @param {() => boolean} isLast whether nothing later in the conversation names it; only there it is a whole card
  * @returns {HTMLElement & {update: (item: any) => void}}
  */
-export function requestNode(item) {
+export function requestNode(item, isLast) {
   const node = el("div", { class: "request" });
-  const update = () => {};
   if (!item.id) {
     mount(node, el("p", { class: "request-line" }, statePill({ status: "refused" }), el("span", { class: "grow wrap" }, item.label || item.action_id, item.reason ? el("span", { class: "muted" }, ` · ${item.reason}`) : null)));
-    return Object.assign(node, { update });
+    return Object.assign(node, { update: () => {} });
   }
   /** @type {any} */
   let row = null;
@@ -39,7 +39,7 @@ export function requestNode(item) {
   let isNear = false;
   const draw = () => {
     const now = row ?? item;
-    if (row?.status === "pending" || card) {
+    if ((row?.status === "pending" && isLast()) || card) {
       if (!card) {
         card = proposalCard(row, { level: 2, isBrief: true });
         mount(node, card);
@@ -57,7 +57,7 @@ export function requestNode(item) {
       node.dispatchEvent(new CustomEvent("standing", { bubbles: true, detail: { id: item.id, status: row.status } }));
       const open = /** @type {HTMLDetailsElement | null} */ (node.querySelector("details"));
       // An open card keeps itself fresh.
-      if (!open?.open || row.status === "pending") draw();
+      if (!open?.open) draw();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (!row) mount(node, el("p", { class: "request-line" }, el("a", { class: "grow wrap", href: `#/inbox/${item.id}` }, item.label), el("span", { class: "muted small" }, t("chat.request_unread"))));
@@ -75,6 +75,11 @@ export function requestNode(item) {
     if (isNear && name.startsWith("proposal.") && data?.id === item.id) void read();
     return undefined;
   });
+  const update = () => {
+    if (!card || isLast() || node.contains(document.activeElement)) return;
+    card = null;
+    draw();
+  };
   draw();
   return Object.assign(node, { update });
 }

@@ -157,7 +157,7 @@ export function chatView() {
     if (change === "text") {
       // Drawn once a frame, not for every token.
       lastNode()?.grow();
-      if (talk.live && node.checkVisibility()) spoken.text(talk.live.id, talk.live.text);
+      if (talk.live) spoken.text(talk.live.id, talk.live.text);
       return;
     }
     drawHead();
