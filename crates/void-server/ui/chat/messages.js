@@ -80,7 +80,7 @@ function answerNode(message, talk, grown) {
     const live = liveTurn();
     const isRunning = message.turn.status === "running";
     if (!isRunning) return busyLine(busy, "");
-    if (live?.isLost) return busyLine(busy, t("chat.lost"));
+    if (live?.isLost || !isLive()) return busyLine(busy, t("chat.lost"));
     if (talk.isStopping) return busyLine(busy, t("chat.stopping"));
     if (live?.steps.some((step) => step.status === "running")) return busyLine(busy, t("chat.working"));
     return busyLine(busy, live?.text ? t("chat.writing") : t("chat.thinking"));

@@ -101,7 +101,7 @@ export function chatView() {
     const why = agent ? asleepBecause(agent) : null;
     const running = live?.steps.findLast((step) => step.status === "running");
     const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : home.value ? mood(home.value, true).pose : "resting";
-    const words = why ?? (running ? t("chat.doing", { what: stepPhrase(running) }) : live ? t(live.text ? "chat.writing" : "chat.thinking") : agent ? brainWords(agent) : "");
+    const words = !isLive() ? t("card.not_connected") : why ?? (running ? t("chat.doing", { what: stepPhrase(running) }) : live ? t(live.text ? "chat.writing" : "chat.thinking") : agent ? brainWords(agent) : "");
     const stamp = [name, pose, words].join("\n");
     if (head.dataset.stamp === stamp) return;
     head.dataset.stamp = stamp;
