@@ -146,6 +146,7 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
         control,
         public_url: None,
         allowed_hosts: Vec::new(),
+        doctor: Arc::new(|| Box::pin(async { Vec::new() })),
     })
     .route(
         EFFECTS_PATH,

@@ -10,14 +10,15 @@ use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::ids::{RequestId, SessionId, TokenId};
 use void_domain::text;
-use void_store::{StoreError, sessions, tokens};
+use void_store::sessions::{self, Session};
+use void_store::{StoreError, tokens};
 
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::{random, records};
 
 /// Longer ones are not even hashed.
-const CREDENTIAL_BYTES_MAX: usize = 512;
+pub(crate) const CREDENTIAL_BYTES_MAX: usize = 512;
 
 /// A caller whose credential was checked.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Caller {
     pub capabilities: Capabilities,
     pub authenticated_ago: Option<Duration>,
     pub credential: Credential,
+    /// The session that the caller's cookie stands for.
+    pub session: Option<Session>,
 }
 
 /// What the caller showed, to be looked at again while a stream is open.
@@ -78,6 +81,7 @@ pub async fn by_bearer(
             capabilities: Capabilities::none(),
             authenticated_ago: None,
             credential: Credential::OwnerToken,
+            session: None,
         }));
     }
     let hash = Digest::of(shown.as_bytes());
@@ -98,6 +102,7 @@ pub async fn by_bearer(
             capabilities: token.capabilities,
             authenticated_ago: None,
             credential: Credential::Token(id),
+            session: None,
         })
     }))
 }
@@ -126,6 +131,7 @@ async fn by_session_hash(control: &Control, hash: Digest) -> Result<Option<Calle
             id: session.id,
             hash,
         },
+        session: Some(session),
     }))
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use void_channels::{Channel, Channels, Checker};
 use void_domain::catalogue::Catalogue;
 use void_domain::freezes::Brake;
@@ -25,8 +25,10 @@ use crate::lab::LastSight;
 use crate::notifications::Notifiers;
 use crate::proposals::{Executing, Waiters};
 use crate::records::{self, Scribe};
+use crate::sessions::Refusals;
 use crate::{
-    conversations, freezes, maintenance, nodes, notifications, proposals, random, witness,
+    conversations, freezes, maintenance, nodes, notifications, passwords, proposals, random,
+    witness,
 };
 
 /// The bounds that an owner may set.
@@ -110,6 +112,9 @@ pub struct Parts {
     /// Whether an approved proposal may be waiting here for its target.
     pub(crate) somebody_waits: AtomicBool,
     pub(crate) nodes: nodes::Stored,
+    /// Turns of whoever hashes a password.
+    pub(crate) hashing: Arc<Semaphore>,
+    pub(crate) refusals: Refusals,
     pub(crate) stopping: watch::Sender<bool>,
 }
 
@@ -153,6 +158,8 @@ impl Control {
             checking: Executing::default(),
             somebody_waits: AtomicBool::new(true),
             nodes: nodes::Stored::default(),
+            hashing: Arc::new(Semaphore::new(passwords::HASHES_AT_ONCE_MAX)),
+            refusals: Refusals::default(),
             stopping: watch::Sender::new(false),
         }));
         witness::compare(&control).await?;

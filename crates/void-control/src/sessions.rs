@@ -1,4 +1,8 @@
-//! The owner's browser sessions: opened with the owner's token, a cookie whose hash alone is stored.
+//! The owner's browser sessions: opened by a proof, kept by use, ended by time or by the owner. Of a
+//! cookie only the hash is stored. Using a session keeps it open and proves nothing.
+
+mod proofs;
+mod refusals;
 
 use std::time::Duration;
 
@@ -10,31 +14,71 @@ use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::ids::{RequestId, SessionId};
+use void_domain::limits;
 use void_domain::secrets::Secret;
-use void_store::sessions::{self, Session};
-use void_store::{StoreError, events};
+use void_domain::time::Timestamp;
+use void_store::challenges::Purpose;
+use void_store::{StoreError, Tx, events, sessions};
 
-use crate::access::is_owner_token;
+use self::proofs::Proven;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::{random, records};
+use crate::passwords::{Busy, CheckError};
+use crate::random;
+use crate::records::{self, Scribe};
 
+pub use self::proofs::Proof;
+pub(crate) use self::refusals::Refusals;
+pub use void_store::sessions::Session;
+
+/// Counted from the last use.
 pub const SESSION_LASTS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Uses nearer to the last one that was noted are not noted.
+const NOTE_USE_EVERY: Duration = Duration::from_secs(60 * 60);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    #[error("that is not the owner's token")]
-    WrongToken,
+    #[error("that does not prove that you are the owner")]
+    Wrong,
+    #[error("there is no such open session")]
+    NotFound,
+    #[error(transparent)]
+    Busy(#[from] Busy),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Opens a session for whoever shows the owner's token. The result is the cookie's value.
+impl From<CheckError> for SessionError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Busy(busy) => Self::Busy(busy),
+            CheckError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// From where somebody shows a proof.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// In words of ours.
+    pub device: String,
+    /// The address of the connection.
+    pub address: String,
+}
+
+/// A new session with its cookie's value, which is never shown again.
+pub struct Opened {
+    pub cookie: Secret,
+    pub session: Session,
+}
+
+/// Opens a session for whoever proves to be the owner.
 pub async fn open(
     control: &Control,
     request_id: RequestId,
-    shown: &str,
-) -> Result<Secret, SessionError> {
+    proof: &Proof,
+    place: Place,
+) -> Result<Opened, SessionError> {
     let ctx = Ctx {
         actor: Actor::Owner {
             surface: Surface::Web,
@@ -43,9 +87,22 @@ pub async fn open(
         request_id,
         authenticated_ago: Some(Duration::ZERO),
     };
-    if !is_owner_token(control, shown) {
-        return Err(SessionError::WrongToken);
+    let opened = match proofs::check(control, proof, Purpose::Login).await? {
+        Some(proven) => insert(control, &ctx, proven, place.device).await,
+        None => Err(SessionError::Wrong),
+    };
+    if matches!(opened, Err(SessionError::Wrong)) {
+        refusals::record(control, request_id, proof.method(), &place.address, None).await?;
     }
+    opened
+}
+
+async fn insert(
+    control: &Control,
+    ctx: &Ctx,
+    proven: Proven,
+    device: String,
+) -> Result<Opened, SessionError> {
     let at = control.clock.now();
     let secret: [u8; 32] = random::bytes()?;
     let text = URL_SAFE_NO_PAD.encode(secret);
@@ -56,48 +113,160 @@ pub async fn open(
         authenticated_at: at,
         expires_at: at.plus(SESSION_LASTS),
         ended_at: None,
+        method: proven.method(),
+        device,
+        last_seen_at: at,
     };
-    let scribe = control.scribe(&ctx);
+    let (scribe, inserted) = (control.scribe(ctx), session.clone());
     control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                sessions::insert(tx, &session).await?;
-                let subject = Some(session.id.to_string());
-                records::audit(tx, &scribe, at, "session.opened", subject, json!({})).await
+                if !proven.redeem(tx, at).await? {
+                    return Err(SessionError::Wrong);
+                }
+                sessions::insert(tx, &inserted).await?;
+                let detail = json!({"method": inserted.method.as_str(), "device": inserted.device});
+                let subject = Some(inserted.id.to_string());
+                records::audit(tx, &scribe, at, "session.opened", subject, detail).await?;
+                Ok(())
             })
         })
         .await?;
-    Ok(Secret::new(text))
+    Ok(Opened {
+        cookie: Secret::new(text),
+        session,
+    })
 }
 
-/// Ends a session; its open streams close.
+/// The person behind an open session proves again who they are.
+pub async fn confirm(
+    control: &Control,
+    ctx: &Ctx,
+    session: &Session,
+    proof: &Proof,
+    address: &str,
+) -> Result<Session, SessionError> {
+    let id = session.id;
+    let confirmed = match proofs::check(control, proof, Purpose::Confirm(id)).await? {
+        Some(proven) => renew(control, ctx, id, proven).await,
+        None => Err(SessionError::Wrong),
+    };
+    match confirmed {
+        Ok(authenticated_at) => Ok(Session {
+            authenticated_at,
+            ..session.clone()
+        }),
+        Err(error) => {
+            if matches!(error, SessionError::Wrong) {
+                let method = proof.method();
+                refusals::record(control, ctx.request_id, method, address, Some(id)).await?;
+            }
+            Err(error)
+        }
+    }
+}
+
+async fn renew(
+    control: &Control,
+    ctx: &Ctx,
+    id: SessionId,
+    proven: Proven,
+) -> Result<Timestamp, SessionError> {
+    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                let redeemed = proven.redeem(tx, at).await?;
+                if !redeemed || !sessions::authenticate(tx, id, at).await? {
+                    return Err(SessionError::Wrong);
+                }
+                let detail = json!({"method": proven.method().as_str()});
+                let subject = Some(id.to_string());
+                records::audit(tx, &scribe, at, "session.confirmed", subject, detail).await?;
+                Ok(at)
+            })
+        })
+        .await
+}
+
+/// Notes that a session is in use, which keeps it open. Whether this use was noted, and the cookie
+/// should be kept longer.
+pub async fn note_use(control: &Control, session: &mut Session) -> Result<bool, StoreError> {
+    let now = control.clock.now();
+    if now.since(session.last_seen_at) < NOTE_USE_EVERY {
+        return Ok(false);
+    }
+    let (id, expires_at) = (session.id, now.plus(SESSION_LASTS));
+    let noted = control
+        .store
+        .write(move |tx| Box::pin(sessions::slide(tx, id, now, expires_at)))
+        .await?;
+    if noted {
+        (session.last_seen_at, session.expires_at) = (now, expires_at);
+    }
+    Ok(noted)
+}
+
+/// Those that are open, newest first.
+pub async fn list(control: &Control) -> Result<Vec<Session>, StoreError> {
+    let now = control.clock.now();
+    control
+        .store
+        .read(move |tx| Box::pin(sessions::list_live(tx, now, limits::PAGE_ROWS_MAX)))
+        .await
+}
+
+/// Ends the caller's own session; its open streams close.
 pub async fn close(control: &Control, ctx: &Ctx, id: SessionId) -> Result<(), StoreError> {
+    end(control, ctx, id, "session.closed").await.map(|_| ())
+}
+
+/// Ends whichever session the owner names; its open streams close.
+pub async fn revoke(control: &Control, ctx: &Ctx, id: SessionId) -> Result<(), SessionError> {
+    if end(control, ctx, id, "session.revoked").await? {
+        Ok(())
+    } else {
+        Err(SessionError::NotFound)
+    }
+}
+
+async fn end(
+    control: &Control,
+    ctx: &Ctx,
+    id: SessionId,
+    verb: &'static str,
+) -> Result<bool, StoreError> {
     let at = control.clock.now();
     let scribe = control.scribe(ctx);
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                if sessions::end(tx, id, at).await? {
-                    records::audit(
-                        tx,
-                        &scribe,
-                        at,
-                        "session.closed",
-                        Some(id.to_string()),
-                        json!({}),
-                    )
-                    .await?;
-                    let event = EventDraft {
-                        kind: EventKind::AccessRevoked,
-                        audience: Audience::OwnerOnly,
-                        payload: json!({"session": id}),
-                    };
-                    events::append(tx, at, &event).await?;
+                let ended = sessions::end(tx, id, at).await?;
+                if ended {
+                    record_end(tx, &scribe, at, id, verb).await?;
                 }
-                Ok(())
+                Ok(ended)
             })
         })
         .await
+}
+
+async fn record_end(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    id: SessionId,
+    verb: &'static str,
+) -> Result<(), StoreError> {
+    records::audit(tx, scribe, at, verb, Some(id.to_string()), json!({})).await?;
+    let event = EventDraft {
+        kind: EventKind::AccessRevoked,
+        audience: Audience::OwnerOnly,
+        payload: json!({"session": id}),
+    };
+    events::append(tx, at, &event).await?;
+    Ok(())
 }

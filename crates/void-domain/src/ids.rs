@@ -69,6 +69,14 @@ uuid_id!(
     SessionId
 );
 uuid_id!(
+    /// A passkey of the owner's.
+    PasskeyId
+);
+uuid_id!(
+    /// What an authenticator is asked to sign.
+    ChallengeId
+);
+uuid_id!(
     /// What is said with one agent, from its first message on.
     ConversationId
 );

@@ -267,6 +267,11 @@ pub const fn offer(surface: Surface, risk: Risk) -> Offer {
     }
 }
 
+/// Whether the person behind a session has just proved who they are. Using a session is no proof.
+pub fn is_fresh(authenticated_ago: Option<Duration>) -> bool {
+    authenticated_ago.is_some_and(|age| age <= limits::CRITICAL_AUTH_MAX_AGE)
+}
+
 /// Judges an approval. No agent approves anything, at any depth of the tree.
 pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
     let (ActorKind::Owner, Some(surface)) = (approval.actor, approval.surface) else {
@@ -281,10 +286,7 @@ pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
         Surface::Api | Surface::Cli => {}
         Surface::Web if !approval.digest_sent => return ApprovalVerdict::DigestNeeded,
         Surface::Web => {
-            let fresh = approval
-                .authenticated_ago
-                .is_some_and(|age| age <= limits::CRITICAL_AUTH_MAX_AGE);
-            if critical && !fresh {
+            if critical && !is_fresh(approval.authenticated_ago) {
                 return ApprovalVerdict::FreshLoginNeeded;
             }
         }

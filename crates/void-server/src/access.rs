@@ -3,21 +3,21 @@
 use std::net::IpAddr;
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use void_agent::turns::Pass;
 use void_control::StoreError;
 use void_control::access::{self, Caller, Credential};
+use void_control::credentials::CredentialError;
+use void_control::sessions::{self, SESSION_LASTS, Session};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
+use void_domain::secrets::Secret;
 
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
-use crate::fence;
 use crate::routes::Route;
-
-const COOKIE: &str = "void_session";
-const COOKIE_SECURE: &str = "__Host-void_session";
+use crate::{cookies, fence};
 
 /// The rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,15 +50,24 @@ pub(crate) struct Admitted {
     pub pass: Option<Pass>,
 }
 
-/// Checks the route's rule and hands the caller on with the request.
+impl Admitted {
+    /// The browser session of the caller, for what is done only in one.
+    pub(crate) fn session(&self) -> Result<&Session, ApiError> {
+        let session = self.caller.session.as_ref();
+        session.ok_or_else(|| CredentialError::SessionNeeded.into())
+    }
+}
+
+/// Checks the route's rule and hands the caller on with the request, and with the cookie that the
+/// caller's browser is to keep longer.
 pub(crate) async fn admit(
     app: &App,
     route: &Route,
     mut request: Request,
-) -> Result<Request, ApiError> {
+) -> Result<(Request, Option<HeaderValue>), ApiError> {
     let request_id = access::new_request_id(app.control())?;
     request.extensions_mut().insert(request_id);
-    let shown = Shown::of(request.headers(), cookie_name(app));
+    let shown = Shown::of(request.headers(), cookies::name(app));
     let pass = match &shown {
         Shown::Bearer { token, .. } => app.talk().pass(token),
         Shown::Nothing if route.access == Access::Turn => {
@@ -67,18 +76,22 @@ pub(crate) async fn admit(
         Shown::Nothing | Shown::Unusable | Shown::Cookie(_) => None,
     };
     if let Some(pass) = pass {
-        return admit_pass(route, request, pass);
+        return Ok((admit_pass(route, request, pass)?, None));
     }
+    let cookie = match &shown {
+        Shown::Cookie(cookie) => Some(Secret::new(cookie.as_str())),
+        Shown::Nothing | Shown::Unusable | Shown::Bearer { .. } => None,
+    };
     let caller = identify(app, shown).await?;
     if let Some(caller) = &caller
         && caller.authenticated_ago.is_some()
     {
         fence::check_cookie_write(&request)?;
     }
-    let Some(caller) = caller else {
+    let Some(mut caller) = caller else {
         return match route.access {
-            Access::Public => Ok(request),
-            Access::Local if is_local(&request) => Ok(request),
+            Access::Public => Ok((request, None)),
+            Access::Local if is_local(&request) => Ok((request, None)),
             _ => Err(ApiError::unauthenticated()),
         };
     };
@@ -96,11 +109,27 @@ pub(crate) async fn admit(
             _ => ApiError::forbidden("this token may not do that"),
         });
     }
+    let kept = match (&mut caller.session, cookie) {
+        (Some(session), Some(cookie)) => keep(app, session, &cookie).await,
+        _ => None,
+    };
     let pass = None;
     request
         .extensions_mut()
         .insert(Admitted { caller, ctx, pass });
-    Ok(request)
+    Ok((request, kept))
+}
+
+/// Use keeps a session open. If that cannot be noted now, it is noted another time.
+async fn keep(app: &App, session: &mut Session, cookie: &Secret) -> Option<HeaderValue> {
+    match sessions::note_use(app.control(), session).await {
+        Ok(true) => cookies::keep(app, cookie, SESSION_LASTS.as_secs()).ok(),
+        Ok(false) => None,
+        Err(error) => {
+            tracing::warn!(%error, "the use of a session could not be noted");
+            None
+        }
+    }
 }
 
 /// Looks again at somebody who has opened a stream of tool calls. `None`: they may no more.
@@ -136,6 +165,7 @@ fn of_pass(pass: Pass) -> Result<Admitted, ApiError> {
         capabilities: ctx.capabilities.clone(),
         authenticated_ago: None,
         credential: Credential::Token(id),
+        session: None,
     };
     Ok(Admitted {
         caller,
@@ -195,7 +225,8 @@ impl Shown {
                 from_cli,
             });
         }
-        cookie(headers, cookie_name).map_or(Self::Nothing, |cookie| Self::Cookie(cookie.to_owned()))
+        cookies::find(headers, cookie_name)
+            .map_or(Self::Nothing, |cookie| Self::Cookie(cookie.to_owned()))
     }
 }
 
@@ -223,27 +254,6 @@ async fn identify(app: &App, shown: Shown) -> Result<Option<Caller>, ApiError> {
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-/// Over HTTPS the name itself makes browsers insist on `Secure` and this very host, so that a page
-/// of a neighbouring host cannot plant one; the plain name would undo that.
-pub(crate) fn cookie_name(app: &App) -> &'static str {
-    if app.shared().fence.secure_cookie {
-        COOKIE_SECURE
-    } else {
-        COOKIE
-    }
-}
-
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(shown, _)| *shown == name)
-        .map(|(_, value)| value)
 }
 
 /// A program on this machine. What a proxy on this machine passes on comes from elsewhere.

@@ -1,14 +1,17 @@
 //! The application: what handlers share, and the router made from the table.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::http::header;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use void_agent::turns::Talk;
 use void_control::Control;
 
+use crate::doctor::Doctor;
 use crate::errors::ApiError;
 use crate::fence::Fence;
 use crate::logins::Logins;
@@ -24,6 +27,7 @@ pub struct ServerConfig {
     pub public_url: Option<String>,
     /// Further names by which Void may be addressed.
     pub allowed_hosts: Vec<String>,
+    pub doctor: Doctor,
 }
 
 #[derive(Clone)]
@@ -32,10 +36,14 @@ pub struct App(Arc<Shared>);
 pub(crate) struct Shared {
     pub control: Control,
     pub talk: Talk,
+    pub public_url: Option<String>,
     pub fence: Fence,
     pub logins: Logins,
-    /// Held while the record is walked.
+    pub doctor: Doctor,
+    /// Held while the record is walked or the doctor looks.
     pub walks: tokio::sync::Mutex<()>,
+    /// The brake on what strangers let authenticators be asked.
+    pub challenges: Logins,
     pub metrics: Metrics,
 }
 
@@ -62,7 +70,10 @@ pub fn router(config: ServerConfig) -> Router {
         talk: config.talk,
         fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
         logins: Logins::default(),
+        doctor: config.doctor,
         walks: tokio::sync::Mutex::default(),
+        challenges: Logins::default(),
+        public_url: config.public_url,
         metrics,
     }));
     let mut router: Router<App> = Router::new();
@@ -88,7 +99,27 @@ async fn guarded(
     next: Next,
 ) -> Response {
     match access::admit(&app, route, request).await {
-        Ok(request) => next.run(request).await,
+        Ok((request, kept)) => {
+            let mut response = next.run(request).await;
+            if let Some(cookie) = kept {
+                // A handler that ends the session has the last word about its cookie.
+                let headers = response.headers_mut();
+                headers.entry(header::SET_COOKIE).or_insert(cookie);
+            }
+            response
+        }
         Err(error) => error.into_response(),
+    }
+}
+
+/// Where a browser finds the page: the name that the owner gave, or the address that is listened on.
+/// On this machine that is `localhost`: passkeys belong to a name, never to an address.
+pub fn page_url(public_url: Option<&str>, address: SocketAddr) -> String {
+    match public_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None if address.ip().is_loopback() || address.ip().is_unspecified() => {
+            format!("http://localhost:{}", address.port())
+        }
+        None => format!("http://{address}"),
     }
 }

@@ -114,7 +114,10 @@ fn from_disk(name: &str) -> Option<Vec<u8>> {
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/ui");
     let root = std::env::var("VOID_UI_DIR").unwrap_or_else(|_| sources.to_owned());
     match pack::pack(std::path::Path::new(&root)) {
-        Ok(files) => files.into_iter().find(|file| file.name == name).map(|file| file.bytes),
+        Ok(files) => files
+            .into_iter()
+            .find(|file| file.name == name)
+            .map(|file| file.bytes),
         Err(error) => {
             tracing::error!(error, "the page's sources cannot be packed");
             None

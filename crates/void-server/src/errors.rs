@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use void_control::StoreError;
+use void_control::credentials::CredentialError;
 
 /// Small to hand on: most calls succeed.
 #[derive(Debug)]
@@ -78,6 +79,17 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
     }
 
+    /// The page asks for a proof, sends it to `/api/session/confirm`, and tries again.
+    pub(crate) fn fresh_login_needed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "fresh_login_needed", message)
+            .hint("confirm that it is you, then try again within 5 minutes")
+    }
+
+    fn passkeys_unavailable(message: impl Into<String>) -> Self {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Self::new(status, "passkeys_unavailable", message)
+    }
+
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
@@ -146,6 +158,41 @@ impl ApiError {
             "foreign_origin",
             "this request comes from another site",
         )
+    }
+}
+
+impl From<CredentialError> for ApiError {
+    fn from(error: CredentialError) -> Self {
+        let message = error.to_string();
+        match error {
+            CredentialError::OwnerOnly => Self::owner_only(),
+            CredentialError::SessionNeeded => Self::invalid_field(
+                "cookie",
+                "is missing: this is done in a browser session, not with a token",
+            ),
+            CredentialError::FreshLoginNeeded => Self::fresh_login_needed(message),
+            CredentialError::InvalidPassword(problem) => {
+                Self::invalid_field("password", problem.to_string())
+            }
+            CredentialError::InvalidName => Self::invalid_field(
+                "name",
+                "must be 1 to 64 characters that print as themselves",
+            ),
+            CredentialError::NoSite => Self::passkeys_unavailable(message)
+                .hint("open the page by https and the name in VOID_PUBLIC_URL, or as localhost"),
+            CredentialError::NoPasskey => Self::passkeys_unavailable(message)
+                .hint("sign in by another way; a passkey can be added afterwards"),
+            CredentialError::Refused => Self::invalid_field(
+                "credential",
+                "does not fit the challenge: ask for a new one and try again",
+            ),
+            CredentialError::TooMany => {
+                Self::conflict("too_many", message).hint("remove one that is not used any more")
+            }
+            CredentialError::NotFound => Self::not_found(message),
+            CredentialError::Busy(busy) => Self::rate_limited(busy.to_string()),
+            CredentialError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -4,12 +4,14 @@
 //! this machine (DNS rebinding) or across origins. Names and addresses are parsed and compared whole,
 //! never by prefix.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use void_control::passkeys::Site;
 
 use crate::app::App;
 use crate::connections::Peer;
@@ -42,6 +44,21 @@ enum Host {
     Address(IpAddr),
 }
 
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.secure { "https" } else { "http" };
+        match &self.authority.host {
+            Host::Name(name) => write!(f, "{scheme}://{name}")?,
+            Host::Address(IpAddr::V4(address)) => write!(f, "{scheme}://{address}")?,
+            Host::Address(IpAddr::V6(address)) => write!(f, "{scheme}://[{address}]")?,
+        }
+        match self.authority.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Fence {
     pub(crate) fn new(public_url: Option<&str>, allowed_hosts: &[String]) -> Self {
         let public = public_url.and_then(origin_of_url);
@@ -63,6 +80,44 @@ impl Fence {
             secure_cookie: public.as_ref().is_some_and(|origin| origin.secure),
             origins: public.into_iter().collect(),
         }
+    }
+
+    /// The site of the page that a request comes from, if passkeys can belong to it: the owner's own
+    /// name over HTTPS, or this machine by its name. Browsers know none for an address.
+    pub(crate) fn site(&self, headers: &HeaderMap) -> Option<Site> {
+        let origin = match headers.get(header::ORIGIN) {
+            Some(origin) => parse_origin(origin.to_str().ok()?)?,
+            // A page's own reads do not say where it is from, but where they go.
+            None => {
+                let authority = parse_authority(headers.get(header::HOST)?.to_str().ok()?)?;
+                let public = self
+                    .origins
+                    .iter()
+                    .find(|ours| ours.authority.host == authority.host);
+                public.cloned().unwrap_or(Origin {
+                    secure: false,
+                    authority,
+                })
+            }
+        };
+        let Host::Name(name) = &origin.authority.host else {
+            return None;
+        };
+        let known = name == "localhost" || (origin.secure && self.origins.contains(&origin));
+        known.then(|| Site {
+            relying_party: name.clone(),
+            origin: origin.to_string(),
+        })
+    }
+
+    /// By which names this lab is known; they are no passwords.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let hosts = self.origins.iter().map(|origin| &origin.authority.host);
+        let hosts = hosts.filter_map(|host| match host {
+            Host::Name(name) => Some(name.clone()),
+            Host::Address(_) => None,
+        });
+        hosts.chain(["void".to_owned()]).collect()
     }
 
     fn admits(&self, host: &Host, local: Option<IpAddr>) -> bool {
@@ -376,6 +431,48 @@ mod tests {
             let fence = Fence::new(Some(bad), &[]);
             assert!(!fence.secure_cookie && !admits(&fence, "void.lan", "127.0.0.1"));
         }
+    }
+
+    #[test]
+    fn passkeys_belong_to_the_owners_name_over_https_or_to_localhost() {
+        let fence = Fence::new(Some("https://void.lan:8443"), &["nas.lan".to_owned()]);
+        let site = |host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().unwrap());
+            }
+            fence
+                .site(&headers)
+                .map(|site| (site.relying_party, site.origin))
+        };
+        let some = |name: &str, origin: &str| Some((name.to_owned(), origin.to_owned()));
+        let public = some("void.lan", "https://void.lan:8443");
+        assert_eq!(site("void.lan:8443", Some("https://void.lan:8443")), public);
+        assert_eq!(site("void.lan:8443", None), public);
+        // A proxy may address us in its own way; the page says where it is.
+        assert_eq!(
+            site("127.0.0.1:3000", Some("https://void.lan:8443")),
+            public
+        );
+        let local = some("localhost", "http://localhost:3000");
+        assert_eq!(site("localhost:3000", None), local);
+        assert_eq!(site("localhost:3000", Some("http://localhost:3000")), local);
+        for (host, origin) in [
+            ("127.0.0.1:3000", None),
+            ("[::1]:3000", Some("http://[::1]:3000")),
+            ("nas.lan", None),
+            ("nas.lan", Some("https://nas.lan")),
+            ("void.lan", Some("http://void.lan:8443")),
+            ("void.lan", Some("https://void.lan")),
+            ("void.lan", Some("null")),
+        ] {
+            assert_eq!(site(host, origin), None, "{host} {origin:?}");
+        }
+        let plain = Fence::new(Some("http://void.lan"), &[]);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "void.lan".parse().unwrap());
+        assert_eq!(plain.site(&headers), None, "browsers want https");
     }
 
     #[test]

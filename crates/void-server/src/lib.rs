@@ -6,6 +6,8 @@ mod app;
 mod assets;
 mod bodies;
 mod connections;
+mod cookies;
+mod doctor;
 mod errors;
 mod fence;
 mod json;
@@ -22,6 +24,7 @@ mod takeovers;
 mod wire;
 
 pub use access::Access;
-pub use app::{App, ServerConfig, router};
+pub use app::{App, ServerConfig, page_url, router};
 pub use connections::{Bound, serve};
+pub use doctor::{Doctor, Finding};
 pub use openapi::document;

@@ -8,6 +8,7 @@ mod backups;
 mod bridge;
 mod cards;
 mod conversations;
+mod doctor;
 mod events;
 mod freeze;
 mod gateway;
@@ -16,17 +17,22 @@ mod home;
 mod hosts;
 mod inbox;
 mod lab;
+mod login;
 mod mcp;
 mod node;
 mod nodes;
 mod notifications;
+mod passkeys;
+mod password;
 mod proposals;
 mod services;
 mod session;
+mod sessions;
+mod setup_links;
 mod status;
 mod tokens;
 
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodRouter, delete, get, post, put};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::access::Access;
@@ -275,6 +281,17 @@ pub static ROUTES: &[Route] = &[
     },
     Route {
         method: "GET",
+        path: "/api/doctor",
+        access: Access::Owner,
+        operation: "getDoctor",
+        summary: "What void doctor says: every finding with the next command",
+        query: &[],
+        request: None,
+        response: json::<doctor::DoctorResponse>(),
+        handler: || get(doctor::look),
+    },
+    Route {
+        method: "GET",
         path: "/api/events",
         access: Access::Read,
         operation: "streamEvents",
@@ -422,6 +439,17 @@ pub static ROUTES: &[Route] = &[
     },
     Route {
         method: "GET",
+        path: "/api/login",
+        access: Access::Public,
+        operation: "getLogin",
+        summary: "How the owner can sign in here",
+        query: &[],
+        request: None,
+        response: json::<login::LoginResponse>(),
+        handler: || get(login::look),
+    },
+    Route {
+        method: "GET",
         path: "/api/session",
         access: Access::Read,
         operation: "getSession",
@@ -436,7 +464,7 @@ pub static ROUTES: &[Route] = &[
         path: "/api/session",
         access: Access::Public,
         operation: "openSession",
-        summary: "Trade the owner's token for a session cookie",
+        summary: "Trade a proof that one is the owner for a session cookie",
         query: &[],
         request: Some(schema::<session::SessionRequest>),
         response: json::<session::SessionResponse>(),
@@ -452,6 +480,127 @@ pub static ROUTES: &[Route] = &[
         request: None,
         response: json::<session::ClosedResponse>(),
         handler: || delete(session::close),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session/challenge",
+        access: Access::Public,
+        operation: "challengeSession",
+        summary: "Ask for what a passkey has to sign, to open a session or to confirm the open one",
+        query: &[],
+        request: None,
+        response: json::<passkeys::ChallengeResponse>(),
+        handler: || post(session::challenge),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session/confirm",
+        access: Access::Owner,
+        operation: "confirmSession",
+        summary: "Prove again who is behind this session, before something critical",
+        query: &[],
+        request: Some(schema::<session::ConfirmRequest>),
+        response: json::<session::ConfirmedResponse>(),
+        handler: || post(session::confirm),
+    },
+    Route {
+        method: "GET",
+        path: "/api/sessions",
+        access: Access::Owner,
+        operation: "listSessions",
+        summary: "The browsers that are signed in",
+        query: &[],
+        request: None,
+        response: json::<sessions::SessionsResponse>(),
+        handler: || get(sessions::list),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/sessions/{id}",
+        access: Access::Owner,
+        operation: "revokeSession",
+        summary: "End a session, its open streams included",
+        query: &[],
+        request: None,
+        response: json::<tokens::RevokedResponse>(),
+        handler: || delete(sessions::revoke),
+    },
+    Route {
+        method: "GET",
+        path: "/api/passkeys",
+        access: Access::Owner,
+        operation: "listPasskeys",
+        summary: "The owner's passkeys",
+        query: &[],
+        request: None,
+        response: json::<passkeys::PasskeysResponse>(),
+        handler: || get(passkeys::list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/passkeys/challenge",
+        access: Access::Owner,
+        operation: "challengePasskey",
+        summary: "Ask for what an authenticator needs to make a passkey; takes a session that is fresh",
+        query: &[],
+        request: None,
+        response: json::<passkeys::ChallengeResponse>(),
+        handler: || post(passkeys::challenge),
+    },
+    Route {
+        method: "POST",
+        path: "/api/passkeys",
+        access: Access::Owner,
+        operation: "registerPasskey",
+        summary: "Keep the passkey that an authenticator made",
+        query: &[],
+        request: Some(schema::<passkeys::PasskeyRequest>),
+        response: json::<passkeys::PasskeyResponse>(),
+        handler: || post(passkeys::register),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/passkeys/{id}",
+        access: Access::Owner,
+        operation: "removePasskey",
+        summary: "Remove a passkey; sessions stay",
+        query: &[],
+        request: None,
+        response: json::<passkeys::PasskeyRemovedResponse>(),
+        handler: || delete(passkeys::remove),
+    },
+    Route {
+        method: "PUT",
+        path: "/api/password",
+        access: Access::Owner,
+        operation: "setPassword",
+        summary: "Set the password; takes a session that is fresh",
+        query: &[],
+        request: Some(schema::<password::PasswordRequest>),
+        response: json::<password::PasswordResponse>(),
+        handler: || put(password::set),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/password",
+        access: Access::Owner,
+        operation: "removePassword",
+        summary: "Remove the password; sessions stay",
+        query: &[],
+        request: None,
+        response: json::<password::PasswordResponse>(),
+        handler: || delete(password::remove),
+    },
+    Route {
+        method: "POST",
+        path: "/api/setup-links",
+        access: Access::Owner,
+        operation: "createSetupLink",
+        summary: "Make a link that opens a session, once and within an hour",
+        query: &[],
+        request: None,
+        response: json::<setup_links::SetupLinkResponse>(),
+        handler: || post(setup_links::create),
     },
     Route {
         method: "GET",

@@ -11,6 +11,7 @@ import { homePage } from "./pages/home.js";
 import { inboxPage } from "./pages/inbox.js";
 import { morePage } from "./pages/more.js";
 import { cannotTell, loading } from "./parts/empties.js";
+import { windowed } from "./parts/windows.js";
 import { chatRail } from "./shell/chat-rail.js";
 import { frame } from "./shell/frame.js";
 import { setPageKeys, startKeys } from "./shell/keys.js";
@@ -85,6 +86,8 @@ function leave() {
 async function open() {
   if (!shell) return void begin();
   const route = currentRoute();
+  // A set-up link that was pasted into an open page is spent, not kept in the history.
+  if (route.page === "setup") return void signIn();
   const load = PAGES[route.page];
   if (!load) return goTo("#/home");
   opening += 1;

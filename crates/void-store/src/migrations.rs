@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0005_bridge",
     "0006_notifications",
     "0007_nodes",
+    "0008_credentials",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -2,6 +2,7 @@
 
 use void_domain::digests::Digest;
 use void_domain::ids::SessionId;
+use void_domain::sessions::Method;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
@@ -17,11 +18,15 @@ pub struct Session {
     pub authenticated_at: Timestamp,
     pub expires_at: Timestamp,
     pub ended_at: Option<Timestamp>,
+    /// By which proof it was opened.
+    pub method: Method,
+    pub device: String,
+    pub last_seen_at: Timestamp,
 }
 
 macro_rules! columns {
     () => {
-        "id, hash, created_at, authenticated_at, expires_at, ended_at"
+        "id, hash, created_at, authenticated_at, expires_at, ended_at, method, device, last_seen_at"
     };
 }
 
@@ -29,7 +34,7 @@ pub async fn insert(tx: &mut Tx, session: &Session) -> Result<(), StoreError> {
     let sql = concat!(
         "INSERT INTO sessions (",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6)"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
     );
     let row = values![
         session.id.to_string(),
@@ -38,6 +43,9 @@ pub async fn insert(tx: &mut Tx, session: &Session) -> Result<(), StoreError> {
         session.authenticated_at,
         session.expires_at,
         session.ended_at,
+        session.method.as_str(),
+        &session.device,
+        session.last_seen_at,
     ];
     tx.execute(sql, row).await?;
     Ok(())
@@ -61,8 +69,50 @@ pub async fn find_live(
         .transpose()
 }
 
+/// Those that are neither ended nor over, newest first.
+pub async fn list_live(
+    tx: &mut Tx,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<Session>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM sessions WHERE ended_at IS NULL AND expires_at > $1 ORDER BY id DESC LIMIT $2"
+    );
+    let rows = tx
+        .all("sessions", sql, values![now, i64::from(limit)])
+        .await?;
+    rows.iter().map(session).collect()
+}
+
+/// Notes that it was used, and with that when it is over. `false`: it is over, or somebody else noted
+/// a later use.
+pub async fn slide(
+    tx: &mut Tx,
+    id: SessionId,
+    now: Timestamp,
+    expires_at: Timestamp,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE sessions SET last_seen_at = $2, expires_at = $3 \
+        WHERE id = $1 AND ended_at IS NULL AND expires_at > $2 AND last_seen_at < $2";
+    let changed = tx
+        .execute(sql, values![id.to_string(), now, expires_at])
+        .await?;
+    Ok(changed == 1)
+}
+
+/// Notes that the person proved again who they are. `false`: it is over.
+pub async fn authenticate(tx: &mut Tx, id: SessionId, at: Timestamp) -> Result<bool, StoreError> {
+    let sql = "UPDATE sessions SET authenticated_at = $2 \
+        WHERE id = $1 AND ended_at IS NULL AND expires_at > $2";
+    Ok(tx.execute(sql, values![id.to_string(), at]).await? == 1)
+}
+
+/// `false`: it had ended already.
 pub async fn end(tx: &mut Tx, id: SessionId, at: Timestamp) -> Result<bool, StoreError> {
-    let sql = "UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL";
+    let sql =
+        "UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL AND expires_at > $2";
     Ok(tx.execute(sql, values![id.to_string(), at]).await? == 1)
 }
 
@@ -74,5 +124,8 @@ fn session(row: &Row) -> Result<Session, StoreError> {
         authenticated_at: row.time(3)?,
         expires_at: row.time(4)?,
         ended_at: row.opt_time(5)?,
+        method: row.parsed(6, Method::parse)?,
+        device: row.text(7)?.to_owned(),
+        last_seen_at: row.time(8)?,
     })
 }

@@ -1,6 +1,6 @@
 //! Real parts for tests: a PostgreSQL cluster and an sshd of their own, scripted models and programs,
-//! a Bot API with phones, receivers of pushes and webhooks, an HTTP proxy, TLS in front of a server,
-//! processes that end with the test, and waiting on conditions instead of sleeping.
+//! a Bot API with phones, receivers of pushes and webhooks, passkey authenticators, an HTTP proxy, TLS in
+//! front of a server, processes that end with the test, and waiting on conditions instead of sleeping.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,6 +9,7 @@
     reason = "a test harness starts processes, and a broken harness should stop the test at once"
 )]
 
+pub mod authenticators;
 pub mod claude;
 pub mod http;
 pub mod models;

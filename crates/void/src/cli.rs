@@ -69,6 +69,8 @@ pub(crate) enum Command {
     /// The record
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// A link that signs a browser in, once and within an hour
+    SetupLink,
     /// Tokens of agents, viewers and nodes
     #[command(subcommand)]
     Token(TokenCommand),

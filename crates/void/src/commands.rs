@@ -20,6 +20,7 @@ mod rows;
 mod run;
 mod serve;
 mod services;
+mod setup_link;
 mod status;
 mod token;
 
@@ -120,6 +121,7 @@ pub(crate) async fn run(
         Command::Hosts(command) => hosts::run(&session, command).await?,
         Command::Node(command) => node::run(&session, command).await?,
         Command::Audit(command) => audit::run(&session, command).await?,
+        Command::SetupLink => setup_link::run(&session).await?,
         Command::Token(command) => token::run(&session, command).await?,
         Command::Notify(command) => notify::run(&session, command).await?,
         Command::Backup(command) => backup::run(&session, command).await?,

@@ -27,6 +27,7 @@ use crate::cli::Cli;
 use crate::exit::Problem;
 
 /// The environment, read once.
+#[derive(Clone)]
 pub(crate) struct Environment {
     variables: BTreeMap<String, String>,
     original_command: Option<OsString>,
@@ -107,6 +108,7 @@ pub(crate) struct Sourced<T> {
     pub source: Source,
 }
 
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub config_file: Sourced<PathBuf>,
     pub data: Sourced<PathBuf>,
@@ -140,6 +142,7 @@ pub(crate) struct Settings {
     pub lockout_entries: Vec<String>,
 }
 
+#[derive(Clone)]
 pub(crate) struct ProxmoxSettings {
     pub url: Sourced<Option<String>>,
     pub token: Sourced<Option<Reference>>,

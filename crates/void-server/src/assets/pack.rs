@@ -69,7 +69,10 @@ pub(crate) fn pack(root: &Path) -> Result<Vec<Packed>> {
             }
             owner_of.push((module.name.clone(), page.clone()));
         }
-        let shared: Vec<String> = shared.into_iter().flat_map(|module| module.exports).collect();
+        let shared: Vec<String> = shared
+            .into_iter()
+            .flat_map(|module| module.exports)
+            .collect();
         files.push(packed(page, &joined(&own, &shared)?));
     }
     let mut styles: Vec<&str> = STYLES_FIRST.to_vec();
@@ -176,7 +179,9 @@ fn parse(name: &str, text: &str) -> Result<Module> {
         } else if line.starts_with("import ") {
             let mut statement = line.to_owned();
             while !statement.trim_end().ends_with(';') {
-                let more = lines.next().ok_or_else(|| format!("{name}: an import without end"))?;
+                let more = lines
+                    .next()
+                    .ok_or_else(|| format!("{name}: an import without end"))?;
                 statement.push(' ');
                 statement.push_str(more.trim());
             }
@@ -235,7 +240,9 @@ fn exported(name: &str, rest: &str) -> Result<String> {
         .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))
         .collect();
     if word.is_empty() {
-        return Err(format!("{name}: only functions, classes and constants are exported: {rest}"));
+        return Err(format!(
+            "{name}: only functions, classes and constants are exported: {rest}"
+        ));
     }
     Ok(word)
 }
@@ -246,13 +253,20 @@ fn joined(modules: &[Module], shared: &[String]) -> Result<String> {
     let mut exports: BTreeSet<&str> = BTreeSet::new();
     // Writing to a string cannot fail.
     if !shared.is_empty() {
-        let _ = writeln!(text, "import {{ {} }} from \"../{APP}\";", shared.join(", "));
+        let _ = writeln!(
+            text,
+            "import {{ {} }} from \"../{APP}\";",
+            shared.join(", ")
+        );
     }
     for module in modules {
         let names = module.exports.join(", ");
         let taken = |name: &&String| shared.contains(name) || exports.contains(name.as_str());
         if let Some(twice) = module.exports.iter().find(taken) {
-            return Err(format!("{}: the name {twice} is taken by another module", module.name));
+            return Err(format!(
+                "{}: the name {twice} is taken by another module",
+                module.name
+            ));
         }
         exports.extend(module.exports.iter().map(String::as_str));
         let head = if names.is_empty() {

@@ -34,13 +34,21 @@ pub(super) async fn show(
     Ok(match find(&app, &admitted, &code).await? {
         Some(card) => {
             let may_decide = is_owner_by_session(&admitted);
-            page(StatusCode::OK, &card.row.label, &card_html(&card, may_decide, None))
+            page(
+                StatusCode::OK,
+                &card.row.label,
+                &card_html(&card, may_decide, None),
+            )
         }
         None => page(StatusCode::NOT_FOUND, "Not found", &not_found()),
     })
 }
 
-async fn find(app: &App, admitted: &Admitted, code: &str) -> Result<Option<CardResponse>, ApiError> {
+async fn find(
+    app: &App,
+    admitted: &Admitted,
+    code: &str,
+) -> Result<Option<CardResponse>, ApiError> {
     match ProposalKey::parse(code) {
         Some(key) => routes::card(app.control(), &admitted.ctx, key).await,
         None => Ok(None),
@@ -80,7 +88,12 @@ pub(super) async fn decide(
     let answer = match form.decision.as_str() {
         "approve" => Answer::Approve,
         "reject" => Answer::Reject,
-        _ => return Err(ApiError::invalid_field("decision", "must be approve or reject")),
+        _ => {
+            return Err(ApiError::invalid_field(
+                "decision",
+                "must be approve or reject",
+            ));
+        }
     };
     let Some(card) = find(&app, &admitted, &code).await? else {
         return Ok(page(StatusCode::NOT_FOUND, "Not found", &not_found()));
@@ -163,7 +176,11 @@ fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> St
         escaped(&state_words(card)),
     );
     if let Some(problem) = problem {
-        let _ = writeln!(html, "<p class=\"notice problem\" role=\"alert\">{}</p>", escaped(problem));
+        let _ = writeln!(
+            html,
+            "<p class=\"notice problem\" role=\"alert\">{}</p>",
+            escaped(problem)
+        );
     }
     html.push_str("<dl class=\"facts\">\n");
     let mut fact = |name: &str, value: &str| {
@@ -171,13 +188,25 @@ fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> St
     };
     let words = row.reason.as_deref().unwrap_or("No reason was given.");
     let by = escaped(&row.requested_by.name);
-    fact("Why", &format!("<q>{}</q> <span class=\"muted\">{by}’s words</span>", foreign(words)));
+    fact(
+        "Why",
+        &format!(
+            "<q>{}</q> <span class=\"muted\">{by}’s words</span>",
+            foreign(words)
+        ),
+    );
     if !card.read_before.is_empty() {
         let list = foreign(&card.read_before.join(", "));
-        fact("Read before", &format!("{list} <span class=\"muted\">not yours; may have misled</span>"));
+        fact(
+            "Read before",
+            &format!("{list} <span class=\"muted\">not yours; may have misled</span>"),
+        );
     }
     if let Some(diff) = &row.diff {
-        fact("Change", &format!("<pre class=\"diff\">{}</pre>", foreign(diff)));
+        fact(
+            "Change",
+            &format!("<pre class=\"diff\">{}</pre>", foreign(diff)),
+        );
     }
     fact("If yes", &escaped(&format!("It {}.", card.consequence)));
     if let Some(inverse) = &card.inverse {
@@ -238,7 +267,10 @@ fn decision_html(card: &CardResponse, may_decide: bool) -> String {
             escaped(&row.id)
         )
     } else {
-        let yes = format!("<button class=\"button danger\">Yes: it {}</button>", escaped(&card.consequence));
+        let yes = format!(
+            "<button class=\"button danger\">Yes: it {}</button>",
+            escaped(&card.consequence)
+        );
         format!(
             "<details class=\"step\"><summary class=\"button primary\">Approve…</summary>\n{}</details>\n",
             form("approve", &yes)
@@ -257,7 +289,10 @@ fn decision_html(card: &CardResponse, may_decide: bool) -> String {
 fn state_words(card: &CardResponse) -> String {
     let row = &card.row;
     let by = row.resolved_by.as_deref().unwrap_or("the system");
-    let error = row.error.as_ref().map_or("", |error| error.message.as_str());
+    let error = row
+        .error
+        .as_ref()
+        .map_or("", |error| error.message.as_str());
     match (row.status, row.verification) {
         ("pending", _) => "Waits for your yes".to_owned(),
         ("approved", _) => "Approved, sent".to_owned(),

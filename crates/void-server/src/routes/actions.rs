@@ -432,9 +432,7 @@ async fn decide_error(
             "digest",
             "is required: send the digest of the row that you saw",
         ),
-        DecideError::FreshLoginNeeded => {
-            ApiError::forbidden(message).hint("log in again, then approve within 5 minutes")
-        }
+        DecideError::FreshLoginNeeded => ApiError::fresh_login_needed(message),
         DecideError::OtherSurfaceNeeded => ApiError::forbidden(message),
         DecideError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
         DecideError::Conflict { code, message, row } => {

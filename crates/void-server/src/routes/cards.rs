@@ -108,7 +108,9 @@ pub(crate) async fn card(
             tier: inverse.tier.as_str(),
         });
     let is_pending = proposal.status() == Status::Pending;
-    let is_stale = ctx.authenticated_ago.is_some_and(|ago| ago > CRITICAL_AUTH_MAX_AGE);
+    let is_stale = ctx
+        .authenticated_ago
+        .is_some_and(|ago| ago > CRITICAL_AUTH_MAX_AGE);
     let runs = proposals::runs_before(control, proposal, RUNS_SHOWN).await?;
     Ok(Some(CardResponse {
         tier_words: card.tier,

@@ -1,37 +1,80 @@
 //! `/api/session`: the owner's browser.
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use axum::{Extension, http::HeaderValue};
+use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use void_control::access::Credential;
-use void_control::sessions::{self, SESSION_LASTS, SessionError};
+use void_control::passkeys::{self, Assertion, Site};
+use void_control::sessions::{self, Place, Proof, SESSION_LASTS, Session, SessionError};
 use void_domain::capabilities::Capability;
 use void_domain::ids::RequestId;
+use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::secrets::Secret;
+use void_domain::sessions::device;
 
-use crate::access::{Admitted, cookie_name};
+use super::passkeys::ChallengeResponse;
+use crate::access::Admitted;
 use crate::app::App;
 use crate::connections::Peer;
+use crate::cookies;
 use crate::errors::ApiError;
 use crate::logins::TRIES_MAX;
 use crate::requests::Body;
 
 /// Anybody may send a login, so it is not read as far as other bodies are.
-const LOGIN_BODY_BYTES_MAX: usize = 4 * 1024;
+pub(super) const LOGIN_BODY_BYTES_MAX: usize = 8 * 1024;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WhoResponse {
     pub kind: &'static str,
     pub name: String,
     pub capabilities: Vec<&'static str>,
+    /// The browser session, if that is what was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<OpenSessionResponse>,
+    /// Until when the session may approve what is critical and change how the owner signs in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_until: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OpenSession")]
+pub(crate) struct OpenSessionResponse {
+    pub id: String,
+    pub opened_at: String,
+    /// When the owner last proved who they are; using a session proves nothing.
+    pub authenticated_at: String,
+    pub expires_at: String,
+    /// `token`, `password`, `setup` or `passkey`.
+    pub method: &'static str,
+}
+
+impl OpenSessionResponse {
+    fn new(session: &Session) -> Self {
+        Self {
+            id: session.id.to_string(),
+            opened_at: session.created_at.to_string(),
+            authenticated_at: session.authenticated_at.to_string(),
+            expires_at: session.expires_at.to_string(),
+            method: session.method.as_str(),
+        }
+    }
+}
+
+fn fresh_until(session: &Session) -> String {
+    session
+        .authenticated_at
+        .plus(CRITICAL_AUTH_MAX_AGE)
+        .to_string()
 }
 
 pub(crate) async fn who(admitted: Admitted) -> Json<WhoResponse> {
     let requester = admitted.ctx.actor.requester();
+    let session = admitted.caller.session.as_ref();
     Json(WhoResponse {
         kind: requester.kind.as_str(),
         name: requester.name,
@@ -41,49 +84,150 @@ pub(crate) async fn who(admitted: Admitted) -> Json<WhoResponse> {
             .iter()
             .map(Capability::as_str)
             .collect(),
+        session: session.map(OpenSessionResponse::new),
+        fresh_until: session.map(fresh_until),
     })
 }
 
+/// Exactly one of its members.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionRequest {
     /// The owner's token.
     #[serde(default)]
-    pub token: String,
+    pub token: Option<String>,
+    #[serde(default)]
+    pub password: Option<String>,
+    /// The code of a set-up link.
+    #[serde(default)]
+    pub setup: Option<String>,
+    #[serde(default)]
+    pub passkey: Option<AssertionRequest>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Assertion")]
+pub(crate) struct AssertionRequest {
+    /// Which challenge it answers.
+    pub challenge: String,
+    /// The JSON of the credential that the browser got.
+    pub credential: Map<String, Value>,
+}
+
+impl SessionRequest {
+    fn proof(self, site: Option<Site>) -> Result<Proof, ApiError> {
+        match (self.token, self.password, self.setup, self.passkey) {
+            (Some(token), None, None, None) => Ok(Proof::Token(Secret::new(token))),
+            (None, Some(password), None, None) => Ok(Proof::Password(Secret::new(password))),
+            (None, None, Some(code), None) => Ok(Proof::Setup(Secret::new(code))),
+            (None, None, None, Some(passkey)) => Ok(Proof::Passkey(Box::new(Assertion {
+                challenge: passkey.challenge.parse().ok(),
+                credential: Value::Object(passkey.credential),
+                site,
+            }))),
+            _ => Err(ApiError::invalid_field(
+                "body",
+                "must hold exactly one of token, password, setup and passkey",
+            )),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionResponse {
     pub expires_at: String,
+    /// `token`, `password`, `setup` or `passkey`.
+    pub method: &'static str,
 }
 
 pub(crate) async fn open(
     State(app): State<App>,
     Extension(request_id): Extension<RequestId>,
     Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
     Body(request): Body<SessionRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Response, ApiError> {
+    let proof = request.proof(app.shared().fence.site(&headers))?;
+    brake(&app, peer)?;
+    let place = Place {
+        device: device(user_agent(&headers)),
+        address: peer.remote.ip().to_canonical().to_string(),
+    };
+    let opened = sessions::open(app.control(), request_id, &proof, place)
+        .await
+        .map_err(session_error)?;
+    let body = Json(SessionResponse {
+        expires_at: opened.session.expires_at.to_string(),
+        method: opened.session.method.as_str(),
+    });
+    let cookie = cookies::keep(&app, &opened.cookie, SESSION_LASTS.as_secs())?;
+    let mut response = body.into_response();
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// Asks for a passkey's signature: in an open session to confirm it, otherwise to open one.
+pub(crate) async fn challenge(
+    State(app): State<App>,
+    Extension(peer): Extension<Peer>,
+    admitted: Option<Extension<Admitted>>,
+    headers: HeaderMap,
+) -> Result<Json<ChallengeResponse>, ApiError> {
     let now = app.control().clock().now();
-    if !app.shared().logins.try_once(peer.remote.ip(), now) {
-        return Err(ApiError::rate_limited(format!(
-            "more than {TRIES_MAX} logins in a minute; wait a little"
-        )));
+    let site = app.shared().fence.site(&headers);
+    let session = admitted.and_then(|Extension(admitted)| admitted.caller.session);
+    let brake = || app.shared().challenges.try_once(peer.remote.ip(), now);
+    if site.is_some() && session.is_none() && !brake() {
+        return Err(too_many());
     }
-    match sessions::open(app.control(), request_id, &request.token).await {
-        Ok(cookie) => {
-            let body = Json(SessionResponse {
-                expires_at: now.plus(SESSION_LASTS).to_string(),
-            });
-            let mut response = body.into_response();
-            response.headers_mut().insert(
-                header::SET_COOKIE,
-                set_cookie(&app, &cookie, SESSION_LASTS.as_secs())?,
-            );
-            Ok(response)
-        }
-        Err(SessionError::WrongToken) => Err(ApiError::unauthenticated()),
-        Err(SessionError::Store(error)) => Err(error.into()),
-    }
+    let asked = passkeys::ask(app.control(), site.as_ref(), session.as_ref()).await?;
+    Ok(Json(ChallengeResponse::new(asked)))
+}
+
+/// One of its members; a set-up link vouches for nobody twice.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConfirmRequest {
+    /// The owner's token.
+    #[serde(default)]
+    pub token: Option<String>,
+    #[serde(default)]
+    pub password: Option<String>,
+    #[serde(default)]
+    pub passkey: Option<AssertionRequest>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConfirmedResponse {
+    pub session: OpenSessionResponse,
+    pub fresh_until: String,
+}
+
+pub(crate) async fn confirm(
+    State(app): State<App>,
+    Extension(peer): Extension<Peer>,
+    admitted: Admitted,
+    headers: HeaderMap,
+    Body(request): Body<ConfirmRequest, LOGIN_BODY_BYTES_MAX>,
+) -> Result<Json<ConfirmedResponse>, ApiError> {
+    let session = admitted.session()?;
+    let request = SessionRequest {
+        token: request.token,
+        password: request.password,
+        setup: None,
+        passkey: request.passkey,
+    };
+    let proof = request.proof(app.shared().fence.site(&headers))?;
+    brake(&app, peer)?;
+    let address = peer.remote.ip().to_canonical().to_string();
+    let confirmed = sessions::confirm(app.control(), &admitted.ctx, session, &proof, &address)
+        .await
+        .map_err(session_error)?;
+    Ok(Json(ConfirmedResponse {
+        session: OpenSessionResponse::new(&confirmed),
+        fresh_until: fresh_until(&confirmed),
+    }))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -103,25 +247,37 @@ pub(crate) async fn close(
     };
     sessions::close(app.control(), &admitted.ctx, id).await?;
     let mut response = Json(ClosedResponse { closed: true }).into_response();
-    response
-        .headers_mut()
-        .insert(header::SET_COOKIE, set_cookie(&app, &Secret::new(""), 0)?);
+    let cookie = cookies::keep(&app, &Secret::new(""), 0)?;
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(response)
 }
 
-fn set_cookie(app: &App, value: &Secret, lasts_s: u64) -> Result<HeaderValue, ApiError> {
-    let name = cookie_name(app);
-    let secure = if app.shared().fence.secure_cookie {
-        "; Secure"
+/// Guessing is slow, whatever is guessed.
+fn brake(app: &App, peer: Peer) -> Result<(), ApiError> {
+    let now = app.control().clock().now();
+    if app.shared().logins.try_once(peer.remote.ip(), now) {
+        Ok(())
     } else {
-        ""
-    };
-    let text = format!(
-        "{name}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={lasts_s}{secure}",
-        value.expose()
-    );
-    let mut header = HeaderValue::from_str(&text)
-        .map_err(|_| ApiError::forbidden("the session cannot be kept"))?;
-    header.set_sensitive(true);
-    Ok(header)
+        Err(too_many())
+    }
+}
+
+fn too_many() -> ApiError {
+    ApiError::rate_limited(format!(
+        "more than {TRIES_MAX} logins in a minute; wait a little"
+    ))
+}
+
+fn user_agent(headers: &HeaderMap) -> &str {
+    let sent = headers.get(header::USER_AGENT);
+    sent.and_then(|sent| sent.to_str().ok()).unwrap_or_default()
+}
+
+fn session_error(error: SessionError) -> ApiError {
+    match error {
+        SessionError::Wrong => ApiError::unauthenticated(),
+        SessionError::NotFound => ApiError::not_found(error.to_string()),
+        SessionError::Busy(busy) => ApiError::rate_limited(busy.to_string()),
+        SessionError::Store(error) => error.into(),
+    }
 }

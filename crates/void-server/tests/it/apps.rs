@@ -22,7 +22,7 @@ use void_domain::audit::AuditEntry;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, ServerConfig};
+use void_server::{Bound, Finding, ServerConfig};
 use void_store::proposals::Filter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
 use void_testkit::{eventually, postgres_database};
@@ -168,6 +168,11 @@ impl App {
     /// The owner's browser, logged in.
     pub async fn session(&self) -> Caller {
         let body = json!({"token": self.owner_token});
+        self.session_by(body).await
+    }
+
+    /// The owner's browser, logged in by this proof.
+    pub async fn session_by(&self, body: Value) -> Caller {
         let answer = self.anonymous().post("/api/session", body).await;
         assert_eq!(answer.status, 200, "{}", answer.text);
         let cookie = answer.headers["set-cookie"].to_str().unwrap();
@@ -357,6 +362,16 @@ pub fn verify_chain(entries: &[AuditEntry], head: &(u64, String)) {
     assert_eq!(report.first_seq.unwrap_or(1), 1);
 }
 
+/// What the doctor of these tests has to say.
+fn finding() -> Finding {
+    Finding {
+        check: "disk".to_owned(),
+        level: "warning",
+        message: "it is nearly full".to_owned(),
+        next: Some("df -h".to_owned()),
+    }
+}
+
 /// Queues a risky action as this caller.
 pub async fn queue(caller: &Caller, action: &str) -> Value {
     let path = format!("/api/actions/{action}/run");
@@ -440,6 +455,7 @@ impl Setup {
             talk: talk.clone(),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
+            doctor: Arc::new(|| Box::pin(async { vec![finding()] })),
         });
         let (stop, stopped) = watch::channel(false);
         let serving = tokio::spawn(void_server::serve(bound, router, stopped));

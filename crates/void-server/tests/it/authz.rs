@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use void_control::sessions::{self, Place, Proof};
+use void_domain::secrets::Secret;
 use void_server::Access;
 use void_server::routes::{ROUTES, Route};
 
@@ -38,6 +40,19 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "createToken" => ("/api/tokens".to_owned(), Some(json!({})), 422),
         "revokeToken" => (format!("/api/tokens/{NOBODY}"), None, 404),
         "openSession" => ("/api/session".to_owned(), Some(json!({"token": 5})), 422),
+        "confirmSession" => (
+            "/api/session/confirm".to_owned(),
+            Some(json!({"token": 5})),
+            422,
+        ),
+        // By an address there are no passkeys.
+        "challengeSession" => ("/api/session/challenge".to_owned(), None, 422),
+        "challengePasskey" => ("/api/passkeys/challenge".to_owned(), None, 422),
+        "registerPasskey" => ("/api/passkeys".to_owned(), Some(json!({})), 422),
+        "removePasskey" => (format!("/api/passkeys/{NOBODY}"), None, 404),
+        "revokeSession" => (format!("/api/sessions/{NOBODY}"), None, 404),
+        "setPassword" => ("/api/password".to_owned(), Some(json!({})), 422),
+        "removePassword" => ("/api/password".to_owned(), None, 404),
         "checkHost" => ("/api/hosts/no-such/check".to_owned(), None, 404),
         "trustHost" => ("/api/hosts/no-such/trust".to_owned(), None, 404),
         "callTools" => {
@@ -96,7 +111,8 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         | "getFreeze" | "thaw" | "listTokens" | "getSession" | "closeSession" | "listHosts"
         | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
         | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
-        | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" => {
+        | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" | "getDoctor" | "getLogin"
+        | "listPasskeys" | "listSessions" | "createSetupLink" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }
@@ -161,12 +177,17 @@ struct Principal {
 
 async fn cookie(app: &App) -> Shows {
     let id = void_control::access::new_request_id(&app.control).unwrap();
-    let opened = void_control::sessions::open(&app.control, id, app.owner_token()).await;
-    let Ok(cookie) = opened else {
+    let proof = Proof::Token(Secret::new(app.owner_token()));
+    let place = Place {
+        device: "a test".to_owned(),
+        address: "127.0.0.1".to_owned(),
+    };
+    let Ok(opened) = sessions::open(&app.control, id, &proof, place).await else {
         panic!("the owner's token opens a session")
     };
-    app.secrets.add(cookie.expose());
-    Shows::Cookie(format!("void_session={}", cookie.expose()))
+    let cookie = opened.cookie.expose();
+    app.secrets.add(cookie);
+    Shows::Cookie(format!("void_session={cookie}"))
 }
 
 /// Everybody who may turn up. The clock of the app is a manual one.

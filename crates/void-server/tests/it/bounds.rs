@@ -27,7 +27,7 @@ async fn send(caller: &Caller, path: &str, body: Vec<u8>) -> (u16, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_is_one_mebibyte_and_a_login_four_kibibytes() {
+async fn a_body_is_one_mebibyte_and_a_login_eight_kibibytes() {
     let app = App::start().await;
     let (owner, anonymous) = (app.owner(), app.anonymous());
     let unknown = (404, "unknown_action".to_owned());
@@ -38,11 +38,11 @@ async fn a_body_is_one_mebibyte_and_a_login_four_kibibytes() {
     let wrong = (401, "unauthenticated".to_owned());
     let login = r#"{"token":"wrong"}"#;
     assert_eq!(
-        send(&anonymous, "/api/session", padded(login, 4_096)).await,
+        send(&anonymous, "/api/session", padded(login, 8_192)).await,
         wrong
     );
     assert_eq!(
-        send(&anonymous, "/api/session", padded(login, 4_097)).await,
+        send(&anonymous, "/api/session", padded(login, 8_193)).await,
         too_large
     );
     // Who may not ask is told so, however much they send.

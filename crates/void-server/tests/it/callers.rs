@@ -66,6 +66,10 @@ impl Caller {
         self.send(Method::POST, path, None).await
     }
 
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, path, None).await
     }
@@ -102,7 +106,8 @@ impl Caller {
         }
         let response = request.send().await.unwrap();
         let answer = Answer::read(response).await;
-        self.secrets.assert_absent(&method, path, &answer);
+        self.secrets
+            .assert_absent(&method, path, &answer, &self.shows);
         openapi::assert_described(&method, path, &answer);
         answer
     }

@@ -13,12 +13,18 @@ use crate::sse::Listener;
 const WITHIN: Duration = Duration::from_secs(1);
 
 async fn pair() -> (App, App) {
+    pair_at(None).await
+}
+
+/// Two that the owner reaches by the same name.
+pub async fn pair_at(public_url: Option<&'static str>) -> (App, App) {
     let (engine, lab) = (Engine::postgres().await, Arc::new(Lab::new()));
     let owner_token = format!("owner-{:016x}{:016x}", random(), random());
     let setup = || Setup {
         engine: engine.clone(),
         lab: Arc::clone(&lab),
         owner_token: owner_token.clone(),
+        public_url,
         ..Setup::default()
     };
     (setup().start().await, setup().start().await)

@@ -221,6 +221,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("POST", by(&cancelled, "/api/proposals/ROW/cancel"), None),
         ("GET", "/api/inbox".into(), None),
         ("GET", "/api/home".into(), None),
+        ("GET", "/api/doctor".into(), None),
         ("GET", "/api/audit?limit=3".into(), None),
         ("GET", "/api/audit/1".into(), None),
         ("GET", "/api/audit-export".into(), None),
@@ -245,6 +246,10 @@ async fn the_happy_path_of_every_operation_is_as_described() {
             "/api/session".into(),
             Some(json!({"token": app.owner_token()})),
         ),
+        ("GET", "/api/login".into(), None),
+        ("GET", "/api/sessions".into(), None),
+        ("GET", "/api/passkeys".into(), None),
+        ("POST", "/api/setup-links".into(), None),
         ("GET", "/api/hosts".into(), None),
         ("POST", "/api/hosts/local/check".into(), None),
         ("GET", "/api/nodes".into(), None),
@@ -285,7 +290,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
     }
     assert_eq!(session.delete("/api/session").await.status, 200);
     // Tested with what they need: a stream, a run that was lost, a host that shows a key, a slow model,
-    // a program in a turn, a phone, a node.
+    // a program in a turn, a phone, a node, a browser.
     asked.extend([
         "pairChannel",
         "unpairChannel",
@@ -294,6 +299,14 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "stopTurn",
         "retryTurn",
         "closeSession",
+        "challengeSession",
+        "confirmSession",
+        "challengePasskey",
+        "registerPasskey",
+        "removePasskey",
+        "revokeSession",
+        "setPassword",
+        "removePassword",
         "forwardMessage",
         "forwardTokenCount",
         "callTools",

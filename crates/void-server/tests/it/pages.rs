@@ -32,12 +32,17 @@ async fn seen(mut request: reqwest::RequestBuilder, more: &[(&str, &str)]) -> Se
 }
 
 fn form(row: &Value, decision: &str) -> String {
-    format!("decision={decision}&digest={}", row["digest"].as_str().unwrap())
+    format!(
+        "decision={decision}&digest={}",
+        row["digest"].as_str().unwrap()
+    )
 }
 
 async fn send_form(caller: &Caller, row: &Value, body: String, more: &[(&str, &str)]) -> Seen {
     let path = format!("/inbox/{}", row["id"].as_str().unwrap());
-    let request = caller.request(Method::POST, &path).header("content-type", FORM);
+    let request = caller
+        .request(Method::POST, &path)
+        .header("content-type", FORM);
     seen(request.body(body), more).await
 }
 
@@ -65,7 +70,10 @@ async fn the_page_is_guarded_and_every_file_it_names_is_there() {
     ] {
         assert!(policy.contains(part), "{part} in {policy}");
     }
-    assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
+    assert!(
+        !policy.contains("unsafe") && !policy.contains("http"),
+        "{policy}"
+    );
     let mut named = 0;
     for (address, kind) in addresses(&page.text) {
         let file = get(&nobody, &address, &[]).await;
@@ -99,7 +107,10 @@ async fn the_page_is_guarded_and_every_file_it_names_is_there() {
 fn addresses(html: &str) -> Vec<(String, &'static str)> {
     let mut found = vec![
         ("/sw.js".to_owned(), "text/javascript"),
-        ("/manifest.webmanifest".to_owned(), "application/manifest+json"),
+        (
+            "/manifest.webmanifest".to_owned(),
+            "application/manifest+json",
+        ),
     ];
     for part in html.split(['"']).filter(|part| part.starts_with("/ui/")) {
         let kind = match part.rsplit('.').next().unwrap() {
@@ -126,12 +137,17 @@ async fn a_link_shows_the_card_and_by_being_opened_decides_nothing() {
     for address in [
         format!("/inbox/{code}"),
         format!("/inbox/{}", row["id"].as_str().unwrap()),
-        format!("/inbox/{code}?decision=approve&digest={}", row["digest"].as_str().unwrap()),
+        format!(
+            "/inbox/{code}?decision=approve&digest={}",
+            row["digest"].as_str().unwrap()
+        ),
     ] {
         let card = get(&session, &address, &[]).await;
         assert_eq!(card.status, 200, "{}", card.text);
         assert!(card.text.contains("Waits for your yes"), "{}", card.text);
-        assert!(card.text.contains("&lt;script&gt;alert(1)") && !card.text.contains("<script>alert"));
+        assert!(
+            card.text.contains("&lt;script&gt;alert(1)") && !card.text.contains("<script>alert")
+        );
         assert!(!card.text.contains('\u{202e}') && !card.text.contains("onload='x'"));
         assert!(card.text.contains("method=\"post\""));
         let policy = card.headers["content-security-policy"].to_str().unwrap();
@@ -143,12 +159,23 @@ async fn a_link_shows_the_card_and_by_being_opened_decides_nothing() {
     assert!(!stranger.text.contains("Stop") && !stranger.text.contains("alert"));
     // An agent sees its own wish, as it does by the API, and no way to decide about it.
     let own = get(&agent, &format!("/inbox/{code}"), &[]).await;
-    assert!(own.status == 200 && !own.text.contains("<form"), "{}", own.text);
+    assert!(
+        own.status == 200 && !own.text.contains("<form"),
+        "{}",
+        own.text
+    );
     let other = app.agent("bob").await;
-    assert_eq!(get(&other, &format!("/inbox/{code}"), &[]).await.status, 404);
+    assert_eq!(
+        get(&other, &format!("/inbox/{code}"), &[]).await.status,
+        404
+    );
     assert_eq!(get(&session, "/inbox/ZZZZZZ", &[]).await.status, 404);
     assert_eq!(app.row(code).await["status"], "pending");
-    assert_eq!(app.audit_head().await.0, head.0 + 1, "the second agent's token alone");
+    assert_eq!(
+        app.audit_head().await.0,
+        head.0 + 1,
+        "the second agent's token alone"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,7 +196,11 @@ async fn a_plain_form_of_our_own_page_decides_once() {
     assert!(!page.text.contains("<form"), "{}", page.text);
     let again = send_form(&session, &row, form(&row, "reject"), ours).await;
     assert_eq!(again.status, 409);
-    assert!(again.text.contains("already approved by owner-web"), "{}", again.text);
+    assert!(
+        again.text.contains("already approved by owner-web"),
+        "{}",
+        again.text
+    );
 
     let row = app.queue("stop-b").await;
     let other = json!({"digest": "0".repeat(64)});
@@ -184,9 +215,16 @@ async fn a_plain_form_of_our_own_page_decides_once() {
         "x".repeat(5000),
     ] {
         let refused = send_form(&session, &row, body.clone(), ours).await;
-        assert!([413, 422].contains(&refused.status), "{body}: {}", refused.status);
+        assert!(
+            [413, 422].contains(&refused.status),
+            "{body}: {}",
+            refused.status
+        );
     }
-    assert_eq!(app.row(row["id"].as_str().unwrap()).await["status"], "pending");
+    assert_eq!(
+        app.row(row["id"].as_str().unwrap()).await["status"],
+        "pending"
+    );
     let body = form(&row, "reject") + "&reason=wrong+one";
     assert_eq!(send_form(&session, &row, body, ours).await.status, 303);
     let rejected = app.row(row["id"].as_str().unwrap()).await;
@@ -212,13 +250,22 @@ async fn a_form_that_cannot_show_where_it_comes_from_decides_nothing() {
         };
         let caller = app.caller(Shows::Headers(vec![("cookie", pair.clone())]));
         let refused = send_form(&caller, &row, form(&row, "approve"), more).await;
-        assert!([403, 421].contains(&refused.status), "{more:?}: {}", refused.text);
+        assert!(
+            [403, 421].contains(&refused.status),
+            "{more:?}: {}",
+            refused.text
+        );
     }
     // Whoever is not the owner in a browser, whatever else they hold.
     let ours: &[(&str, &str)] = &[("origin", &ours)];
     let agent = app.agent("ann").await;
     let viewer = app.holder("viewer", "eve", &[]).await.caller;
-    for (caller, status) in [(app.anonymous(), 401), (app.owner(), 403), (agent, 403), (viewer, 403)] {
+    for (caller, status) in [
+        (app.anonymous(), 401),
+        (app.owner(), 403),
+        (agent, 403),
+        (viewer, 403),
+    ] {
         let refused = send_form(&caller, &row, form(&row, "approve"), ours).await;
         assert_eq!(refused.status, status, "{}", refused.text);
     }
@@ -227,7 +274,10 @@ async fn a_form_that_cannot_show_where_it_comes_from_decides_nothing() {
     let body = (form(&row, "approve").into_bytes(), FORM);
     let elsewhere = session.send_bytes(Method::POST, &path, Some(body)).await;
     elsewhere.error(415, "unsupported_media_type");
-    assert_eq!(app.row(row["id"].as_str().unwrap()).await["status"], "pending");
+    assert_eq!(
+        app.row(row["id"].as_str().unwrap()).await["status"],
+        "pending"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,7 +295,14 @@ async fn other_sites_may_lead_people_to_a_page_and_to_nothing_else() {
     ];
     assert_eq!(get(&nobody, "/", &visit).await.status, 200);
     assert_eq!(get(&nobody, "/inbox/AAAA", &visit).await.status, 401);
-    for path in ["/api/session", "/api/events", "/health", "/ui/x/app.js", "/mcp", "/inbox/A/B"] {
+    for path in [
+        "/api/session",
+        "/api/events",
+        "/health",
+        "/ui/x/app.js",
+        "/mcp",
+        "/inbox/A/B",
+    ] {
         assert_eq!(get(&nobody, path, &visit).await.status, 403, "{path}");
     }
     for (mode, dest) in [
@@ -261,7 +318,11 @@ async fn other_sites_may_lead_people_to_a_page_and_to_nothing_else() {
             ("sec-fetch-dest", dest),
         ];
         for path in ["/", "/inbox/AAAA"] {
-            assert_eq!(get(&nobody, path, &headers).await.status, 403, "{path} {mode} {dest}");
+            assert_eq!(
+                get(&nobody, path, &headers).await.status,
+                403,
+                "{path} {mode} {dest}"
+            );
         }
     }
 }

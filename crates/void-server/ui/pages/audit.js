@@ -1,8 +1,209 @@
 // @ts-check
+// The Audit: everything that was asked, decided and done, in the order it was recorded.
 
-import { el } from "../lib/dom.js";
+import { actions } from "../lib/data.js";
+import { el, mount } from "../lib/dom.js";
+import { onConnection, onEvent } from "../lib/live.js";
+import { clock, day } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { Book, seqAt } from "../audit/book.js";
+import { entryDetail, showEntry } from "../audit/detail.js";
+import { auditTools } from "../audit/tools.js";
+import { timeline } from "../audit/timeline.js";
+import { whoWords } from "../audit/words.js";
+import { cannotTell, empty, loading } from "../parts/empties.js";
 
-export function auditPage() {
-  return { node: el("p", { class: "muted" }, t("loading")), title: t("nav.audit") };
+const GATHER_MS = 400;
+/** More than this on the first page, and the book is opened anew. */
+const FRESH_MAX = 400;
+/** Further down than this, what is new waits to be asked for. */
+const CALM_PX = 240;
+const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "server."];
+const OUTCOMES = ["created", "approved", "verified", "executed", "failed", "rejected", "refused", "expired", "cancelled", "unknown"];
+const WHO = ["owner", "agent", "node", "system"];
+
+/** @param {{parts: string[], query: URLSearchParams}} route */
+export function auditPage(route) {
+  const wide = matchMedia("(min-width: 1440px)");
+  const seq = /^\d+$/.test(route.parts[0] ?? "") ? route.parts[0] : undefined;
+  if (seq && !wide.matches) return entryAlone(seq);
+  return whole(route, wide, seq);
+}
+
+/** @param {string} seq */
+function entryAlone(seq) {
+  const node = el("div", { class: "stack audit" });
+  void showEntry(node, seq, [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: "#/audit", class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))]);
+  return { node, title: t("nav.audit") };
+}
+
+/** @param {{query: URLSearchParams}} route @param {MediaQueryList} wide @param {string | undefined} seq */
+function whole(route, wide, seq) {
+  const { query } = route;
+  const filters = { actor: query.get("actor") ?? "", verb: query.get("verb") ?? "", subject: query.get("subject") ?? "", tier: query.get("tier") ?? "" };
+  let book = new Book(filters);
+  /** @type {Set<string>} */
+  const seenActors = new Set();
+  const place = el("div", { class: "stack" }, loading());
+  const fresh = el("div", { class: "fresh", role: "status" });
+  const bar = el("div", { class: "audit-filters" });
+  const foot = el("div", { class: "stack", role: "status" });
+  const detail = el("div", { class: "detail audit-detail" }, el("p", { class: "muted choose" }, t("audit.choose")));
+  const tools = auditTools(() => book.loaded);
+  const list = timeline({
+    book: () => book,
+    choose: (entry) => {
+      if (!wide.matches) return false;
+      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry)));
+      detail.scrollTop = 0;
+      return true;
+    },
+    loaded: () => drawFoot(),
+  });
+  const node = el("div", { class: "audit split audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
+  let isStopped = false;
+
+  const open = async (/** @type {number} */ at = 0) => {
+    const mine = new Book(filters);
+    book = mine;
+    mount(fresh);
+    try {
+      await mine.open();
+    } catch (error) {
+      if (mine === book) mount(place, cannotTell(error, () => void open(at)));
+      return;
+    }
+    if (mine !== book || isStopped) return;
+    mount(place, fresh, list.node, foot);
+    list.show();
+    drawFoot();
+    if (at > 0 && mine.isWhole) await list.reveal(at);
+  };
+  const drawFoot = () => {
+    for (const entry of book.pages.get(0) ?? []) seenActors.add(entry.actor);
+    drawFilters();
+    tools.update(book.head, book.isWhole ? book.pages.get(0)?.[0]?.at : undefined);
+    const found = book.isWhole ? book.top : book.loaded.length;
+    list.node.hidden = found === 0;
+    const parts = [];
+    if (!book.isHelped) parts.push(el("p", { class: "muted small" }, t("audit.unhelped")));
+    if (book.isPaused && book.reached) parts.push(el("p", { class: "muted" }, t("audit.reached", { day: day(book.reached.at), at: clock(book.reached.at) })), el("div", {}, el("button", { type: "button", class: "button", onclick: () => void goOn() }, t("audit.go_on"))));
+    else if (found === 0 && book.next === null) parts.push(book.isWhole ? empty("resting", t("audit.empty")) : empty("resting", t("audit.filtered"), el("p", {}, el("button", { type: "button", class: "button", onclick: () => set({ actor: "", verb: "", subject: "", tier: "" }) }, t("audit.clear")))));
+    else if (!book.isWhole && book.next === null) parts.push(el("p", { class: "muted small" }, t("audit.end", { n: found })));
+    mount(foot, ...parts);
+  };
+  const goOn = async () => {
+    mount(foot, loading());
+    try {
+      await book.goOn();
+    } catch (error) {
+      mount(foot, cannotTell(error, () => void goOn()));
+      return;
+    }
+    list.show();
+    drawFoot();
+  };
+  /** @param {Partial<import("../audit/book.js").Filters>} next */
+  const set = (next) => {
+    Object.assign(filters, next);
+    const kept = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
+    history.replaceState(null, "", kept.size > 0 ? `#/audit?${kept}` : "#/audit");
+    scrollTo(0, 0);
+    drawFilters();
+    void open();
+  };
+  const drawFilters = () => {
+    const names = [...seenActors].filter((actor) => actor.startsWith("agent-") || actor.startsWith("node-")).sort();
+    const stamp = JSON.stringify([names, filters, book.isWhole]);
+    if (bar.dataset.stamp === stamp) return;
+    bar.dataset.stamp = stamp;
+    const focused = /** @type {HTMLElement | null} */ (bar.contains(document.activeElement) ? document.activeElement : null)?.dataset.name;
+    mount(bar,
+      select("actor", t("audit.filter.who"), [["", t("audit.everyone")], ...WHO.map((who) => /** @type {[string, string]} */ ([who, t(`audit.kind_of.${who}`)])), ...names.map((name) => /** @type {[string, string]} */ ([name, whoWords(name)]))]),
+      select("verb", t("audit.filter.what"), [["", t("audit.everything")], ...KINDS.map((verb) => /** @type {[string, string]} */ ([verb, t(`audit.kind.${verb.slice(0, -1)}`)]))], OUTCOMES.map((word) => [`proposal.${word}`, t(`audit.outcome.${word}`)])),
+      select("tier", t("inbox.tier"), [["", t("inbox.all_tiers")], ["safe", t("tier.safe")], ["risky", t("tier.risky")]]),
+      book.isWhole ? jump() : null,
+      filters.subject ? el("p", { class: "subject" }, el("span", { class: "wrap" }, t("audit.about", { subject: filters.subject })), el("button", { type: "button", class: "button small", onclick: () => set({ subject: "" }) }, t("audit.not_only"))) : null);
+    if (focused) /** @type {HTMLElement | null} */ (bar.querySelector(`[data-name="${focused}"]`))?.focus();
+  };
+  /** @param {"actor" | "verb" | "tier"} name @param {string} label @param {[string, string][]} all @param {[string, string][]} [outcomes] */
+  const select = (name, label, all, outcomes = []) => {
+    const option = (/** @type {[string, string]} */ [value, word]) => el("option", { value, selected: value === filters[name] }, word);
+    const isForeign = ![...all, ...outcomes].some(([value]) => value === filters[name]);
+    return el("label", { class: "field" }, el("span", {}, label), el("select", { class: "input", "data-name": name, onchange: (/** @type {any} */ event) => set({ [name]: event.target.value }) },
+      all.map(option), isForeign ? option([filters[name], filters[name]]) : null, outcomes.length > 0 ? el("optgroup", { label: t("audit.outcomes") }, outcomes.map(option)) : null));
+  };
+  const jump = () => el("label", { class: "field" }, el("span", {}, t("audit.jump")), el("input", { class: "input", type: "date", "data-name": "jump", onchange: (/** @type {any} */ event) => void goToDay(event.target.value) }));
+  /** @param {string} wanted */
+  const goToDay = async (wanted) => {
+    const end = new Date(`${wanted}T23:59:59.999`).getTime();
+    if (Number.isNaN(end) || !book.isWhole) return;
+    try {
+      await list.reveal(await seqAt(book.top, end));
+    } catch (error) {
+      mount(fresh, cannotTell(error));
+    }
+  };
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const look = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void readNews(), GATHER_MS);
+  };
+  /** What came and is not shown yet. @type {any[]} */
+  let held = [];
+  const readNews = async () => {
+    const mine = book;
+    if (mine.newest === 0) return;
+    let news;
+    try {
+      news = await mine.news();
+    } catch {
+      // The frame says that the server is away; the next event or the way back looks again.
+      return;
+    }
+    if (mine !== book || isStopped) return;
+    held = [...news.entries, ...held];
+    const isMuch = news.isGap || held.length + (mine.pages.get(0)?.length ?? 0) > FRESH_MAX;
+    if (held.length === 0 && !isMuch) return;
+    if (scrollY >= CALM_PX) offer(isMuch ? null : held.length);
+    else if (isMuch) anew();
+    else take();
+  };
+  const take = () => {
+    book.prepend(held);
+    held = [];
+    mount(fresh);
+    list.show();
+    drawFoot();
+  };
+  const anew = () => {
+    held = [];
+    void open();
+  };
+  /** @param {number | null} n */
+  const offer = (n) => mount(fresh, el("button", { type: "button", class: "button small", onclick: () => {
+    scrollTo(0, 0);
+    if (n === null) anew();
+    else take();
+  } }, n === null ? t("audit.many_new") : t("audit.new", { n })));
+
+  drawFilters();
+  let wasAway = false;
+  const offs = [onEvent(look), actions.watch(() => { if (book.newest > 0) list.redraw(); }), onConnection(({ kind }) => {
+    if (kind === "live" && wasAway) look();
+    wasAway = kind !== "live";
+  })];
+  const at = Number(seq ?? query.get("at") ?? 0);
+  if (seq) {
+    list.mark(Number(seq));
+    void showEntry(detail, seq);
+  }
+  void open(at);
+  return {
+    node, title: t("nav.audit"),
+    stop: () => { isStopped = true; clearTimeout(timer); list.stop(); for (const off of offs) off(); },
+    keys: { j: () => list.move(1), k: () => list.move(-1), "/": () => /** @type {HTMLElement | null} */ (bar.querySelector("select"))?.focus() },
+  };
 }

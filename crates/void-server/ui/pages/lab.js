@@ -1,8 +1,18 @@
 // @ts-check
+// The Lab: an address leads to the whole, to one thing in it, or to the catalogue.
 
-import { el } from "../lib/dom.js";
-import { t } from "../lib/words.js";
+import { actionPage } from "../lab/action.js";
+import { cataloguePage } from "../lab/catalogue.js";
+import { guestPage, machinePage } from "../lab/machines.js";
+import { labOverview } from "../lab/overview.js";
+import { servicePage } from "../lab/service.js";
 
-export function labPage() {
-  return { node: el("p", { class: "muted" }, t("loading")), title: t("nav.lab") };
+/** @param {{parts: string[]}} route */
+export function labPage({ parts }) {
+  const [what, one, other] = parts;
+  if (what === "services" && one) return servicePage(one);
+  if (what === "guests" && one && other) return guestPage(one, other);
+  if ((what === "nodes" || what === "hosts") && one) return machinePage(one);
+  if (what === "actions") return one ? actionPage(one) : cataloguePage();
+  return labOverview();
 }

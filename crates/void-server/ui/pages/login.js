@@ -1,27 +1,141 @@
 // @ts-check
-// Signing in.
+// Signing in, and setting up by a one-time link. What was on the screen before stays in the address, so
+// one is back where one was.
 
-import { post, sentence } from "../lib/api.js";
+import { ApiError, get, post, sentence } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
+import { deviceName, isAddress, isLoopback, makePasskey, passkeysWork } from "../lib/passkeys.js";
 import { t } from "../lib/words.js";
+import { blue } from "../parts/blue.js";
+import { cannotTell, loading, notice } from "../parts/empties.js";
+import { asOneself, passwordForm, proofForm, proofProblem, waysOf } from "../parts/identity.js";
+import { setTheme, theme } from "../shell/settings.js";
+
+/** Says, over a reload, that the link of this tab was spent and the session is open. */
+const SETTING_UP = "setting-up";
+const NAME_MAX = 64;
+const NO_METHODS = { passkey: false, password: false, token: true };
 
 /**
- * @param {import("../shell/router.js").Route} _route
+ * @param {import("../shell/router.js").Route} route
  * @param {() => void} done
  */
-export function loginPage(_route, done) {
-  const token = /** @type {HTMLInputElement} */ (el("input", { type: "password", class: "input", autocomplete: "current-password", required: true }));
-  const told = el("div", { "aria-live": "assertive" });
-  /** @param {Event} event */
-  const send = async (event) => {
-    event.preventDefault();
+export function loginPage(route, done) {
+  const head = el("div", { class: "login-head" }, blue("resting", 64), el("h1", { tabIndex: -1 }, "Void"));
+  const body = el("div", { class: "stack", "aria-live": "polite" }, loading());
+  const node = el("main", { class: "login" }, head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes()));
+  /** @param {any} login */
+  const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login?.lab ?? "Void"), login?.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login?.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
+
+  const signIn = async (/** @type {HTMLElement | null} */ why = null) => {
+    /** @type {any} */
+    let login = null;
     try {
-      await post("/api/session", { token: token.value });
-      done();
+      login = await get("/api/login");
     } catch (error) {
-      mount(told, el("p", { class: "notice problem" }, sentence(error)));
+      // A server that cannot say how one signs in still takes the token.
+      if (!(error instanceof ApiError) || error.status !== 404) {
+        mount(head, el("h1", {}, "Void"));
+        mount(body, cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
+        return;
+      }
+    }
+    name(login);
+    mount(body, why, ...choices(login?.methods ?? NO_METHODS, done));
+    if (!why) /** @type {HTMLElement | null} */ (body.querySelector("form .input, form .button"))?.focus();
+  };
+  const setUp = () => {
+    sessionStorage.setItem(SETTING_UP, "yes");
+    mount(body, ...offers(() => { sessionStorage.removeItem(SETTING_UP); done(); }));
+    /** @type {HTMLElement | null} */ (head.querySelector("h1"))?.focus();
+    void get("/api/login").then(name, () => {});
+  };
+  if (route.page !== "setup") void signIn();
+  else void spend(route.parts[0], setUp, (problem) => void signIn(problem));
+  return { title: t(route.page === "setup" ? "setup_link.title" : "login.title"), node };
+}
+
+/**
+ * Trades the code of a link for a session. The code leaves the address before anything else: it is a key.
+ * @param {string | undefined} code
+ * @param {() => void} then
+ * @param {(problem: HTMLElement) => void} otherwise
+ */
+async function spend(code, then, otherwise) {
+  history.replaceState(null, "", "#/setup");
+  try {
+    if (code) await post("/api/session", { setup: code });
+    else if (sessionStorage.getItem(SETTING_UP)) await get("/api/session");
+    else throw new ApiError(401, {});
+  } catch (error) {
+    sessionStorage.removeItem(SETTING_UP);
+    history.replaceState(null, "", "#/home");
+    const isSpent = error instanceof ApiError && [401, 404].includes(error.status);
+    otherwise(isSpent ? notice("caution", el("p", {}, t("setup_link.spent")), el("p", {}, t("setup_link.new"), " ", el("code", {}, "void setup-link"))) : notice("problem", sentence(error)));
+    return;
+  }
+  then();
+}
+
+/** @param {import("../parts/identity.js").Methods} methods @param {() => void} done */
+function choices(methods, done) {
+  const how = { prove: (/** @type {any} */ proof) => post("/api/session", proof), done, go: t("login.go") };
+  const ways = waysOf(methods);
+  const shown = ways.filter((way) => way !== "token" || ways.length === 1).map((way, at) => proofForm(way, { ...how, isSecond: at > 0 }));
+  const or = () => el("p", { class: "or muted small", "aria-hidden": "true" }, t("login.or"));
+  const token = el("div", { class: "stack tight" }, proofForm("token", { ...how, isSecond: ways.length > 1 }), el("p", { class: "muted small" }, t("login.token_where")));
+  if (ways.length === 1) return [token, addressNote()];
+  return [...shown.flatMap((form, at) => at > 0 ? [or(), form] : [form]), addressNote(),
+    el("details", { class: "another" }, el("summary", {}, t("login.another_way")), token)];
+}
+
+/** Why there are no passkeys here, calmly. */
+function addressNote() {
+  if (passkeysWork()) return null;
+  if (isLoopback()) return el("p", { class: "muted small" }, t("login.by_loopback"), " ", el("a", { href: `${location.protocol}//localhost${location.port ? `:${location.port}` : ""}/${location.hash}` }, t("login.open_localhost")));
+  return el("p", { class: "muted small" }, t(!isSecureContext ? "login.plain_http" : isAddress() ? "login.by_address" : "login.no_passkeys"));
+}
+
+/** What a new browser is offered once it is in. @param {() => void} done */
+function offers(done) {
+  const told = el("div", { class: "told", "aria-live": "assertive" });
+  const called = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: NAME_MAX, required: true, value: deviceName(), autocomplete: "off" }));
+  const make = /** @type {HTMLButtonElement} */ (el("button", { class: "button primary wide" }, t("passkey.create")));
+  /** @param {Event} event */
+  const create = async (event) => {
+    event.preventDefault();
+    make.disabled = true;
+    mount(make, t("identity.waiting"));
+    mount(told);
+    try {
+      if (await asOneself(() => makePasskey(called.value.trim() || deviceName()))) done();
+    } catch (error) {
+      mount(told, notice("problem", proofProblem(error, "creation")));
+    } finally {
+      make.disabled = false;
+      mount(make, t("passkey.create"));
     }
   };
-  return { title: t("login.title"), node: el("main", { class: "alone" }, el("form", { class: "stack", onsubmit: (/** @type {Event} */ event) => void send(event) }, el("h1", {}, t("login.title")),
-    el("label", { class: "field" }, el("span", {}, t("login.token")), token), told, el("button", { class: "button primary" }, t("login.go")))) };
+  const passkey = el("form", { class: "stack tight", onsubmit: (/** @type {Event} */ event) => void create(event) },
+    el("p", {}, t("passkey.what")), el("label", { class: "field" }, el("span", {}, t("passkey.name")), called), told, make);
+  const password = passwordForm({ done, go: t("password.set") });
+  const later = el("button", { type: "button", class: "button quiet wide", onclick: done }, t("setup_link.later"));
+  const welcome = [el("h2", {}, t("setup_link.welcome")), el("p", { class: "muted" }, t("setup_link.what"))];
+  if (!passkeysWork()) return [...welcome, password, addressNote(), later];
+  return [...welcome, passkey, el("details", { class: "another" }, el("summary", {}, t("setup_link.password_instead")), password), later];
+}
+
+/** System, light, dark: the page outside is as the owner likes it too. */
+function themes() {
+  const all = /** @type {const} */ (["system", "light", "dark"]);
+  const row = el("div", { class: "segmented", role: "group", "aria-label": t("appearance.theme") });
+  const draw = () => mount(row, all.map((one) => el("button", { type: "button", "aria-pressed": String(theme() === one), onclick: () => choose(one) }, t(`appearance.theme_${one}`))));
+  /** @param {import("../shell/settings.js").Theme} next */
+  const choose = (next) => {
+    setTheme(next);
+    draw();
+    /** @type {HTMLElement | null} */ (row.querySelector("[aria-pressed=true]"))?.focus();
+  };
+  draw();
+  return row;
 }

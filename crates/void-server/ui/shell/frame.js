@@ -20,7 +20,7 @@ const FREEZE_SPANS = [["freeze.15min", 900], ["freeze.1h", 3600], ["freeze.open"
 /** @returns {{node: HTMLElement, main: HTMLElement, aside: HTMLElement, show: (page: string, title: string) => void}} */
 export function frame() {
   const title = el("h1", { tabIndex: -1 });
-  const live = el("button", { type: "button", class: "live-dot", role: "status", "aria-live": "polite", onclick: () => retryLive() });
+  const live = el("button", { type: "button", class: "live-dot", onclick: () => retryLive() });
   const lab = el("span", { class: "lab-name muted" });
   const banner = el("div", { class: "banners" });
   const main = el("main", { id: "main", class: "main", tabIndex: -1 });
@@ -28,7 +28,7 @@ export function frame() {
   const freezer = el("button", { type: "button", class: "freeze", onclick: askFreeze }, icon("freeze"), el("span", {}, t("freeze.button")));
   const rail = el("nav", { class: "rail", "aria-label": t("nav.main") }, el("a", { class: "brand", href: "#/home" }, "Void"), RAIL.map((page) => link(page)), el("span", { class: "grow" }), freezer);
   const tabs = el("nav", { class: "tabs", "aria-label": t("nav.main_phone") }, TABS.map((page) => link(page)));
-  const bar = el("header", { class: "bar" }, title, lab, live,
+  const bar = el("header", { class: "bar" }, title, lab, el("span", { role: "status" }, live),
     el("button", { type: "button", class: "icon-button", "aria-label": t("keys.palette"), title: t("keys.palette"), onclick: openPalette }, icon("search")),
     el("button", { type: "button", class: "icon-button", "aria-label": t("theme.switch"), title: t("theme.switch"), onclick: nextTheme }, icon("theme")));
   const node = el("div", { class: "frame" },

@@ -15,6 +15,7 @@
 mod backups;
 mod bridge;
 mod conversations;
+mod credentials;
 mod engines;
 mod events;
 mod faults;

@@ -5,8 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
+use void_domain::digests::Digest;
+use void_domain::ids::SessionId;
 use void_domain::secrets::Secret;
-use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
+use void_domain::sessions::Method;
+use void_domain::time::Timestamp;
+use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, sessions};
 use void_testkit::postgres_database;
 
 use crate::engines;
@@ -239,7 +243,7 @@ async fn a_kill_at_any_statement_leaves_the_version_before() {
                 for (earlier, name) in texts[..n].iter().zip(&names) {
                     db.execute_batch(earlier).unwrap();
                     let name = name.file_stem().unwrap().to_str().unwrap();
-                    let checksum = void_domain::digests::Digest::of(earlier.as_bytes()).to_string();
+                    let checksum = Digest::of(earlier.as_bytes()).to_string();
                     db.execute("INSERT INTO migrations VALUES ($1, $2)", [name, &checksum])
                         .unwrap();
                 }
@@ -259,4 +263,55 @@ async fn a_kill_at_any_statement_leaves_the_version_before() {
             drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
         }
     }
+}
+
+/// A browser that was signed in before sessions knew how stays signed in, as opened by token.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_from_before_stays_open() {
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("void.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(
+        "CREATE TABLE migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)",
+    )
+    .unwrap();
+    let mut files: Vec<_> = fs::read_dir(migrations)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    for file in files.iter().take(7) {
+        let text = fs::read_to_string(file).unwrap();
+        db.execute_batch(&text).unwrap();
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let checksum = Digest::of(text.as_bytes()).to_string();
+        db.execute("INSERT INTO migrations VALUES ($1, $2)", [name, &checksum])
+            .unwrap();
+    }
+    let id = SessionId::new(Timestamp::from_ms(1_000), [1; 10]).to_string();
+    let hash = Digest::of(b"cookie");
+    db.execute(
+        "INSERT INTO sessions (id, hash, created_at, authenticated_at, expires_at) VALUES ($1, $2, 1000, 1000, 9000)",
+        [id, hash.to_string()],
+    )
+    .unwrap();
+    drop(db);
+    let store = Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+    let found = store
+        .read(move |tx| Box::pin(sessions::find_live(tx, hash, Timestamp::from_ms(8_999))))
+        .await;
+    let session = found.unwrap().unwrap();
+    assert_eq!(
+        (
+            session.method,
+            session.last_seen_at,
+            session.authenticated_at
+        ),
+        (
+            Method::Token,
+            Timestamp::from_ms(1_000),
+            Timestamp::from_ms(1_000)
+        )
+    );
 }

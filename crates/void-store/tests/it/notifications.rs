@@ -201,6 +201,18 @@ async fn a_digest_stands_for_many_and_follows_what_they_become() {
             1
         );
         assert_eq!(due(store, NOW).await.len(), 2);
+        // And one is to be said on its own, at one place.
+        let second = all[1];
+        assert!(on!(store, |tx| notifications::say_alone(
+            tx, second, &CHAT, NOW
+        )));
+        assert_eq!(due(store, NOW).await.len(), 3);
+        assert!(!on!(store, |tx| notifications::say_alone(
+            tx,
+            second,
+            &Target::Ntfy,
+            NOW
+        )));
         let open = on!(store, |tx| notifications::find_open_digest(tx, &CHAT, NOW));
         assert_eq!(open, Some((digest, NOW)));
     }

@@ -1,6 +1,8 @@
 //! Proposals: every state reads back as written, guards let one winner through, and a row that
 //! cannot exist is named instead of guessed.
 
+use std::time::Duration;
+
 use serde_json::json;
 use void_domain::ids::{ProposalCode, ProposalId, TokenId};
 use void_domain::proposals::{
@@ -371,5 +373,46 @@ async fn a_code_finds_the_open_one_first() {
             "{}: {second:?}",
             engine.name
         );
+    }
+}
+
+/// Whatever became of them since, approvals are counted by who gave them and when, once each.
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_are_counted_by_name_and_time() {
+    let minute = Duration::from_secs(60);
+    let late = NOW.plus(minute);
+    for engine in engines::both().await {
+        let store = &engine.store;
+        for (n, by, at, steps) in [
+            (1, "owner-telegram-5", NOW, 1),
+            (2, "owner-telegram-5", NOW, 2),
+            (3, "owner-telegram-77", NOW, 3),
+            (4, "owner-telegram-5", late, 3),
+            (5, "owner-telegram-5", late, 0),
+            (6, "owner-cli", late, 3),
+            (7, "owner-telegramXYZ", late, 3),
+        ] {
+            let mut moved = pending(n);
+            insert(store, moved.clone()).await;
+            let ended = json!({"exit": 0});
+            for step in 0..steps {
+                let last = moved.proposal;
+                moved = match step {
+                    0 => last.approve(by, at).unwrap(),
+                    1 => last.start(run_at(at)).unwrap(),
+                    _ => last.succeed(late, "system", ended.clone()).unwrap(),
+                };
+                assert!(advance(store, moved.clone()).await.unwrap(), "{n} {step}");
+            }
+        }
+        for (since, expected) in [(NOW.minus(minute), 4), (NOW, 1), (late, 0)] {
+            let counted = store.read(move |tx| {
+                Box::pin(
+                    async move { proposals::approvals_since(tx, "owner-telegram-", since).await },
+                )
+            });
+            let counted: Result<u64, StoreError> = counted.await;
+            assert_eq!(counted.unwrap(), expected, "{} since {since}", engine.name);
+        }
     }
 }

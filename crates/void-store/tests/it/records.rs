@@ -7,6 +7,7 @@ use void_domain::capabilities::Capability;
 use void_domain::digests::Digest;
 use void_domain::freezes::{Freeze, Frozen};
 use void_domain::ids::{SessionId, TokenId};
+use void_domain::sessions::Method;
 use void_domain::time::Timestamp;
 use void_store::sessions::Session;
 use void_store::tokens::Token;
@@ -178,6 +179,9 @@ async fn a_session_is_found_until_it_ends_or_is_over() {
             authenticated_at: NOW,
             expires_at: Timestamp::from_ms(NOW.as_ms() + 1_000),
             ended_at: None,
+            method: Method::Token,
+            device: "an unknown device".to_owned(),
+            last_seen_at: NOW,
         };
         let stored = session.clone();
         engine

@@ -48,13 +48,14 @@ pub(super) async fn run(
     let settings = Settings::load(&cli, Flags::default(), &nothing)?;
     let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
     let agents = agents::load(&settings, &nothing, bound.address)?;
-    let serving = Serving::start(bound, control, agents, &settings);
+    let serving = Serving::start(bound, control, agents, &settings, &nothing);
     let waiting = ask_for_something(&settings, &nothing).await?;
     let phone = match &args.telegram_base {
         None => None,
         Some(_) => Some(invite(&settings, &nothing).await?),
     };
-    greet(output, &lab, address, &waiting, phone.as_deref());
+    let link = setup_link(&settings, &nothing).await?;
+    greet(output, &lab, &link, &waiting, phone.as_deref());
     serving.until_told_to_stop().await?;
     drop(lab);
     if !output.json {
@@ -110,15 +111,14 @@ async fn invite(settings: &Settings, environment: &Environment) -> Result<String
     Ok(word(&made, "link").to_owned())
 }
 
-fn greet(
-    output: &Output,
-    lab: &Rehearsal,
-    address: SocketAddr,
-    waiting: &Value,
-    phone: Option<&str>,
-) {
-    // The web page comes later; until then the link is one that answers.
-    let url = format!("http://{address}/health");
+/// The link that signs a browser in.
+async fn setup_link(settings: &Settings, environment: &Environment) -> Result<String, Problem> {
+    let owner = Client::new(None, settings, environment)?;
+    let made = owner.post("/api/setup-links", json!({})).await?;
+    Ok(word(&made, "url").to_owned())
+}
+
+fn greet(output: &Output, lab: &Rehearsal, url: &str, waiting: &Value, phone: Option<&str>) {
     let data = lab.data();
     let code = word(waiting, "code");
     let commands = [

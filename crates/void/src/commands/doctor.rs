@@ -20,20 +20,68 @@ mod proxmox;
 mod rights;
 mod server;
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use void_domain::text;
+use void_server::Doctor;
 
 use self::findings::{Finding, Findings, Level};
 use super::Session;
 use crate::cli::DoctorArgs;
 use crate::exit::{Exit, Problem};
-use crate::output::Tone;
+use crate::output::{ColorChoice, Output, Tone};
+use crate::settings::{Environment, Settings};
 
 pub(super) async fn run(session: &Session<'_>, args: DoctorArgs) -> Result<Exit, Problem> {
     let mut findings = Findings::default();
     let looking = look(session, &mut findings);
     session.output.waiting("looking", looking).await;
     Ok(report(session, &findings.0, args.strict))
+}
+
+/// The same for the page: what the server's own program says of itself.
+pub(super) fn of_the_server(
+    settings: &Settings,
+    environment: &Environment,
+    address: SocketAddr,
+) -> Doctor {
+    let known = Arc::new((settings.clone(), environment.clone()));
+    Arc::new(move || {
+        let known = Arc::clone(&known);
+        // It reads files, and walks the record: not where requests are answered.
+        let looking = tokio::task::spawn_blocking(move || {
+            let (settings, environment) = &*known;
+            Handle::current().block_on(examine(settings, environment, address))
+        });
+        Box::pin(async move { looking.await.unwrap_or_default() })
+    })
+}
+
+async fn examine(
+    settings: &Settings,
+    environment: &Environment,
+    address: SocketAddr,
+) -> Vec<void_server::Finding> {
+    let output = Output::new(true, ColorChoice::Never, environment);
+    let session = Session {
+        settings: settings.clone(),
+        environment,
+        output: &output,
+        url: Some(format!("http://{address}")),
+        called_as: "void".to_owned(),
+    };
+    let mut findings = Findings::default();
+    look(&session, &mut findings).await;
+    let told = |finding: Finding| void_server::Finding {
+        check: finding.check.to_owned(),
+        level: finding.level.as_str(),
+        message: text::escaped_lines(&finding.message),
+        next: finding.next,
+    };
+    findings.0.into_iter().map(told).collect()
 }
 
 async fn look(session: &Session<'_>, findings: &mut Findings) {

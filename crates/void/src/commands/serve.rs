@@ -1,5 +1,6 @@
 //! `void serve`
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -7,10 +8,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_agent::agents::Agent;
 use void_agent::turns::Talk;
-use void_control::Control;
-use void_server::{Bound, ServerConfig};
+use void_control::{Control, setup_links};
+use void_server::{Bound, ServerConfig, page_url};
 
-use super::Session;
+use super::{Session, doctor};
 use crate::agents;
 use crate::cli::LogFormat;
 use crate::compose::{self, Label};
@@ -22,7 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(150);
 
 pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Exit, Problem> {
     // The SDK of MCP tells of every request, and warns of what its callers get wrong.
-    start_log(session.environment, format, "info,rmcp=error");
+    // So does the library for passkeys; what it refuses we tell in one line of ours.
+    start_log(
+        session.environment,
+        format,
+        "info,rmcp=error,webauthn_rs_core=off",
+    );
     let settings = &session.settings;
     let bound = Bound::to(settings.listen.value).await.map_err(|error| {
         let message = format!("{} cannot be listened on: {error}", settings.listen.value);
@@ -46,13 +52,29 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
         session
             .output
             .line("  next: void status, void actions ls, void doctor");
+        show_setup_link(session, &control, address).await;
     }
-    let serving = Serving::start(bound, control, agents, settings);
+    let serving = Serving::start(bound, control, agents, settings, session.environment);
     notify_systemd(session, "READY=1");
     wait_for_signal().await?;
     notify_systemd(session, "STOPPING=1");
     serving.stop().await;
     Ok(Exit::Done)
+}
+
+/// Until the owner has a way to sign in, every start offers one.
+async fn show_setup_link(session: &Session<'_>, control: &Control, address: SocketAddr) {
+    match setup_links::for_first_start(control).await {
+        Ok(Some(link)) => {
+            let base = page_url(session.settings.public_url.value.as_deref(), address);
+            session.output.line(format!(
+                "  set up, once and within an hour: {}",
+                link.url(&base)
+            ));
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "no set-up link could be made: void setup-link"),
+    }
 }
 
 /// A control plane that answers.
@@ -68,12 +90,15 @@ impl Serving {
         control: Control,
         agents: Vec<Agent>,
         settings: &Settings,
+        environment: &Environment,
     ) -> Self {
+        let doctor = doctor::of_the_server(settings, environment, bound.address);
         let router = void_server::router(ServerConfig {
             control: control.clone(),
             talk: Talk::new(control.clone(), agents),
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.value.clone(),
+            doctor,
         });
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(void_server::serve(bound, router, stopped));

@@ -55,6 +55,7 @@ struct WebhookTable {
     secret: String,
 }
 
+#[derive(Clone)]
 pub(crate) struct NotifySettings {
     pub telegram_token: Sourced<Option<Reference>>,
     pub telegram_api_url: Sourced<String>,
@@ -71,6 +72,7 @@ pub(crate) struct NotifySettings {
     pub webhooks: Vec<WebhookSettings>,
 }
 
+#[derive(Clone)]
 pub(crate) struct WebhookSettings {
     pub name: String,
     pub url: String,

@@ -193,14 +193,19 @@ fn the_lab_is_as_promised_and_says_that_it_is_a_rehearsal() {
     });
     assert_eq!(down, 1);
     let url = word(&demo.greeting, "url").strip_prefix("http://").unwrap();
-    let (address, path) = url.split_once('/').unwrap();
-    let address = address.parse().unwrap();
-    let (found, health) = crate::lab::call(address, "GET", &format!("/{path}"), "", None).unwrap();
+    let (address, code) = url.split_once("/#/setup/").unwrap();
+    let address = address.replace("localhost", "127.0.0.1").parse().unwrap();
+    let open = || {
+        let body = serde_json::json!({"setup": code});
+        crate::lab::call(address, "POST", "/api/session", "", Some(&body)).unwrap()
+    };
+    let (found, opened) = open();
     assert_eq!(
-        (found, word(&health, "status")),
-        (200, "ok"),
+        (found, word(&opened, "method")),
+        (200, "setup"),
         "the printed link"
     );
+    assert_eq!(open().0, 401, "it is good once");
     let token = fs::read_to_string(demo.data().join("owner.token")).unwrap();
     let (_, lab) = crate::lab::call(address, "GET", "/api/lab", token.trim(), None).unwrap();
     let nodes = lab["nodes"].as_array().unwrap();

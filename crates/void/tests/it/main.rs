@@ -28,5 +28,6 @@ mod notify;
 mod power;
 mod provision;
 mod restore;
+mod setup_links;
 mod surfaces;
 mod tree;

@@ -104,7 +104,7 @@ async fn start(server: &Server, starts: &Path) -> Outcome<f64> {
     let before = now_ms();
     let path = format!("/api/actions/pending/{id}/approve?wait=30");
     let row = ask(server, "POST", &path, "{}").await?;
-    if row["status"] != json!("executed") {
+    if row.get("status") != Some(&json!("executed")) {
         return Err(format!("it did not run: {row}").into());
     }
     let noted = fs::read_to_string(starts)?;

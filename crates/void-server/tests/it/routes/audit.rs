@@ -37,9 +37,21 @@ async fn the_record_is_found_by_who_and_what_and_walked_to_its_head() {
         assert_eq!(verbs(&rejected).len(), 1);
         let by_agents = verbs(&owner.get("/api/audit?actor=agent-ann").await.ok());
         assert!(!by_agents.is_empty());
-        assert!(by_agents.iter().all(|(actor, _)| actor.starts_with("agent-ann")));
-        let both = verbs(&owner.get("/api/audit?actor=owner&verb=proposal.").await.ok());
-        assert!(both.iter().all(|(actor, verb)| actor.starts_with("owner") && verb.starts_with("proposal.")));
+        assert!(
+            by_agents
+                .iter()
+                .all(|(actor, _)| actor.starts_with("agent-ann"))
+        );
+        let both = verbs(
+            &owner
+                .get("/api/audit?actor=owner&verb=proposal.")
+                .await
+                .ok(),
+        );
+        assert!(
+            both.iter()
+                .all(|(actor, verb)| actor.starts_with("owner") && verb.starts_with("proposal."))
+        );
         assert_eq!(both.len(), 2, "{both:?}");
         // A sign of a pattern is a sign.
         assert!(verbs(&owner.get("/api/audit?verb=proposal%25").await.ok()).is_empty());

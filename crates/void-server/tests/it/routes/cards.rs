@@ -19,7 +19,10 @@ async fn a_card_says_what_why_by_what_right_and_how_it_went_before() {
         assert_eq!(card["tier_words"], "Risky");
         assert_eq!(card["allowed_by"]["id"], "stop-a");
         assert_eq!(card["allowed_by"]["digest"], row["digest"]);
-        assert_eq!((&card["changed"], &card["needs_login"]), (&json!(false), &json!(false)));
+        assert_eq!(
+            (&card["changed"], &card["needs_login"]),
+            (&json!(false), &json!(false))
+        );
         assert!(!card["consequence"].as_str().unwrap().is_empty());
         let runs = card["runs"].as_array().unwrap();
         assert_eq!(runs.len(), 1, "its own wish is no run: {card}");
@@ -37,7 +40,10 @@ async fn an_agent_sees_the_card_of_its_own_wish_alone() {
     let path = format!("/api/proposals/{}/card", row["id"].as_str().unwrap());
     ann.get(&path).await.ok();
     bob.get(&path).await.error(404, "not_found");
-    app.anonymous().get(&path).await.error(401, "unauthenticated");
+    app.anonymous()
+        .get(&path)
+        .await
+        .error(401, "unauthenticated");
     app.owner()
         .get("/api/proposals/nothing-of-the-kind/card")
         .await

@@ -23,8 +23,18 @@ async fn one_answer_is_what_the_single_ones_say() {
     assert_eq!(home["recent"], recent["recent"]);
     assert_eq!(home["recent"][0]["status"], "rejected");
     assert_eq!(home["setup"]["decided_once"], true);
-    session.post("/api/freeze", json!({"reason": "x"})).await.ok();
+    session
+        .post("/api/freeze", json!({"reason": "x"}))
+        .await
+        .ok();
     let home = session.get("/api/home").await.ok();
-    assert_eq!((&home["freeze"]["frozen"], &home["status"]["frozen"]), (&json!(true), &json!(true)));
-    app.agent("ann").await.get("/api/home").await.error(403, "owner_only");
+    assert_eq!(
+        (&home["freeze"]["frozen"], &home["status"]["frozen"]),
+        (&json!(true), &json!(true))
+    );
+    app.agent("ann")
+        .await
+        .get("/api/home")
+        .await
+        .error(403, "owner_only");
 }

@@ -240,8 +240,11 @@ async fn a_critical_approval_in_the_browser_needs_a_fresh_login() {
     let error = old
         .decide(&critical, "approve")
         .await
-        .error(403, "forbidden");
-    assert_eq!(error["hint"], "log in again, then approve within 5 minutes");
+        .error(403, "fresh_login_needed");
+    assert_eq!(
+        error["hint"],
+        "confirm that it is you, then try again within 5 minutes"
+    );
     assert_eq!(
         old.decide(&guarded, "approve").await.ok()["status"],
         "executed"

@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use serde_json::json;
+use void_control::Clock;
 
-use crate::apps::{App, Setup};
+use crate::apps::{App, Engine, Setup};
 use crate::callers::Shows;
 use crate::masks::{is_time, members};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const FRESH: Duration = Duration::from_secs(5 * 60);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owners_token_buys_a_cookie_that_scripts_cannot_read() {
@@ -36,7 +40,8 @@ async fn the_owners_token_buys_a_cookie_that_scripts_cannot_read() {
         let body = json!({"token": app.owner_token()});
         let answer = app.anonymous().post("/api/session", body).await;
         let opened = answer.ok();
-        assert_eq!(members(&opened), ["expires_at"]);
+        assert_eq!(members(&opened), ["expires_at", "method"]);
+        assert_eq!(opened["method"], "token");
         assert!(is_time(opened["expires_at"].as_str().unwrap()));
         assert_eq!(answer.headers.get_all("set-cookie").iter().count(), 1);
         let cookie = answer.headers["set-cookie"].to_str().unwrap();
@@ -49,8 +54,14 @@ async fn the_owners_token_buys_a_cookie_that_scripts_cannot_read() {
         let session = app.caller(Shows::Cookie(pair.to_owned()));
         let who = session.get("/api/session").await.ok();
         assert_eq!(
-            who,
-            json!({"kind": "owner", "name": "owner", "capabilities": []})
+            (&who["kind"], &who["name"]),
+            (&json!("owner"), &json!("owner"))
+        );
+        assert_eq!(who["session"]["expires_at"], opened["expires_at"]);
+        assert_eq!(
+            app.owner().get("/api/session").await.ok(),
+            json!({"kind": "owner", "name": "owner", "capabilities": []}),
+            "a token has no session"
         );
         let closed = session.delete("/api/session").await;
         assert_eq!(closed.ok(), json!({"closed": true}));
@@ -77,7 +88,7 @@ async fn the_owners_token_buys_a_cookie_that_scripts_cannot_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guessing_is_slow_and_leaves_nothing_behind() {
+async fn guessing_is_slow_and_leaves_one_entry_a_minute() {
     let app = App::with_clock().await;
     let anonymous = app.anonymous();
     let agent = app.holder("agent", "blue", &["act"]).await;
@@ -97,7 +108,15 @@ async fn guessing_is_slow_and_leaves_nothing_behind() {
             .await
             .error(401, "unauthenticated");
     }
-    assert_eq!(app.audit_head().await, head);
+    let refused = app.audited("session.refused").await;
+    assert_eq!(app.audit_head().await.0, head.0 + 1);
+    assert_eq!(
+        (refused[0].actor.as_str(), refused[0].detail.as_str()),
+        (
+            "system",
+            r#"{"from":"127.0.0.1","method":"token","tries":1}"#
+        )
+    );
     // The eleventh of a minute is not even looked at, right or wrong.
     let error = anonymous
         .post("/api/session", right.clone())
@@ -110,17 +129,149 @@ async fn guessing_is_slow_and_leaves_nothing_behind() {
     app.owner().get("/api/status").await.ok();
     app.pass(Duration::from_secs(60));
     anonymous.post("/api/session", right).await.ok();
+    for guess in [json!({"password": "x"}), json!({"setup": "x"})] {
+        let answer = anonymous.post("/api/session", guess).await;
+        answer.error(401, "unauthenticated");
+    }
+    let refused = app.audited("session.refused").await;
+    assert_eq!(refused.len(), 2);
+    assert_eq!(
+        refused[1].detail,
+        r#"{"from":"127.0.0.1","method":"password","tries":10}"#
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_is_exactly_one_thing() {
+    let app = App::start().await;
+    let token = app.owner_token();
+    for body in [
+        json!({}),
+        json!({"token": null}),
+        json!({"token": token, "password": "x"}),
+        json!({"token": token, "setup": "x"}),
+    ] {
+        let answer = app.anonymous().post("/api/session", body).await;
+        answer.error(422, "invalid");
+    }
+    let session = app.session().await;
+    for body in [
+        json!({}),
+        json!({"setup": "x"}),
+        json!({"token": token, "password": "x"}),
+    ] {
+        let answer = session.post("/api/session/confirm", body).await;
+        answer.error(422, "invalid");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_ends_by_time() {
     let app = App::with_clock().await;
     let session = app.session().await;
-    app.pass(Duration::from_secs(30 * 24 * 60 * 60 - 1));
-    session.get("/api/session").await.ok();
-    app.pass(Duration::from_secs(1));
+    app.pass(DAY * 30);
     session
         .get("/api/session")
         .await
         .error(401, "unauthenticated");
+}
+
+/// I8: use keeps a session open, and is no proof of who uses it.
+#[tokio::test(flavor = "multi_thread")]
+async fn use_keeps_a_session_open_and_proves_nothing() {
+    for engine in Engine::both().await {
+        let app = Setup {
+            engine,
+            clock: Clock::manual(Clock::system().now()),
+            ..Setup::default()
+        };
+        let app = app.start().await;
+        let session = app.session().await;
+        let before = session.get("/api/session").await.ok();
+        let head = app.audit_head().await;
+        // Within an hour nothing is written, and no cookie is sent.
+        app.pass(Duration::from_secs(60 * 60 - 1));
+        let answer = session.get("/api/session").await;
+        assert_eq!(answer.ok(), before);
+        assert!(!answer.headers.contains_key("set-cookie"));
+        for _ in 0..3 {
+            app.pass(DAY * 29);
+            let answer = session.get("/api/session").await;
+            let kept = answer.headers["set-cookie"].to_str().unwrap();
+            let own = session.shows.headers()[0].1.clone();
+            assert_eq!(
+                kept,
+                format!("{own}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000")
+            );
+            let expires_at = app.control.clock().now().plus(DAY * 30).to_string();
+            assert_eq!(answer.ok()["session"]["expires_at"], expires_at);
+        }
+        assert_eq!(app.audit_head().await, head);
+        let now = session.get("/api/session").await.ok();
+        for name in ["id", "opened_at", "authenticated_at", "method"] {
+            assert_eq!(now["session"][name], before["session"][name], "{name}");
+        }
+        assert_eq!(now["fresh_until"], before["fresh_until"]);
+        let critical = app.queue("stop-all").await;
+        session
+            .decide(&critical, "approve")
+            .await
+            .error(403, "fresh_login_needed");
+        app.pass(DAY * 30);
+        session
+            .get("/api/session")
+            .await
+            .error(401, "unauthenticated");
+        assert_eq!(app.lab.effect_count(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn proving_it_again_in_place_lets_something_critical_through() {
+    let app = App::with_clock().await;
+    let (session, other) = (app.session().await, app.session().await);
+    app.pass(FRESH + Duration::from_millis(1));
+    let critical = app.queue("stop-all").await;
+    session
+        .decide(&critical, "approve")
+        .await
+        .error(403, "fresh_login_needed");
+    let confirm = |body| session.post("/api/session/confirm", body);
+    let wrong = confirm(json!({"token": "wrong"})).await;
+    wrong.error(401, "unauthenticated");
+    confirm(json!({"password": "wrong"}))
+        .await
+        .error(401, "unauthenticated");
+    session
+        .decide(&critical, "approve")
+        .await
+        .error(403, "fresh_login_needed");
+    let confirmed = confirm(json!({"token": app.owner_token()})).await.ok();
+    let now = app.control.clock().now();
+    assert_eq!(confirmed["session"]["authenticated_at"], now.to_string());
+    assert_eq!(confirmed["fresh_until"], now.plus(FRESH).to_string());
+    assert_eq!(
+        session.get("/api/session").await.ok()["fresh_until"],
+        confirmed["fresh_until"]
+    );
+    // Only this very session has proved it.
+    other
+        .decide(&critical, "approve")
+        .await
+        .error(403, "fresh_login_needed");
+    assert_eq!(
+        session.decide(&critical, "approve").await.ok()["status"],
+        "executed"
+    );
+    app.owner()
+        .post("/api/session/confirm", json!({"token": app.owner_token()}))
+        .await
+        .error(422, "invalid");
+    assert_eq!(app.audited("session.confirmed").await.len(), 1);
+    let refused = app.audited("session.refused").await;
+    assert_eq!(refused.len(), 1);
+    assert_eq!(
+        refused[0].subject.as_deref(),
+        confirmed["session"]["id"].as_str()
+    );
 }

@@ -1,0 +1,86 @@
+//! Proofs that were refused are on the record, but guessing does not fill it: one entry a minute, which
+//! says how many there were.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use void_domain::ids::{RequestId, SessionId};
+use void_domain::sessions::Method;
+use void_domain::time::Timestamp;
+use void_store::StoreError;
+
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::records;
+
+const RECORD_EVERY: Duration = Duration::from_secs(60);
+
+#[derive(Default)]
+pub(crate) struct Refusals(Mutex<Count>);
+
+#[derive(Default)]
+struct Count {
+    recorded_at: Option<Timestamp>,
+    since: u64,
+}
+
+impl Refusals {
+    /// Counts one. How many there are to record now, if it is time to.
+    fn note(&self, now: Timestamp) -> Option<u64> {
+        let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        count.since = count.since.saturating_add(1);
+        let early = count
+            .recorded_at
+            .is_some_and(|at| now.since(at) < RECORD_EVERY);
+        if early {
+            return None;
+        }
+        count.recorded_at = Some(now);
+        Some(std::mem::take(&mut count.since))
+    }
+}
+
+/// Records a proof that was refused, with those before it that were not recorded.
+pub(super) async fn record(
+    control: &Control,
+    request_id: RequestId,
+    method: Method,
+    address: &str,
+    session: Option<SessionId>,
+) -> Result<(), StoreError> {
+    let at = control.clock.now();
+    let Some(tries) = control.refusals.note(at) else {
+        return Ok(());
+    };
+    let scribe = control.scribe(&Ctx::system(request_id));
+    let detail = json!({"method": method.as_str(), "from": address, "tries": tries});
+    let subject = session.map(|id| id.to_string());
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                records::audit(tx, &scribe, at, "session.refused", subject, detail).await
+            })
+        })
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_entry_a_minute_that_counts_the_others() {
+        let refusals = Refusals::default();
+        let at = Timestamp::from_ms;
+        assert_eq!(refusals.note(at(0)), Some(1));
+        for ms in 1..=100 {
+            assert_eq!(refusals.note(at(ms)), None);
+        }
+        assert_eq!(refusals.note(at(59_999)), None);
+        assert_eq!(refusals.note(at(60_000)), Some(102));
+        assert_eq!(refusals.note(at(60_001)), None);
+        assert_eq!(refusals.note(at(200_000)), Some(2));
+    }
+}

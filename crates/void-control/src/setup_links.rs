@@ -1,0 +1,73 @@
+//! Set-up links: a one-time code that opens a session for whoever follows it. What leads here is the
+//! owner's token, or a machine whose output only the owner reads.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::json;
+use void_domain::digests::Digest;
+use void_domain::secrets::Secret;
+use void_domain::time::Timestamp;
+use void_store::sessions::Session;
+use void_store::{StoreError, setup_links};
+
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::credentials::{self, CredentialError};
+use crate::{random, records};
+
+const LINK_LASTS: Duration = Duration::from_secs(60 * 60);
+
+pub struct SetupLink {
+    code: Secret,
+    pub expires_at: Timestamp,
+}
+
+impl SetupLink {
+    /// The code is behind the `#`: browsers do not send it, so no log of a proxy or server has it.
+    pub fn url(&self, base: &str) -> String {
+        let base = base.trim_end_matches('/');
+        format!("{base}/#/setup/{}", self.code.expose())
+    }
+}
+
+/// A link for the owner. It opens a fresh session, so it takes a fresh one, or the owner's token.
+pub async fn create(
+    control: &Control,
+    ctx: &Ctx,
+    session: Option<&Session>,
+) -> Result<SetupLink, CredentialError> {
+    credentials::judge_fresh(ctx, session)?;
+    Ok(make(control, ctx).await?)
+}
+
+/// A link for whoever started the server, as long as nothing is set up.
+pub async fn for_first_start(control: &Control) -> Result<Option<SetupLink>, StoreError> {
+    if credentials::set_up(control).await?.is_done() {
+        return Ok(None);
+    }
+    make(control, &control.system_ctx()?).await.map(Some)
+}
+
+async fn make(control: &Control, ctx: &Ctx) -> Result<SetupLink, StoreError> {
+    let random: [u8; 32] = random::bytes()?;
+    let code = URL_SAFE_NO_PAD.encode(random);
+    let hash = Digest::of(code.as_bytes());
+    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let expires_at = at.plus(LINK_LASTS);
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                setup_links::insert(tx, hash, at, expires_at).await?;
+                let detail = json!({"expires_at": expires_at});
+                records::audit(tx, &scribe, at, "setup_link.created", None, detail).await
+            })
+        })
+        .await?;
+    Ok(SetupLink {
+        code: Secret::new(code),
+        expires_at,
+    })
+}

@@ -1,0 +1,28 @@
+//! `/api/doctor`: what `void doctor` says, on a page.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::doctor::Finding;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DoctorResponse {
+    /// Nothing is a problem; there may be warnings.
+    pub ok: bool,
+    pub findings: Vec<Finding>,
+    pub at: String,
+}
+
+pub(crate) async fn look(State(app): State<App>) -> Json<DoctorResponse> {
+    // It asks machines; one at a time is enough.
+    let _alone = app.shared().walks.lock().await;
+    let findings = (app.shared().doctor)().await;
+    Json(DoctorResponse {
+        ok: findings.iter().all(|finding| finding.level != "problem"),
+        findings,
+        at: app.control().clock().now().to_string(),
+    })
+}

@@ -1,0 +1,50 @@
+//! `/api/password`: the owner's, beside or instead of passkeys.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_control::passwords;
+use void_domain::secrets::Secret;
+
+use crate::access::Admitted;
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::Body;
+
+const PASSWORD_BODY_BYTES_MAX: usize = 4 * 1024;
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PasswordRequest {
+    /// 12 to 256 bytes.
+    #[serde(default)]
+    pub password: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PasswordResponse {
+    /// Whether there is one now.
+    pub is_set: bool,
+}
+
+pub(crate) async fn set(
+    State(app): State<App>,
+    admitted: Admitted,
+    Body(request): Body<PasswordRequest, PASSWORD_BODY_BYTES_MAX>,
+) -> Result<Json<PasswordResponse>, ApiError> {
+    let session = admitted.caller.session.as_ref();
+    let text = Secret::new(request.password);
+    let names = app.shared().fence.names();
+    passwords::set(app.control(), &admitted.ctx, session, &text, &names).await?;
+    Ok(Json(PasswordResponse { is_set: true }))
+}
+
+pub(crate) async fn remove(
+    State(app): State<App>,
+    admitted: Admitted,
+) -> Result<Json<PasswordResponse>, ApiError> {
+    let session = admitted.caller.session.as_ref();
+    passwords::remove(app.control(), &admitted.ctx, session).await?;
+    Ok(Json(PasswordResponse { is_set: false }))
+}

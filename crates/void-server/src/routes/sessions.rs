@@ -1,0 +1,69 @@
+//! `/api/sessions`: the browsers that are signed in.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::Serialize;
+use void_control::sessions::{self, SessionError};
+use void_domain::ids::SessionId;
+
+use super::tokens::RevokedResponse;
+use crate::access::Admitted;
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Caller, Segment};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SessionsResponse {
+    pub sessions: Vec<ListedSessionResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ListedSession")]
+pub(crate) struct ListedSessionResponse {
+    pub id: String,
+    pub opened_at: String,
+    /// Give or take an hour.
+    pub last_seen_at: String,
+    pub expires_at: String,
+    /// `token`, `password`, `setup` or `passkey`.
+    pub method: &'static str,
+    pub device: String,
+    /// Whether it is the one that asks.
+    pub current: bool,
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    admitted: Admitted,
+) -> Result<Json<SessionsResponse>, ApiError> {
+    let current = admitted.caller.session.map(|session| session.id);
+    let listed = sessions::list(app.control()).await?;
+    let sessions = listed
+        .into_iter()
+        .map(|session| ListedSessionResponse {
+            id: session.id.to_string(),
+            opened_at: session.created_at.to_string(),
+            last_seen_at: session.last_seen_at.to_string(),
+            expires_at: session.expires_at.to_string(),
+            method: session.method.as_str(),
+            current: current == Some(session.id),
+            device: session.device,
+        })
+        .collect();
+    Ok(Json(SessionsResponse { sessions }))
+}
+
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Segment(id): Segment,
+) -> Result<Json<RevokedResponse>, ApiError> {
+    let unknown = || ApiError::not_found("there is no such open session");
+    let id: SessionId = id.parse().map_err(|_| unknown())?;
+    match sessions::revoke(app.control(), &ctx, id).await {
+        Ok(()) => Ok(Json(RevokedResponse { revoked: true })),
+        Err(SessionError::Store(error)) => Err(error.into()),
+        Err(SessionError::NotFound | SessionError::Wrong | SessionError::Busy(_)) => Err(unknown()),
+    }
+}

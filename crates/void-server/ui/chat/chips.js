@@ -1,0 +1,108 @@
+// @ts-check
+// What an agent did on the way to its answer: one dim chip a step, the rest in a sheet. Many fold into
+// one; what failed stays in sight.
+
+import { el, keyed, mount } from "../lib/dom.js";
+import { span } from "../lib/time.js";
+import { t } from "../lib/words.js";
+import { sheet } from "../parts/sheets.js";
+import { shape } from "../parts/states.js";
+
+/** More than this many fold. */
+const SHOWN_MAX = 5;
+const MOMENT_MS = 100;
+const TOOLS = ["service_status", "list_actions", "propose_action", "proposal_status", "search"];
+/** Where the owner sees for himself what a tool looked at. @type {Record<string, [string, string]>} */
+const PLACES = { service_status: ["#/lab", "nav.lab"], list_actions: ["#/lab/actions", "actions.title"], search: ["#/audit", "nav.audit"] };
+/** @type {Record<string, string>} */
+const SHAPES = { running: "running", ok: "up", failed: "failed", denied: "rejected" };
+
+/** @typedef {import("./talks.js").Step} Step */
+/** @typedef {{step: Step, state: "running" | "ok" | "failed" | "denied", item: any}} Seen */
+
+/** The value of an argument in a summary. @param {string} args @param {string} name */
+const argument = (args, name) => new RegExp(`(?:^|, )${name}: ([^,]+)`).exec(args)?.[1]?.trim() ?? "";
+
+/** @param {Step} step */
+export function stepPhrase(step) {
+  const what = argument(step.args, "action_id") || argument(step.args, "proposal") || argument(step.args, "id") || argument(step.args, "query");
+  if (!TOOLS.includes(step.tool)) return t("chat.tool.other", { name: step.tool });
+  return what ? t(`chat.tool.${step.tool}.of`, { what }) : t(`chat.tool.${step.tool}`);
+}
+
+/**
+ * A step beside what the record says became of its wish.
+ * @param {Step} step
+ * @param {any} truth
+ * @returns {Seen}
+ */
+function seen(step, truth) {
+  const wanted = step.tool === "propose_action" ? argument(step.args, "action_id") : "";
+  const of = (/** @type {any[] | undefined} */ list) => wanted ? list?.find((item) => item.action_id === wanted) : undefined;
+  const refused = of(truth?.refused);
+  const item = of(truth?.waits) ?? of(truth?.ran) ?? of(truth?.unverified) ?? refused ?? null;
+  const isDenied = refused !== undefined && (refused.id === "" || refused.status === "refused");
+  const state = step.status === "running" ? "running" : isDenied ? "denied" : step.status === "ok" ? "ok" : "failed";
+  return { step, state, item };
+}
+
+/**
+ * @returns {HTMLElement & {show: (steps: Step[], truth: any) => void}}
+ */
+export function stepChips() {
+  const row = el("div", { class: "chips" });
+  let isOpen = false;
+  /** @type {Seen[]} */
+  let all = [];
+  const draw = () => {
+    const folds = all.length > SHOWN_MAX;
+    const shown = all.map((one, index) => ({ ...one, index })).filter((one) => !folds || isOpen || one.state !== "ok");
+    /** @type {any[]} */
+    const items = folds ? [{ fold: all.length, isOpen }, ...shown] : shown;
+    keyed(row, items, (one) => one.fold ? "fold" : String(one.index), (one) => one.fold ? fold(one.fold) : chip(one));
+    row.hidden = all.length === 0;
+  };
+  /** @param {number} n */
+  const fold = (n) => el("button", { type: "button", class: "chip", "aria-expanded": String(isOpen), onclick: () => { isOpen = !isOpen; draw(); /** @type {any} */ (row.querySelector("[aria-expanded]"))?.focus(); } },
+    shape("up"), el("span", {}, t(isOpen ? "chat.steps_fold" : "chat.steps", { n })));
+  return Object.assign(row, {
+    show: (/** @type {Step[]} */ steps, /** @type {any} */ truth) => {
+      all = steps.map((step) => seen(step, truth));
+      draw();
+    },
+  });
+}
+
+/** @param {Seen} one */
+function chip(one) {
+  const { step, state } = one;
+  const took = tookWords(step.tookMs);
+  return el("button", { type: "button", class: `chip ${state}`, onclick: () => stepSheet(one) },
+    shape(SHAPES[state] ?? "stale"), el("span", { class: "chip-words" }, stepPhrase(step)), took ? el("span", { class: "number" }, took) : null,
+    state === "ok" ? null : el("span", { class: "chip-state" }, t(`chat.step.${state}`)));
+}
+
+/** Nothing if it is not known or was but a moment. @param {number | null} ms */
+const tookWords = (ms) => ms === null || ms < MOMENT_MS ? "" : ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms);
+
+/** @param {Seen} one */
+function stepSheet({ step, state, item }) {
+  const place = PLACES[step.tool];
+  /** @type {Array<[string, any]>} */
+  const facts = [[t("chat.step.tool"), el("code", {}, step.tool)], [t("chat.step.state"), t(`chat.step.${state}`)]];
+  if (tookWords(step.tookMs)) facts.push([t("chat.step.took"), tookWords(step.tookMs)]);
+  if (item) facts.push([t("chat.step.request"), item.id ? el("a", { href: `#/inbox/${item.id}` }, `${item.label} (${item.code})`) : item.label || item.action_id]);
+  if (item?.reason) facts.push([t("chat.step.reason"), item.reason]);
+  sheet(stepPhrase(step),
+    el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    el("div", { class: "stack tight" }, el("h3", {}, t("chat.step.asked")), step.args ? el("pre", { class: "log", tabIndex: 0, "aria-label": t("chat.step.asked"), role: "group" }, step.args) : el("p", { class: "muted" }, t("chat.step.nothing_asked"))),
+    el("p", { class: "muted" }, t("chat.step.not_kept")),
+    place ? el("p", {}, el("a", { href: place[0] }, t("chat.step.look", { page: t(place[1]) }))) : null);
+}
+
+/** A place that says what is done just now. @param {HTMLElement} place @param {string} words */
+export function busyLine(place, words) {
+  if (place.dataset.words === words) return;
+  place.dataset.words = words;
+  mount(place, words ? [el("span", { class: "busy-dot", "aria-hidden": "true" }), words] : null);
+}

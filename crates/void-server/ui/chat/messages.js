@@ -1,0 +1,209 @@
+// @ts-check
+// One message: what the owner said, or what an agent did, said, asked for, and what Void's own record
+// says about it.
+
+import { sentence } from "../lib/api.js";
+import { el, keyed, mount } from "../lib/dom.js";
+import { isLive } from "../lib/live.js";
+import { clock, time } from "../lib/time.js";
+import { t } from "../lib/words.js";
+import { shape } from "../parts/states.js";
+import { toast } from "../parts/toasts.js";
+import { busyLine, stepChips } from "./chips.js";
+import { copyFromChat } from "./copying.js";
+import { GrowingText, markdownNodes } from "./markdown-nodes.js";
+import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
+
+const LINE_LETTERS = 48;
+const LINE_PX = 26;
+
+/** @typedef {import("./talks.js").Talk} Talk */
+/** @typedef {HTMLElement & {update: (message: any) => void, grow: () => void, step: () => void}} MessageNode `grow`: more text came; `step`: more was done */
+
+/**
+ * @param {any} message
+ * @param {Talk} talk
+ * @param {() => void} grown called after every drawing of what is being written
+ * @returns {MessageNode}
+ */
+export function messageNode(message, talk, grown) {
+  const node = message.role === "user" ? ownNode(message) : answerNode(message, talk, grown);
+  node.style.setProperty("--guess", `${guess(message)}px`);
+  return node;
+}
+
+/** About how high a message is, for as long as it is out of sight. @param {any} message */
+function guess(message) {
+  const lines = message.body.split("\n").reduce((/** @type {number} */ sum, /** @type {string} */ line) => sum + Math.ceil(line.length / LINE_LETTERS), 0);
+  const more = message.turn ? 64 + (message.turn.trace.length > 0 ? 40 : 0) + 52 * requestsOf(message.turn.truth).length : 44;
+  return Math.round(lines * LINE_PX + more);
+}
+
+/** @param {any} message @returns {MessageNode} */
+function ownNode(message) {
+  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
+  const node = el("li", { class: "turn mine", "aria-label": t("chat.by_you") }, el("p", { class: "own" }, message.body),
+    el("div", { class: "turn-foot" }, time(message.created_at), copy));
+  return Object.assign(node, { update: () => {}, grow: () => {}, step: () => {} });
+}
+
+/**
+ * @param {any} message
+ * @param {Talk} talk
+ * @param {() => void} grown
+ * @returns {MessageNode}
+ */
+function answerNode(message, talk, grown) {
+  const chips = stepChips();
+  const said = el("div", { class: "said" });
+  const busy = el("p", { class: "busy muted" });
+  const trouble = el("div", { class: "stack" });
+  const requests = el("div", { class: "requests" });
+  const record = el("div", { class: "turn-record" });
+  const foot = el("div", { class: "turn-foot" });
+  const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, requests, record, foot);
+  const growing = new GrowingText(said, grown);
+  /** What `said` shows whole. @type {string | null} */
+  let shown = null;
+
+  const liveTurn = () => (talk.live?.id === message.id ? talk.live : null);
+  const grow = () => {
+    const live = liveTurn();
+    if (!live) return;
+    // What stands there is of an earlier try.
+    if (shown !== null) growing.reset();
+    shown = null;
+    if (growing.text === "") requestAnimationFrame(drawBusy);
+    growing.show(live.text);
+  };
+  const drawBusy = () => {
+    const live = liveTurn();
+    const isRunning = message.turn.status === "running";
+    if (!isRunning) return busyLine(busy, "");
+    if (live?.isLost || !isLive()) return busyLine(busy, t("chat.lost"));
+    if (talk.isStopping) return busyLine(busy, t("chat.stopping"));
+    if (live?.steps.some((step) => step.status === "running")) return busyLine(busy, t("chat.working"));
+    return busyLine(busy, live?.text ? t("chat.writing") : t("chat.thinking"));
+  };
+  /** The text as it is stored; what was drawn while it came stays if it is the same. */
+  const settle = () => {
+    if (shown === message.body) return;
+    if (growing.text === message.body) growing.finish();
+    else {
+      growing.reset();
+      mount(said, ...markdownNodes(message.body));
+    }
+    shown = message.body;
+  };
+  const draw = () => {
+    const { turn } = message;
+    const live = liveTurn();
+    const isRunning = turn.status === "running";
+    const took = talk.took.get(message.id) ?? [];
+    const steps = live && isRunning ? live.steps : turn.trace.map((/** @type {any} */ step, /** @type {number} */ index) => ({ tool: step.tool, args: step.args_summary, status: step.status, tookMs: took[index] ?? null, since: 0 }));
+    chips.show(steps, turn.truth);
+    drawBusy();
+    if (isRunning) {
+      mount(trouble);
+      mount(requests);
+      mount(record);
+      mount(foot);
+      grow();
+      return;
+    }
+    settle();
+    mount(trouble, troubleOf(message, talk));
+    keyed(requests, requestsOf(turn.truth), keyOfRequest, (item) => requestNode(item, () => isLastWith(item.id)));
+    drawRecord();
+    mount(foot, ...footOf(message, talk));
+  };
+  /** How the requests that waited stand now, as far as it was read. @type {Map<string, string>} */
+  const standings = new Map();
+  const drawRecord = () => mount(record, ...recordOf(message.turn, standings));
+  requests.addEventListener("standing", (event) => {
+    const { id, status } = /** @type {CustomEvent} */ (event).detail;
+    if (standings.get(id) === status) return;
+    standings.set(id, status);
+    drawRecord();
+  });
+  /** @param {string} id */
+  const isLastWith = (id) => !talk.messages.some((other) => other.seq > message.seq && other.turn && requestsOf(other.turn.truth).some((item) => item.id === id));
+  let stamp = "";
+  const update = (/** @type {any} */ next) => {
+    message = next;
+    const { turn } = message;
+    // What is over does not change, but for being tried again.
+    const now = turn.status === "running" ? "" : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()} ${requestsOf(turn.truth).map((item) => isLastWith(item.id))}`;
+    if (now && now === stamp) return;
+    stamp = now;
+    draw();
+  };
+  update(message);
+  const step = () => {
+    const live = liveTurn();
+    if (live && message.turn.status === "running") chips.show(live.steps, message.turn.truth);
+    drawBusy();
+  };
+  return Object.assign(node, { update, grow, step });
+}
+
+/** @param {any} message @param {Talk} talk */
+function troubleOf(message, talk) {
+  const { turn } = message;
+  if (turn.status !== "failed" && turn.status !== "stopped") return null;
+  const isNewest = !talk.isPast && talk.messages.at(-1)?.id === message.id;
+  const isFailed = turn.status === "failed";
+  const words = isFailed ? t("chat.failed", { reason: plainReason(turn.error) }) : t("chat.stopped");
+  const again = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", disabled: !isLive(), title: isLive() ? "" : t("card.not_connected_why"), onclick: () => void retry() }, t("retry")));
+  const retry = async () => {
+    again.disabled = true;
+    mount(again, t("card.sending"));
+    try {
+      await talk.tryAgain(message.id);
+    } catch (error) {
+      toast(sentence(error), { isProblem: true });
+      again.disabled = false;
+      mount(again, t("retry"));
+    }
+  };
+  return el("div", { class: `notice ${isFailed ? "problem" : ""} turn-trouble` }, shape(isFailed ? "failed" : "paused"), el("p", { class: "grow wrap" }, words), isNewest ? again : null);
+}
+
+/** @param {{code: string, message: string} | null} error */
+function plainReason(error) {
+  const words = error?.message ?? t("error.no_reason");
+  return /[.!?…]$/.test(words) ? words : `${words}.`;
+}
+
+/**
+ * What Void says itself, as it was when the turn ended.
+ * @param {any} turn
+ * @param {Map<string, string>} standings
+ */
+function recordOf(turn, standings) {
+  const { truth } = turn;
+  const open = [...truth.waits, ...truth.unverified.filter((/** @type {any} */ item) => item.status === "running")];
+  const isOld = open.some((item) => ![undefined, item.status].includes(standings.get(item.id)));
+  const [form, tone] = isOld ? ["over", "quiet"] : truth.waits.length > 0 ? ["waiting", "waiting"] : truth.refused.length > 0 ? ["failed", "bad"] : truth.unverified.length > 0 ? ["unsure", ""] : truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
+  const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at) }) : t("chat.void"));
+  return [
+    el("p", { class: `truth ${tone}` }, shape(form ?? "over"), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
+    turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
+  ];
+}
+
+/** @param {any} message @param {Talk} talk */
+function footOf(message, talk) {
+  const { turn } = message;
+  const { usage } = turn;
+  const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
+  const model = turn.brain === "builtin" ? t("chat.brain.builtin") : turn.model;
+  return [time(turn.ended_at ?? message.created_at), el("span", { class: "wrap" }, model),
+    tokens > 0 ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") })) : null,
+    usage.cost_micros > 0 ? el("span", { class: "number" }, talkCost(usage.cost_micros)) : null,
+    message.body ? copy : null];
+}
+
+/** @param {number} micros */
+export const talkCost = (micros) => micros < 10_000 ? "< $0.01" : `$${(micros / 1_000_000).toFixed(2)}`;

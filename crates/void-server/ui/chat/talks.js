@@ -1,0 +1,264 @@
+// @ts-check
+// A conversation as the server has it, kept once for every place that shows it: its messages, the turn
+// that runs, and the ways to say something, stop, try again and begin anew. Nothing is made up here.
+
+import { ApiError, get, post } from "../lib/api.js";
+import { onConnection, onEvent } from "../lib/live.js";
+import { listenToTurn } from "./stream.js";
+
+/** The newest messages that are read again when something changed. */
+const NEWEST = 20;
+const OLDER = 60;
+
+/**
+ * @typedef {{tool: string, args: string, status: string, tookMs: number | null, since: number}} Step
+ * @typedef {{id: string, text: string, steps: Step[], isWhole: boolean, isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
+ * @typedef {"all" | "live" | "text"} Change what changed: messages or state, the steps, the text only
+ */
+
+/** @type {Map<string, Talk>} */
+const talks = new Map();
+
+/** The conversation with an agent. @param {string} slug */
+export function talkWith(slug) {
+  const known = talks.get(slug);
+  if (known) return known;
+  const talk = new Talk(slug);
+  talks.set(slug, talk);
+  return talk;
+}
+
+export class Talk {
+  /** @param {string} slug */
+  constructor(slug) {
+    this.slug = slug;
+    this.id = "";
+    /** @type {any} */
+    this.agent = null;
+    /** Oldest first. @type {any[]} */
+    this.messages = [];
+    /** The cursor of older ones. @type {string | null} */
+    this.next = null;
+    /** Why it could not be read. @type {unknown} */
+    this.error = null;
+    /** @type {LiveTurn | null} */
+    this.live = null;
+    /** What steps took, of turns that were watched from their first moment. @type {Map<string, Array<number | null>>} */
+    this.took = new Map();
+    this.isReadingOlder = false;
+    this.isStopping = false;
+    /** Only to be read. */
+    this.isPast = false;
+    /** @type {Set<(change: Change) => void>} */
+    this.watchers = new Set();
+    /** @type {Array<() => void>} */
+    this.ends = [];
+    this.isReading = false;
+    this.isAgain = false;
+  }
+
+  /** @param {(change: Change) => void} watcher */
+  watch(watcher) {
+    this.watchers.add(watcher);
+    if (this.watchers.size === 1) this.#begin();
+    watcher("all");
+    return () => {
+      this.watchers.delete(watcher);
+      if (this.watchers.size === 0) this.#end();
+    };
+  }
+
+  #begin() {
+    void this.open();
+    this.ends.push(onEvent(({ name, data }) => {
+      if (!name.startsWith("turn.") || data?.agent !== this.slug) return;
+      // Somebody began a new conversation with it elsewhere.
+      if (data.conversation_id !== this.id) return void this.open();
+      if (name === "turn.started") this.#follow(data.message_id, true);
+      return void this.refresh();
+    }));
+    let wasAway = false;
+    this.ends.push(onConnection(({ kind }) => {
+      if (kind === "live" && wasAway) void (this.id ? this.refresh() : this.open());
+      wasAway = kind !== "live";
+    }));
+  }
+
+  #end() {
+    for (const end of this.ends.splice(0)) end();
+    this.#hush();
+  }
+
+  #hush() {
+    if (this.live?.isWhole) this.took.set(this.live.id, this.live.steps.map((step) => step.tookMs));
+    this.live?.stop();
+    this.live = null;
+    this.isStopping = false;
+  }
+
+  /** @param {Change} change */
+  #tell(change) {
+    for (const watcher of [...this.watchers]) watcher(change);
+  }
+
+  /** Reads the conversation that goes on. */
+  async open() {
+    try {
+      this.#take(await get(`/api/agents/${this.slug}/conversation`));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.error = error;
+      this.#tell("all");
+    }
+  }
+
+  /** Begins a new one. */
+  async beginAnew() {
+    this.#take(await post(`/api/agents/${this.slug}/conversation`));
+  }
+
+  /** @param {any} opened */
+  #take(opened) {
+    if (opened.conversation_id !== this.id) this.#hush();
+    this.id = opened.conversation_id;
+    this.agent = opened.agent;
+    this.messages = opened.messages;
+    this.next = opened.next;
+    this.error = null;
+    this.#followNewest();
+    this.#tell("all");
+  }
+
+  /** Reads the newest messages again. */
+  async refresh() {
+    if (this.isReading) {
+      this.isAgain = true;
+      return;
+    }
+    this.isReading = true;
+    const { id } = this;
+    try {
+      const page = await get(`/api/conversations/${id}/messages?limit=${NEWEST}`);
+      if (id === this.id) this.#merge(page);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      // The frame says that the server is away; it is read again when it is back.
+    } finally {
+      this.isReading = false;
+    }
+    if (this.isAgain) {
+      this.isAgain = false;
+      await this.refresh();
+    }
+  }
+
+  /** @param {{messages: any[], next: string | null}} page */
+  #merge(page) {
+    const first = page.messages[0];
+    const newest = this.messages.at(-1);
+    if (!first || !newest || first.seq > newest.seq + 1) {
+      this.messages = page.messages;
+      this.next = page.next;
+    } else {
+      this.messages = [...this.messages.filter((message) => message.seq < first.seq), ...page.messages];
+    }
+    this.#followNewest();
+    this.#tell("all");
+  }
+
+  async readOlder() {
+    if (!this.next || this.isReadingOlder) return;
+    this.isReadingOlder = true;
+    const { id } = this;
+    try {
+      const page = await get(`/api/conversations/${id}/messages?limit=${OLDER}&cursor=${this.next}`);
+      if (id !== this.id) return;
+      const oldest = this.messages[0]?.seq ?? Infinity;
+      this.messages = [...page.messages.filter((/** @type {any} */ message) => message.seq < oldest), ...this.messages];
+      this.next = page.next;
+    } finally {
+      this.isReadingOlder = false;
+      this.#tell("all");
+    }
+  }
+
+  /** Reads the newest messages of a conversation that is over, then older ones. */
+  async readPast() {
+    if (this.messages.length > 0) return this.readOlder();
+    const page = await get(`/api/conversations/${this.id}/messages?limit=${OLDER}`);
+    this.messages = page.messages;
+    this.next = page.next;
+    return undefined;
+  }
+
+  #followNewest() {
+    const newest = this.messages.at(-1);
+    const isRunning = newest?.turn?.status === "running";
+    if (isRunning) this.#follow(newest.id, false);
+    else if (this.live && this.messages.some(({ id }) => id === this.live?.id)) this.#hush();
+  }
+
+  /**
+   * Listens to a turn. `isWhole`: from its first moment, so that what it takes is known.
+   * @param {string} messageId
+   * @param {boolean} isWhole
+   */
+  #follow(messageId, isWhole) {
+    if (this.live?.id === messageId && !this.live.isOver) return;
+    this.#hush();
+    /** @type {LiveTurn} */
+    const live = { id: messageId, text: "", steps: [], isWhole, isLost: false, isOver: false, stop: () => {} };
+    this.live = live;
+    live.stop = listenToTurn(this.id, messageId, {
+      tool: (step) => { noteStep(live, step); this.#tell("live"); },
+      delta: (text) => { live.text += text; this.#tell("text"); },
+      lost: (isLost) => { if (live.isLost !== isLost) { live.isLost = isLost; this.#tell("live"); } },
+      end: () => { live.isOver = true; void this.refresh(); },
+    });
+    this.#tell("live");
+  }
+
+  /** Says something; throws what the server has against it. @param {string} text */
+  async say(text) {
+    try {
+      const started = await post(`/api/conversations/${this.id}/messages`, { text });
+      if (started.conversation_id === this.id) this.#follow(started.assistant_message_id, true);
+    } finally {
+      await this.refresh();
+    }
+  }
+
+  async stop() {
+    if (this.isStopping) return;
+    this.isStopping = true;
+    this.#tell("live");
+    try {
+      await post(`/api/conversations/${this.id}/stop`);
+    } finally {
+      this.isStopping = false;
+      await this.refresh();
+    }
+  }
+
+  /** @param {string} messageId */
+  async tryAgain(messageId) {
+    try {
+      const started = await post(`/api/conversations/${this.id}/retry`, { message_id: messageId });
+      this.#hush();
+      this.#follow(started.assistant_message_id, true);
+    } finally {
+      await this.refresh();
+    }
+  }
+}
+
+/** @param {LiveTurn} live @param {{tool: string, args_summary: string, status: string}} told */
+function noteStep(live, told) {
+  const open = live.steps.find((step) => step.status === "running" && step.tool === told.tool && step.args === told.args_summary);
+  if (told.status === "running" || !open) {
+    live.steps = [...live.steps, { tool: told.tool, args: told.args_summary, status: told.status, tookMs: null, since: Date.now() }];
+    return;
+  }
+  const tookMs = live.isWhole && !live.isLost ? Date.now() - open.since : null;
+  live.steps = live.steps.map((step) => (step === open ? { ...step, status: told.status, tookMs } : step));
+}

@@ -1,0 +1,236 @@
+// @ts-check
+// The chat as a whole: who one talks to, what was said, where one writes. The same on its own page and
+// beside another.
+
+import { sentence } from "../lib/api.js";
+import { home } from "../lib/data.js";
+import { el, keyed, mount, svg } from "../lib/dom.js";
+import { isLive, onConnection } from "../lib/live.js";
+import { t } from "../lib/words.js";
+import { blue, mood } from "../parts/blue.js";
+import { cannotTell, loading } from "../parts/empties.js";
+import { toast } from "../parts/toasts.js";
+import { agentSheet, agentsKnown, asleepBecause, brainWords } from "./agents.js";
+import { announcer } from "./announcer.js";
+import { stepPhrase } from "./chips.js";
+import { composer } from "./composer.js";
+import { onPlace } from "./context.js";
+import { historySheet, rememberTalk } from "./history.js";
+import { messageNode } from "./messages.js";
+import { talkWith } from "./talks.js";
+
+/** @typedef {import("./talks.js").Talk} Talk */
+/** @typedef {import("./talks.js").Change} Change */
+
+const FIRST_AGENT = "little-blue";
+/** So near to the end is at the end. */
+const NEAR_END_PX = 48;
+/** So near to the beginning older messages are read. */
+const NEAR_START_PX = 600;
+const SUGGESTIONS_MAX = 4;
+
+/** Every place that shows the chat follows the choice. @type {Set<(slug: string) => void>} */
+const choosers = new Set();
+
+const chosenAgent = () => localStorage.getItem("chat-agent") ?? FIRST_AGENT;
+
+/** @param {string} slug */
+function chooseAgent(slug) {
+  localStorage.setItem("chat-agent", slug);
+  for (const choose of choosers) choose(slug);
+}
+
+/** @returns {{node: HTMLElement, stop: () => void, put: (text: string) => void, focus: () => void}} */
+export function chatView() {
+  let talk = talkWith(chosenAgent());
+  let unwatch = () => {};
+  /** Whether what comes is followed. */
+  let isAtEnd = true;
+  const head = el("div", { class: "chat-head" });
+  const older = el("div", { class: "chat-older muted small" });
+  const list = el("ol", { class: "turns" });
+  const place = el("div", { class: "chat-blank" });
+  const log = el("div", { class: "chat-log", tabIndex: 0, role: "group", "aria-label": t("chat.messages") }, older, list, place);
+  const jump = el("button", { type: "button", class: "button small chat-jump", hidden: true, onclick: () => { toEnd(); } }, t("chat.jump"));
+  const spoken = announcer();
+  const writing = composer(() => talk, () => toEnd());
+  const node = el("div", { class: "chat" }, head, el("div", { class: "chat-middle" }, log, jump), spoken.node, writing.node);
+
+  const toEnd = () => {
+    isAtEnd = true;
+    jump.hidden = true;
+    log.scrollTop = log.scrollHeight;
+  };
+  const grown = () => {
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+    else jump.hidden = false;
+  };
+  let lastTop = 0;
+  log.addEventListener("scroll", () => {
+    const isNear = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
+    // What grew meanwhile moved the end away; only the owner moves up.
+    if (isNear) isAtEnd = true;
+    else if (log.scrollTop < lastTop) isAtEnd = false;
+    lastTop = log.scrollTop;
+    jump.hidden = isAtEnd || isNear;
+    if (log.scrollTop < NEAR_START_PX) void readOlder();
+  }, { passive: true });
+  // Wider, narrower, or shown again: the end stays in sight.
+  const resized = new ResizeObserver(() => { if (isAtEnd) log.scrollTop = log.scrollHeight; });
+  resized.observe(log);
+  resized.observe(list);
+
+  const readOlder = async () => {
+    if (!talk.next || talk.isReadingOlder) return;
+    drawOlder(t("chat.reading_older"));
+    try {
+      await talk.readOlder();
+    } catch (error) {
+      drawOlder(sentence(error));
+    }
+  };
+  /** @param {string} words */
+  const drawOlder = (words) => {
+    if (older.textContent !== words) older.textContent = words;
+    older.hidden = words === "";
+  };
+
+  const drawHead = () => {
+    const { agent, live } = talk;
+    const name = agent?.name ?? t("nav.chat");
+    const why = agent ? asleepBecause(agent) : null;
+    const running = live?.steps.findLast((step) => step.status === "running");
+    const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : home.value ? mood(home.value, true).pose : "resting";
+    const words = !isLive() ? t("card.not_connected") : why ?? (running ? t("chat.doing", { what: stepPhrase(running) }) : live ? t(live.text ? "chat.writing" : "chat.thinking") : agent ? brainWords(agent) : "");
+    const stamp = [name, pose, words].join("\n");
+    if (head.dataset.stamp === stamp) return;
+    head.dataset.stamp = stamp;
+    const hadFocus = head.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.name : undefined;
+    mount(head,
+      el("button", { type: "button", class: "chat-who", "data-name": "who", "aria-haspopup": "dialog", title: t("chat.agent.choose"), onclick: () => agentSheet(talk.slug, chooseAgent) },
+        blue(pose, 32), el("span", { class: "chat-who-words" }, el("strong", {}, name, el("span", { class: "caret", "aria-hidden": "true" }, "▾")), el("span", { class: "muted small" }, words))),
+      el("button", { type: "button", class: "icon-button", "data-name": "past", "aria-label": t("chat.history.open"), title: t("chat.history.open"), onclick: () => historySheet(talk) }, clockIcon()),
+      el("button", { type: "button", class: "button small", "data-name": "new", title: t("chat.new_why"), onclick: () => void beginAnew() }, t("chat.new")));
+    if (hadFocus) /** @type {HTMLElement | null} */ (head.querySelector(`[data-name="${hadFocus}"]`))?.focus();
+  };
+  const beginAnew = async () => {
+    if (!isLive()) return toast(t("chat.not_connected"), { isProblem: true });
+    try {
+      rememberTalk(talk);
+      await talk.beginAnew();
+      writing.focus();
+    } catch (error) {
+      toast(sentence(error), { isProblem: true });
+    }
+    return undefined;
+  };
+
+  const drawMessages = () => {
+    const anchor = isAtEnd ? null : firstInSight();
+    const before = anchor ? anchor.getBoundingClientRect().top : 0;
+    keyed(list, talk.messages, (message) => message.id, (message) => messageNode(message, talk, grown));
+    if (anchor?.isConnected) log.scrollTop += anchor.getBoundingClientRect().top - before;
+    drawOlder(talk.next ? t("chat.older") : talk.messages.length > 0 ? t("chat.begins") : "");
+    const isEmpty = talk.messages.length === 0;
+    place.hidden = !isEmpty;
+    list.hidden = isEmpty;
+    if (isEmpty) drawBlank();
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  };
+  const firstInSight = () => {
+    const top = log.getBoundingClientRect().top;
+    return /** @type {HTMLElement | undefined} */ ([...list.children].find((child) => child.getBoundingClientRect().bottom > top)) ?? null;
+  };
+  const drawBlank = () => {
+    const { agent, error } = talk;
+    if (!agent) return mount(place, error ? cannotTell(error, () => void talk.open()) : loading());
+    const why = asleepBecause(agent);
+    if (why) return mount(place, el("div", { class: "empty" }, blue("asleep", 96), el("p", {}, why), el("p", {}, t("chat.agent.rest_works"))));
+    return mount(place, el("div", { class: "chat-hello" }, blue(home.value ? mood(home.value, isLive()).pose : "resting", 96),
+      el("p", {}, el("strong", {}, agent.name)), el("p", { class: "muted" }, agent.about, "."),
+      el("div", { class: "suggestions" }, suggestions(agent).map((words) =>
+        el("button", { type: "button", class: "suggestion", onclick: () => void (isLive() ? writing.send(words) : writing.put(words)) }, words)))));
+  };
+
+  /** @param {Change} change */
+  const changed = (change) => {
+    if (change === "text") {
+      // Drawn once a frame, not for every token.
+      lastNode()?.grow();
+      if (talk.live) spoken.text(talk.live.id, talk.live.text);
+      return;
+    }
+    drawHead();
+    writing.draw();
+    if (change === "live") {
+      lastNode()?.step();
+      grown();
+    } else drawMessages();
+    tellState();
+  };
+  /** The message that is being written. */
+  const lastNode = () => {
+    const last = /** @type {import("./messages.js").MessageNode | null} */ (list.lastElementChild);
+    return talk.live && last?.dataset.key === talk.live.id ? last : null;
+  };
+  /** The turn whose end was not told yet. */
+  let open = "";
+  const tellState = () => {
+    const newest = talk.messages.at(-1);
+    const id = `${newest?.id}`;
+    if (newest?.turn?.status === "running") open = id;
+    else if (open === id && newest?.turn) {
+      open = "";
+      const steps = newest.turn.trace.length;
+      if (steps > 0) spoken.say(t("chat.steps_told", { n: steps }));
+      const end = newest.turn.status === "failed" ? t("chat.failed", { reason: newest.turn.error?.message ?? "" }) : newest.turn.status === "stopped" ? t("chat.stopped") : newest.body.split(/(?<=[.?!])\s|\n/).at(-1) ?? "";
+      if (end) spoken.say(end);
+      spoken.say(`${t("chat.void")} ${newest.turn.truth_line}`);
+    }
+  };
+
+  const attach = () => {
+    unwatch();
+    mount(list);
+    delete head.dataset.stamp;
+    isAtEnd = true;
+    writing.load();
+    unwatch = talk.watch(changed);
+  };
+  const choose = (/** @type {string} */ slug) => {
+    if (slug === talk.slug) return;
+    talk = talkWith(slug);
+    attach();
+  };
+  choosers.add(choose);
+  attach();
+  const offConnection = onConnection(() => changed("all"));
+  const offHome = home.watch(() => { drawHead(); if (talk.messages.length === 0) drawBlank(); });
+  const offPlace = onPlace(() => writing.draw());
+  const offAgents = agentsKnown.watch(({ value }) => {
+    const found = value?.agents.find((/** @type {any} */ one) => one.slug === talk.slug);
+    if (found && talk.agent) {
+      talk.agent = found;
+      drawHead();
+      writing.draw();
+    } else if (value && !found && value.agents[0]) chooseAgent(value.agents[0].slug);
+  });
+  const stop = () => {
+    for (const end of [unwatch, offConnection, offHome, offPlace, offAgents, writing.stop]) end();
+    choosers.delete(choose);
+    resized.disconnect();
+  };
+  return { node, stop, put: writing.put, focus: writing.focus };
+}
+
+const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" }, svg("path", { d: "M10 3a7 7 0 1 1-6.600 4.700M3 3.500v4.300h4.300M10 6.500V10l2.500 2" }));
+
+/** Questions that the present state asks for. @param {any} agent @returns {string[]} */
+function suggestions(agent) {
+  const services = home.value?.services.services ?? [];
+  const down = services.filter((/** @type {any} */ one) => one.status === "down").map((/** @type {any} */ one) => t("chat.suggest.why_down", { name: one.id }));
+  const isModel = agent.brain !== "builtin";
+  const waits = isModel && (home.value?.status.waiting ?? 0) > 0 ? [t("chat.suggest.waits")] : [];
+  const rest = agent.slug === "sentinel" && isModel ? [t("chat.suggest.changed")] : [t(down.length > 0 ? "chat.suggest.wrong" : "chat.suggest.how")];
+  return [...down.slice(0, 2), ...waits, ...rest, t("chat.suggest.can")].slice(0, SUGGESTIONS_MAX);
+}

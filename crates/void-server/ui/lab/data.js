@@ -1,0 +1,154 @@
+// @ts-check
+// What the lab is made of, put together from what the server says of Proxmox, services, nodes, hosts
+// and the catalogue. What could not be read is called unknown, never fine.
+
+import { actions, Resource } from "../lib/data.js";
+import { onConnection } from "../lib/live.js";
+
+/** Proxmox and the checks say nothing by event, so they are asked again while somebody looks. */
+const LOOK_AGAIN_MS = 10_000;
+const RUNS_SHOWN = 5;
+
+const lab = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
+const services = /** @type {Resource<any>} */ (new Resource("/api/services", /^service\./));
+const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./));
+const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
+/** What ended lately; the newest first. */
+export const ended = /** @type {Resource<any>} */ (new Resource("/api/actions/recent?limit=200", /^proposal\./));
+
+export const labSources = { lab, services, nodes, hosts, ended, actions };
+
+/** What Proxmox showed when it last answered. @type {{nodes: any[], read_at: string} | null} */
+let lastSeen = null;
+
+/**
+ * @typedef {object} Guest
+ * @property {string} key
+ * @property {string} node
+ * @property {number} vmid
+ * @property {string} kind
+ * @property {string} name
+ * @property {string} status
+ * @property {number} uptime_s
+ * @property {string | null} lock
+ * @property {any[]} services
+ * @property {boolean} isFine
+ * @property {string} words what a filter looks at
+ *
+ * @typedef {object} Machine
+ * @property {string} name
+ * @property {string} status
+ * @property {number} uptime_s
+ * @property {Guest[]} guests
+ * @property {boolean} isFine
+ *
+ * @typedef {object} LabView
+ * @property {boolean} isKnown whether everything that is needed has been read
+ * @property {boolean} isConnected whether Proxmox is set up
+ * @property {any} problem what Proxmox, or the way to it, said
+ * @property {string | null} seenAt when Proxmox last answered
+ * @property {boolean} isOld whether what is shown of Proxmox is from an earlier answer
+ * @property {Machine[]} machines
+ * @property {any[]} nodes
+ * @property {any[]} hosts
+ * @property {any[]} services
+ * @property {any[]} homeless services that are on nothing that is shown
+ */
+
+/**
+ * Calls back now and at every change of anything. Returns the end of it.
+ * @param {() => void} changed
+ */
+export function watchLab(changed) {
+  let isOver = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let soon;
+  // Several answers that come together are drawn once.
+  const ask = () => {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      if (!isOver) changed();
+    });
+  };
+  const ends = Object.values(labSources).map((source) => source.watch(ask));
+  const timer = setInterval(() => {
+    if (document.visibilityState !== "visible") return;
+    void lab.read();
+    void services.read();
+  }, LOOK_AGAIN_MS);
+  ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
+  // What was read before may be old.
+  for (const source of [lab, services, nodes, ended]) if (source.value) source.refresh();
+  return () => { for (const end of ends) end(); };
+}
+
+/** The first thing that could not be read. */
+export const labError = () => [lab, services, nodes, hosts].find((source) => source.error)?.error ?? null;
+
+export function readLabAgain() {
+  for (const source of Object.values(labSources)) void source.read();
+}
+
+/** @returns {LabView} */
+export function labView() {
+  const seen = lab.value;
+  if (seen && (!seen.problem || seen.nodes.length > 0)) lastSeen = seen.connected ? { nodes: seen.nodes, read_at: seen.read_at } : null;
+  const isOld = Boolean(lab.error || (seen?.problem && seen.nodes.length === 0));
+  const watched = services.value?.services ?? [];
+  /** @type {Map<string, any[]>} */
+  const byGuest = new Map();
+  for (const service of watched) {
+    if (service.vmid === null || service.vmid === undefined) continue;
+    const key = `${service.node}/${service.vmid}`;
+    byGuest.set(key, [...byGuest.get(key) ?? [], service]);
+  }
+  const shown = new Set();
+  const machines = (lastSeen?.nodes ?? []).map((node) => {
+    const guests = node.guests.map((/** @type {any} */ guest) => {
+      const key = `${node.name}/${guest.vmid}`;
+      const own = byGuest.get(key) ?? [];
+      shown.add(key);
+      const status = isOld ? "unknown" : guest.status;
+      return {
+        ...guest, key, node: node.name, status, services: own,
+        isFine: ["running", "stopped"].includes(status) && own.every((service) => service.status === "up"),
+        words: `${guest.name} ${guest.vmid} ${guest.kind} ${status} ${node.name} ${own.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(),
+      };
+    });
+    const status = isOld ? "unknown" : node.status;
+    return { ...node, status, guests, isFine: status === "online" && guests.every((/** @type {Guest} */ guest) => guest.isFine) };
+  });
+  const hostNames = new Set((hosts.value?.hosts ?? []).map((/** @type {any} */ host) => host.name));
+  return {
+    isKnown: Boolean(seen && services.value && nodes.value && hosts.value),
+    isConnected: seen?.connected === true,
+    problem: seen?.problem ?? null,
+    seenAt: isOld ? lastSeen?.read_at ?? null : seen?.read_at ?? null,
+    isOld,
+    machines,
+    nodes: nodes.value?.nodes ?? [],
+    hosts: hosts.value?.hosts ?? [],
+    services: watched,
+    homeless: watched.filter((/** @type {any} */ service) => !hostNames.has(service.host) && !shown.has(`${service.node}/${service.vmid}`)),
+  };
+}
+
+/** @returns {any[]} */
+const catalogue = () => actions.value?.actions ?? [];
+
+/** What may be done about a service. @param {any} service */
+export const actionsOfService = (service) => catalogue().filter((action) => action.verify === service.id || action.service === service.id
+  || (action.vmid !== null && action.vmid === service.vmid && action.node === service.node));
+
+/** What may be done with a guest and what is on it. @param {Guest} guest */
+export const actionsOfGuest = (guest) => catalogue().filter((action) => (action.vmid === guest.vmid && action.node === guest.node)
+  || guest.services.some((service) => action.verify === service.id || action.service === service.id));
+
+/** What runs on a machine itself, by whatever way. @param {string} name */
+export const actionsOfMachine = (name) => catalogue().filter((action) => action.host === name || (action.node === name && action.vmid === null));
+
+/** The last runs of some actions. @param {any[]} all */
+export function runsOf(all) {
+  const ids = new Set(all.map((action) => action.id));
+  return (ended.value?.recent ?? []).filter((/** @type {any} */ row) => ids.has(row.action_id)).slice(0, RUNS_SHOWN);
+}

@@ -1,0 +1,118 @@
+// @ts-check
+// One guest, or one machine by whatever it is known: a node of Proxmox, a node that fetches its work,
+// a host behind SSH.
+
+import { get, sentence } from "../lib/api.js";
+import { el, mount } from "../lib/dom.js";
+import { clock, time } from "../lib/time.js";
+import { t } from "../lib/words.js";
+import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { healthPill } from "../parts/states.js";
+import { actionsOfMachine, labError, labView, readLabAgain, watchLab } from "./data.js";
+import { guestFacts, guestTable } from "./guests.js";
+import { fitWords, presencePill } from "./overview.js";
+import { allowedActions, askInChat, factList, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
+
+const LINES_SHOWN = 5;
+
+/** @param {import("./data.js").LabView} view */
+const oldNotice = (view) => !view.isOld ? null : notice("problem", t("lab.unreachable"), " ", view.seenAt ? t("lab.not_seen_since", { at: clock(view.seenAt) }) : t("lab.never_seen"));
+
+/** @param {string} node @param {string} vmid */
+export function guestPage(node, vmid) {
+  const place = el("div", { class: "stack lab" }, loading());
+  const draw = () => {
+    const view = labView();
+    const error = labError();
+    const guest = view.machines.find((machine) => machine.name === node)?.guests.find((one) => String(one.vmid) === vmid);
+    const ways = trail([["#/lab", t("nav.lab")], [`#/lab/nodes/${encodeURIComponent(node)}`, node]], guest?.name ?? vmid);
+    if (!guest) {
+      mount(place, ways, !view.isKnown ? error ? cannotTell(error, readLabAgain) : loading() : view.isOld ? el("div", {}, oldNotice(view)) : empty("unsure", t("lab.no_guest", { vmid, node })));
+      return;
+    }
+    const told = oldNotice(view);
+    mountIfNew(place, [ways, ...(told ? [told] : []), el("section", { class: "card stack" },
+      el("div", { class: "row-line" }, el("h2", { class: "grow wrap" }, guest.name), healthPill(guest)), guestFacts(guest),
+      guest.isFine ? null : el("p", {}, askInChat(t("lab.ask_guest", { name: guest.name }))))]);
+  };
+  return { node: place, title: t("nav.lab"), stop: watchLab(draw) };
+}
+
+/** @param {string} name */
+export function machinePage(name) {
+  const place = el("div", { class: "stack" }, loading());
+  const guests = el("section", { class: "stack tight" });
+  const lines = el("section", { class: "stack tight" });
+  const node = el("div", { class: "stack lab" }, place, guests, lines);
+  const table = guestTable(name, new Set());
+  mount(guests, el("h3", {}, t("lab.guests")), el("div", { class: "machine" }, table.node));
+  guests.hidden = true;
+  const draw = () => {
+    const view = labView();
+    const error = labError();
+    const machine = view.machines.find((one) => one.name === name);
+    const puller = view.nodes.find((one) => one.name === name);
+    const host = view.hosts.find((one) => one.name === name);
+    const ways = trail([["#/lab", t("nav.lab")]], name);
+    guests.hidden = !machine || machine.guests.length === 0;
+    if (!machine && !puller && !host) {
+      mount(place, ways, !view.isKnown ? error ? cannotTell(error, readLabAgain) : loading() : view.isOld ? el("div", {}, oldNotice(view)) : empty("unsure", t("lab.no_machine", { name })));
+      return;
+    }
+    const allowed = actionsOfMachine(name);
+    const services = view.services.filter((service) => service.host === name);
+    mountIfNew(place, [ways, ...(error ? [notice("problem", sentence(error), " ", t("lab.old"))] : []),
+      el("h2", { class: "wrap" }, name),
+      ...(machine ? [el("section", { class: "card stack" }, el("div", { class: "row-line" }, el("h3", { class: "grow" }, t("lab.as_proxmox")), healthPill(machine)), oldNotice(view),
+        factList([[t("lab.fact.uptime"), el("span", { class: "age" }, upFor(machine.uptime_s))], [t("lab.fact.guests"), t("lab.n_guests", { n: machine.guests.length })], [t("lab.fact.look"), time(view.seenAt)]]))] : []),
+      ...(puller ? [pullCard(puller)] : []),
+      ...(host ? [hostCard(host)] : []),
+      ...(services.length > 0 ? [el("section", { class: "stack tight" }, el("h3", {}, t("lab.services")), el("ul", { class: "list" }, services.map(serviceLine)))] : []),
+      ...(puller || host || allowed.length > 0 ? [el("div", { class: "lab-two" }, allowedActions(allowed), lastRuns(allowed))] : [])]);
+    if (machine) table.show(machine.guests);
+    if ((puller || host) && !lines.hasChildNodes()) void drawLines(lines, puller ? `node:${name}` : name);
+  };
+  const off = watchLab(draw);
+  return { node, title: t("nav.lab"), stop: () => { off(); table.stop(); } };
+}
+
+/** @param {any} node */
+function pullCard(node) {
+  return el("section", { class: "card stack" },
+    el("div", { class: "row-line" }, el("h3", { class: "grow" }, t("lab.as_puller")), presencePill(node)),
+    node.twin_at ? notice("problem", t("lab.node.twin"), " ", time(node.twin_at)) : null,
+    node.state === "joined" && node.drift ? notice("caution", fitWords(node)) : null,
+    node.state === "waiting" ? notice("caution", t("lab.node.asks"), " ", el("a", { href: "#/inbox" }, t("nav.inbox"))) : null,
+    factList([
+      node.seen_at ? [t("lab.fact.seen"), time(node.seen_at)] : null,
+      node.version ? [t("lab.fact.version"), el("span", {}, node.version, node.skew && node.skew !== "same" ? el("span", { class: "muted" }, " · ", t(`lab.skew.${node.skew}`)) : null)] : null,
+      node.state === "joined" && !node.drift ? [t("lab.fact.list"), fitWords(node)] : null,
+      node.fingerprint ? [t("lab.fact.fingerprint"), el("code", {}, node.fingerprint)] : null,
+      node.invite_expires_at ? [t("lab.fact.invite"), time(node.invite_expires_at, "until")] : null,
+      [t("lab.fact.actions"), t("lab.n_actions", { n: node.actions })],
+    ]));
+}
+
+/** @param {any} host */
+function hostCard(host) {
+  const key = host.pinned ? t("lab.host.pinned") : host.trusted.length > 0 ? t("lab.host.trusted") : t("lab.host.untrusted");
+  return el("section", { class: "card stack" }, el("h3", {}, t("lab.as_host")), factList([
+    [t("lab.fact.address"), host.user ? el("code", {}, `${host.user}@${host.address}:${host.port}`) : t("lab.host.local")],
+    host.user ? [t("lab.fact.key"), el("span", {}, key, host.trusted.map((/** @type {string} */ one) => el("code", { class: "line small" }, one)))] : null,
+    [t("lab.fact.actions"), t("lab.n_actions", { n: host.actions })],
+  ]));
+}
+
+/** The last lines of the record about a machine. @param {HTMLElement} place @param {string} subject */
+async function drawLines(place, subject) {
+  mount(place, el("h3", {}, t("lab.record")), loading());
+  let content;
+  try {
+    const { entries } = await get(`/api/audit?subject=${encodeURIComponent(subject)}&limit=${LINES_SHOWN}`);
+    content = entries.length === 0 ? el("p", { class: "muted" }, t("lab.no_record")) : el("ul", { class: "list" }, entries.map((/** @type {any} */ entry) =>
+      el("li", {}, el("a", { href: `#/audit/${entry.seq}` }, el("code", { class: "grow wrap" }, entry.verb), el("span", { class: "muted small" }, entry.actor), el("span", { class: "muted small" }, time(entry.at))))));
+  } catch (error) {
+    content = el("p", { class: "muted" }, sentence(error));
+  }
+  mount(place, el("h3", {}, t("lab.record")), content);
+}

@@ -1,0 +1,72 @@
+// @ts-check
+// One service: how it is and since when, its day, what may be done about it and what was done.
+
+import { ApiError } from "../lib/api.js";
+import { Resource } from "../lib/data.js";
+import { el, mount } from "../lib/dom.js";
+import { time } from "../lib/time.js";
+import { t } from "../lib/words.js";
+import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { healthPill } from "../parts/states.js";
+import { sentence } from "../lib/api.js";
+import { dayBand } from "./band.js";
+import { actionsOfService, watchLab } from "./data.js";
+import { guestHref } from "./guests.js";
+import { allowedActions, askInChat, factList, lastRuns, mountIfNew, trail } from "./pieces.js";
+
+const LOOK_AGAIN_MS = 10_000;
+const CHANGES_SHOWN = 12;
+const REASONS = ["refused", "unreachable", "timed_out", "reset", "wrong_status", "not_http", "stopped", "unknown_name", "certificate", "proxmox", "local", "stale"];
+
+/** @param {string | null | undefined} reason */
+export const reasonWords = (reason) => !reason ? "" : REASONS.includes(reason) ? t(`reason.check.${reason}`) : reason;
+
+/** @param {string} id */
+export function servicePage(id) {
+  const place = el("div", { class: "stack" }, loading());
+  const node = el("div", { class: "stack lab" }, place);
+  const source = /** @type {Resource<any>} */ (new Resource(`/api/services/${encodeURIComponent(id)}`, /^service\./));
+  const draw = () => {
+    const { value, error } = source;
+    if (!value) {
+      const isMissing = error instanceof ApiError && error.status === 404;
+      mount(place, trail([["#/lab", t("nav.lab")]], id), !error ? loading() : isMissing ? empty("unsure", t("lab.no_service", { id })) : cannotTell(error, () => void source.read()));
+      return;
+    }
+    mountIfNew(place, whole(value, error));
+  };
+  const offs = [source.watch(draw), watchLab(draw)];
+  const timer = setInterval(() => { if (document.visibilityState === "visible") void source.read(); }, LOOK_AGAIN_MS);
+  return { node, title: t("nav.lab"), stop: () => { clearInterval(timer); for (const off of offs) off(); } };
+}
+
+/** @param {any} service @param {any} error */
+function whole(service, error) {
+  const allowed = actionsOfService(service);
+  const reason = reasonWords(service.detail?.reason);
+  const where = service.vmid ? el("a", { href: guestHref(service.node, service.vmid) }, t("lab.guest_on", { vmid: service.vmid, node: service.node }))
+    : service.host ? el("a", { href: `#/lab/nodes/${encodeURIComponent(service.host)}` }, service.host) : t("lab.nowhere");
+  const changes = service.history.slice(-CHANGES_SHOWN).reverse();
+  return [
+    trail([["#/lab", t("nav.lab")]], service.label),
+    ...(error ? [notice("problem", sentence(error), " ", t("lab.old"))] : []),
+    el("section", { class: "card stack" },
+      el("div", { class: "row-line" }, el("h2", { class: "grow wrap" }, service.label), healthPill(service)),
+      service.status === "up" ? null : el("p", { class: service.status === "down" ? "bad-words" : "muted" }, t(service.status === "down" ? "lab.is_down" : "lab.is_unknown", { reason })),
+      service.flapping ? notice("caution", t("lab.flapping")) : null,
+      dayBand(service),
+      factList([
+        [t("lab.fact.since"), service.since ? time(service.since) : t("lab.never_looked")],
+        [t("lab.fact.look"), el("span", {}, time(service.checked_at), " ", el("span", { class: "muted" }, t("lab.every", { n: service.interval_s })))],
+        [t("lab.fact.check"), t(`lab.check.${service.check}`)],
+        service.detail?.latency_ms !== null && service.detail?.latency_ms !== undefined ? [t("lab.fact.answer"), el("span", { class: "age" }, service.detail.code ? t("lab.answer_code", { code: service.detail.code, n: service.detail.latency_ms }) : t("lab.answer", { n: service.detail.latency_ms }))] : null,
+        [t("lab.fact.where"), where],
+      ]),
+      service.status === "up" ? null : el("p", {}, askInChat(t("home.ask", { name: service.label })))),
+    el("div", { class: "lab-two" },
+      el("div", { class: "stack" }, allowedActions(allowed), lastRuns(allowed)),
+      el("section", { class: "stack tight" }, el("h3", {}, t("lab.changes")),
+        changes.length === 0 ? el("p", { class: "muted" }, t("lab.no_changes")) : el("ul", { class: "list" }, changes.map((/** @type {any} */ change) =>
+          el("li", {}, el("div", { class: "item" }, healthPill({ status: change.to }), el("span", { class: "grow muted small wrap" }, reasonWords(change.reason)), el("span", { class: "muted small" }, time(change.at)))))))),
+  ];
+}

@@ -1,0 +1,121 @@
+// @ts-check
+// Nodes, which dial in for their work, and hosts, which Void dials: who is here, and which keys are trusted.
+
+import { del, post } from "../lib/api.js";
+import { Resource } from "../lib/data.js";
+import { el, keyed, mount } from "../lib/dom.js";
+import { time } from "../lib/time.js";
+import { t } from "../lib/words.js";
+import { empty, notice } from "../parts/empties.js";
+import { pill } from "../parts/states.js";
+import { code, factList, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
+
+/** @returns {import("./pieces.js").Section} */
+export function nodesSection() {
+  const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./));
+  const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
+  const nodePlace = el("div", { class: "stack tight" });
+  const hostPlace = el("div", { class: "stack tight" });
+  const nodeList = el("div", { class: "stack tight" });
+  const hostList = el("div", { class: "stack tight" });
+  const offNodes = showing(nodes, nodePlace, (/** @type {any} */ value) => {
+    if (value.nodes.length === 0) return mount(nodePlace, empty("resting", t("nodes.none")));
+    if (nodeList.parentNode !== nodePlace) mount(nodePlace, nodeList);
+    return keyed(nodeList, value.nodes, (/** @type {any} */ node) => node.name, (node) => nodeCard(node, () => nodes.refresh()));
+  });
+  const offHosts = showing(hosts, hostPlace, (/** @type {any} */ value) => {
+    if (value.hosts.length === 0) return mount(hostPlace, quiet(t("hosts.none")));
+    if (hostList.parentNode !== hostPlace) mount(hostPlace, hostList);
+    return keyed(hostList, value.hosts, (/** @type {any} */ host) => host.name, (host) => hostCard(host, () => hosts.refresh()));
+  }, { isSmall: true });
+  const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodes.refresh())),
+    part(t("hosts.title"), t("hosts.about"), hostPlace, source(t("hosts.source"))));
+  return { node, stop: () => { offNodes(); offHosts(); } };
+}
+
+/** @param {any} node */
+function standingOf(node) {
+  if (node.state === "invited") return pill("waiting", "waiting", t("nodes.invited"));
+  if (node.state === "waiting") return pill("waiting", "waiting", t("nodes.asks"));
+  return node.here ? pill("up", "ok", t("nodes.here")) : pill("stale", "bad", t("nodes.away"));
+}
+
+/** @param {any} node @param {() => void} refresh */
+function nodeCard(node, refresh) {
+  const isAsking = node.state === "waiting";
+  return el("article", { class: "card" },
+    el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), standingOf(node)),
+    node.twin_at ? notice("problem", t("nodes.twin"), " ", time(node.twin_at)) : null,
+    node.drift ? notice("caution", t("nodes.drift", { what: node.drift })) : null,
+    node.skew === "older" || node.skew === "newer" ? notice("caution", t(`nodes.skew_${node.skew}`)) : null,
+    factList([
+      [t("nodes.seen"), node.state === "joined" ? time(node.seen_at) : null],
+      [t("nodes.version"), node.version ? code(node.version) : null],
+      [t("nodes.actions"), node.state === "joined" ? String(node.actions) : null],
+      [t("nodes.fingerprint"), node.fingerprint ? fingerprint(node.fingerprint) : null],
+      [t("settings.good_until"), node.invite_expires_at ? time(node.invite_expires_at, "until") : null],
+    ]),
+    el("div", { class: "row-line" }, isAsking ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,
+      twoStep({ word: t("nodes.remove"), label: t("nodes.remove_named", { name: node.name }), ask: t(`nodes.remove_ask_${node.state}`, { name: node.name }), yes: t("nodes.remove_yes"), act: async () => { await del(`/api/nodes/${encodeURIComponent(node.name)}`); refresh(); } })));
+}
+
+/** @param {() => void} refresh */
+function inviter(refresh) {
+  const place = el("div", { class: "stack tight" });
+  const form = () => {
+    const name = /** @type {HTMLInputElement} */ (el("input", { class: "input", required: true, maxLength: 63, pattern: "[a-z0-9][a-z0-9\\-]*", title: t("tokens.name_rule"), autocomplete: "off", autocapitalize: "none", spellcheck: false, placeholder: "nas" }));
+    const told = el("div", { class: "told", "aria-live": "assertive" });
+    const invite = async () => {
+      const made = await post("/api/nodes", { name: name.value.trim() });
+      const command = `sudo -u voidnode void node join ${location.origin} --token ${made.token}`;
+      mount(place, secretOnce({ what: t("nodes.token_for", { name: made.name }), why: t("nodes.once"), text: command,
+        more: el("div", { class: "stack tight" }, factList([[t("settings.good_until"), time(made.expires_at, "until")]]), isSecureContext ? null : el("p", { class: "small" }, t("nodes.plain_http"), " ", code("--plain-http")), el("p", { class: "small" }, t("nodes.then"))),
+        done: () => mount(place, form()) }));
+      refresh();
+    };
+    return el("form", { class: "card form" }, el("p", { class: "small" }, t("nodes.first")), snippet("void node install | sudo sh", t("nodes.install")),
+      el("label", { class: "field" }, el("span", {}, t("nodes.name")), name, el("span", { class: "muted small plain-weight" }, t("tokens.name_rule"))), told,
+      el("p", {}, sender(t("nodes.make"), invite, { told, kind: "primary", submits: true })));
+  };
+  mount(place, form());
+  return place;
+}
+
+/** @param {any} host @param {() => void} refresh */
+function hostCard(host, refresh) {
+  const isLocal = host.address === "local";
+  const told = el("div", { class: "stack tight told", "aria-live": "polite" });
+  const check = async () => {
+    const found = await post(`/api/hosts/${encodeURIComponent(host.name)}/check`);
+    mount(told, ...verdict(found));
+  };
+  return el("article", { class: "card" },
+    el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, host.name), isLocal ? pill("up", "", t("hosts.local")) : host.trusted.length > 0 ? pill("up", "ok", t("hosts.trusted")) : pill("stale", "waiting", t("hosts.untrusted"))),
+    factList([
+      [t("hosts.address"), isLocal ? null : code(`${host.user}@${host.address}:${host.port}`)],
+      [t("hosts.actions"), String(host.actions)],
+      [t("hosts.keys"), isLocal ? null : host.trusted.length > 0 ? el("span", { class: "stack tight" }, host.trusted.map((/** @type {string} */ key) => code(key)), host.pinned ? el("span", { class: "muted small" }, t("hosts.pinned")) : null) : t("hosts.no_key")],
+    ]),
+    told, el("div", { class: "row-line" }, sender(t("hosts.check"), check, { told, kind: "small", busy: t("hosts.checking") })),
+    !isLocal && !host.pinned && host.trusted.length === 0 ? truster(host, refresh) : null);
+}
+
+/** @param {any} found */
+function verdict(found) {
+  if (!found.reachable) return [notice("problem", t("hosts.unreachable", { message: found.error?.message ?? "" }))];
+  return [found.drift ? notice("caution", t("nodes.drift", { what: found.drift })) : notice("info", t("hosts.fits")),
+    found.stopped ? notice("caution", t("hosts.stopped")) : null,
+    factList([[t("nodes.version"), found.version ? code(found.version) : null], [t("hosts.list"), found.list ? code(found.list) : null]])];
+}
+
+/** @param {any} host @param {() => void} refresh */
+function truster(host, refresh) {
+  const told = el("div", { class: "told", "aria-live": "assertive" });
+  const print = /** @type {HTMLInputElement} */ (el("input", { class: "input", required: true, pattern: "SHA256:[A-Za-z0-9+\\/]{43}", title: t("hosts.print_rule"), placeholder: "SHA256:…", autocomplete: "off", spellcheck: false }));
+  const trust = async () => {
+    await post(`/api/hosts/${encodeURIComponent(host.name)}/trust`, { fingerprint: print.value.trim() });
+    refresh();
+  };
+  return el("details", {}, el("summary", {}, t("hosts.trust")), el("form", { class: "stack tight" }, el("p", { class: "small" }, t("hosts.trust_how")), snippet("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", t("hosts.trust")),
+    el("label", { class: "field" }, el("span", {}, t("hosts.print")), print), told, el("p", {}, sender(t("hosts.trust_yes"), trust, { told, submits: true }))));
+}
