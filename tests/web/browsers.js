@@ -95,18 +95,27 @@ export function say(key, values = {}) {
 /** Whether the catalogue of words knows a key; parts of the page come later. @param {string} key */
 export const says = (key) => STRINGS[key] !== undefined;
 
+/** One for each page: the end of one would end the virtual authenticator of another. @type {WeakMap<any, Promise<any>>} */
+const debuggers = new WeakMap();
+
+/** @param {any} page @returns {Promise<any>} */
+export function debuggerOf(page) {
+  const known = debuggers.get(page) ?? page.context().newCDPSession(page);
+  debuggers.set(page, known);
+  return known;
+}
+
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /** Every rule of axe-core that WCAG 2.2 AA and good practice ask for, or some. @param {any} page @param {string[]} [rules] @returns {Promise<string[]>} */
 export async function axe(page, rules) {
   const what = JSON.stringify(rules ? { type: "rule", values: rules } : { type: "tag", values: TAGS });
-  const cdp = await page.context().newCDPSession(page);
+  const cdp = await debuggerOf(page);
   // By the debugger: the page's own policy lets no script in.
   await cdp.send("Runtime.evaluate", { expression: `if (!window.axe) { ${AXE_SOURCE} }` });
   const run = `axe.run(document, { runOnly: ${what}, resultTypes: ["violations"] })
     .then(({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) => id + ": " + help + " at " + node.target.join(" "))))`;
   const { result, exceptionDetails } = await cdp.send("Runtime.evaluate", { expression: run, awaitPromise: true, returnByValue: true });
-  await cdp.detach();
   if (exceptionDetails) throw new Error(`axe: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
   return result.value;
 }

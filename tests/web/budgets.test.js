@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { browser, openPage, PHONE, say, settled } from "./browsers.js";
+import { browser, debuggerOf, openPage, PHONE, say, settled } from "./browsers.js";
 import { demo, serve } from "./labs.js";
 import { Model } from "./models.js";
 import { sleep } from "./waiting.js";
@@ -260,9 +260,7 @@ async function quickest(page, act) {
 
 /** Puts a function into the page under a name; the page's policy lets no text become one. @param {any} page @param {() => void} act */
 async function named(page, act) {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("Runtime.evaluate", { expression: `window.__act = ${act}` });
-  await cdp.detach();
+  await (await debuggerOf(page)).send("Runtime.evaluate", { expression: `window.__act = ${act}` });
   return "__act";
 }
 

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openPage, PHONE, say } from "./browsers.js";
+import { debuggerOf, openPage, PHONE, say } from "./browsers.js";
 import { demo } from "./labs.js";
 import { proxy } from "./proxies.js";
 import { until } from "./waiting.js";
@@ -17,7 +17,7 @@ describe("the page as an app", () => {
   test("the manifest is valid, its icon is served, and Chromium would install it", async () => {
     const { context, page } = await openPage(lab, { serviceWorkers: "allow" });
     await page.goto(lab.base);
-    const cdp = await context.newCDPSession(page);
+    const cdp = await debuggerOf(page);
     const { errors, data } = await cdp.send("Page.getAppManifest");
     assert.deepEqual(errors, []);
     const manifest = JSON.parse(data);

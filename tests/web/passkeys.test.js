@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { axe, card, openPage, PHONE, say } from "./browsers.js";
+import { axe, card, debuggerOf, openPage, PHONE, say } from "./browsers.js";
 import { serve } from "./labs.js";
 import { until } from "./waiting.js";
 
@@ -34,7 +34,7 @@ describe("signing in", () => {
     const { url } = await lab.owner("POST", "/api/setup-links", {});
     const link = url.replace("127.0.0.1", "localhost");
     const { context, page, seen } = await openPage(lab, { width: PHONE, signedIn: false, base });
-    const keys = await authenticator(context, page);
+    const keys = await authenticator(page);
     await page.goto(link);
     await page.getByRole("button", { name: say("passkey.create") }).waitFor();
     assert.doesNotMatch(page.url(), /setup\/./, "the code has left the address");
@@ -119,9 +119,9 @@ async function atHome(page) {
   await page.getByRole("heading", { level: 1, name: say("nav.home") }).waitFor();
 }
 
-/** A device with a fingerprint that always fits. @param {any} context @param {any} page @returns {Promise<() => Promise<any[]>>} what it holds */
-async function authenticator(context, page) {
-  const cdp = await context.newCDPSession(page);
+/** A device with a fingerprint that always fits. @param {any} page @returns {Promise<() => Promise<any[]>>} what it holds */
+async function authenticator(page) {
+  const cdp = await debuggerOf(page);
   await cdp.send("WebAuthn.enable");
   const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", { options: { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } });
   return async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials;
