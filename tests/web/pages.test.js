@@ -38,7 +38,7 @@ describe("every page", () => {
         const found = [];
         for (const place of [...PLACES, ...sections(state, lab)]) {
           await page.goto(`${lab.base}/${place.startsWith("/") ? place.slice(1) : `#/${place}`}`);
-          found.push(...await look(page, seen, `${state}-${place}`, width));
+          found.push(...await look(page, seen, `${state}-${place.startsWith("/") ? `link${place}` : place}`, width));
         }
         // A browser writes every refused reading down, the ones that were wanted too.
         found.push(...seen.errors.filter((line) => !(state === "error" ? line.includes("500") : /404.*\/0000/.test(line))));

@@ -21,7 +21,7 @@ try {
   await take("home", { ...WIDE, theme: "light", kept: { "chat-folded": "yes" } }, "home");
   await take("card", { width: PHONE, theme: "dark" }, `inbox/${lab.facts.waiting}`, async (page) => {
     await card(page, STOP).getByRole("button", { name: say("card.approve"), exact: true }).click();
-    await page.getByRole("button", { name: say("card.yes") }).waitFor();
+    await page.getByRole("button", { name: say("card.yes") }).click({ trial: true });
   });
   await take("chat", { width: PHONE, theme: "light" }, "chat");
   await take("audit", { ...WIDE, theme: "dark", kept: { "chat-folded": "yes" } }, "audit");
