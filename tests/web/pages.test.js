@@ -65,6 +65,24 @@ describe("every page", () => {
     }
   });
 
+  test("a place beside a list is filled by what is chosen in it", async () => {
+    const lab = /** @type {import("./labs.js").Lab} */ (labs.typical);
+    for (const width of [1100, DESK, 1440]) {
+      for (const [place, words] of [["inbox", "inbox.choose"], ["audit", "audit.choose"]]) {
+        const { context, page, seen } = await openPage(lab, { width, kept: { "chat-folded": "yes" } });
+        await page.goto(`${lab.base}/#/${place}`);
+        await settled(page, seen);
+        const blank = page.getByText(say(words ?? ""));
+        if (await blank.isVisible()) {
+          await page.locator("main").getByText("Stop iVentoy (rehearsal)").first().click();
+          await blank.waitFor({ state: "hidden" });
+          assert.ok(await page.locator("main .split > :first-child").isVisible(), `${place} at ${width} px: the list is still there`);
+        }
+        await context.close();
+      }
+    }
+  });
+
   test("nothing scrolls sideways at 320 px, with long foreign words", async () => {
     const lab = /** @type {import("./labs.js").Lab} */ (labs.typical);
     const agent = await lab.agent("a-very-long-agent-name-that-nobody-would-choose-but-somebody-w");
