@@ -70,6 +70,23 @@ export function watch(page) {
   return seen;
 }
 
+/**
+ * Lets a page see other answers than the server's. What a page still asks while it closes gets none.
+ * @param {any} page
+ * @param {string | RegExp} pattern
+ * @param {(value: any, url: URL) => any} change of what the server said
+ */
+export const rewrite = (page, pattern, change) => page.route(pattern, async (/** @type {any} */ route) => {
+  try {
+    const answer = await route.fetch();
+    const text = await answer.text();
+    const isJson = /json/.test(answer.headers()["content-type"] ?? "");
+    await route.fulfill({ response: answer, body: isJson ? JSON.stringify(change(JSON.parse(text), new URL(route.request().url()))) : text });
+  } catch (error) {
+    if (!/closed|disposed|ECONNREFUSED|ECONNRESET/.test(String(error))) throw error;
+  }
+});
+
 /** The page has drawn what it asked for. @param {any} page @param {ReturnType<typeof watch>} seen */
 export async function settled(page, seen) {
   await page.getByRole("heading", { level: 1 }).first().waitFor();

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { browser, debuggerOf, openPage, PHONE, say, settled } from "./browsers.js";
+import { browser, debuggerOf, openPage, PHONE, rewrite, say, settled } from "./browsers.js";
 import { demo, serve } from "./labs.js";
 import { Model } from "./models.js";
 import { sleep } from "./waiting.js";
@@ -162,13 +162,11 @@ describe("long lists", () => {
     let elements = 0;
     for (const count of [10, 1000]) {
       const { context, page, seen } = await openPage(lab);
-      await page.route("**/api/home", async (/** @type {any} */ route) => {
-        const answer = await route.fetch();
-        const value = await answer.json();
+      await rewrite(page, "**/api/home", (value) => {
         const [row] = value.inbox.items;
         value.inbox.items = Array.from({ length: count }, (_, at) => ({ ...row, id: `01a1e321-ecf2-763d-bcde-${String(at).padStart(12, "0")}`, code: `C${at}`, label: `Request ${at}`, tier: at % 2 ? "risky" : "safe" }));
         value.inbox.counts.proposal = count;
-        await route.fulfill({ response: answer, json: value });
+        return value;
       });
       await page.goto(`${lab.base}/#/inbox`);
       await page.getByRole("link", { name: /Request 0/ }).first().waitFor();
@@ -190,11 +188,9 @@ describe("long lists", () => {
     let elements = 0;
     for (const count of [10, 1000]) {
       const { context, page, seen } = await openPage(lab);
-      await page.route("**/api/lab", async (/** @type {any} */ route) => {
-        const answer = await route.fetch();
-        const value = await answer.json();
+      await rewrite(page, "**/api/lab", (value) => {
         value.nodes = value.nodes.map((/** @type {any} */ node, /** @type {number} */ nth) => ({ ...node, guests: Array.from({ length: count / 2 }, (_, at) => ({ vmid: 1000 * (nth + 1) + at, kind: "lxc", name: `guest-${nth}-${at}`, status: at % 3 ? "running" : "stopped", uptime_s: at, lock: null })) }));
-        await route.fulfill({ response: answer, json: value });
+        return value;
       });
       await page.goto(`${lab.base}/#/lab`);
       await settled(page, seen);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openPage, say, settled } from "./browsers.js";
+import { openPage, rewrite, say, settled } from "./browsers.js";
 import { ForeignSite } from "./foreign.js";
 import { demo, serve } from "./labs.js";
 import { Model } from "./models.js";
@@ -49,11 +49,7 @@ describe("foreign text (I18)", () => {
     for (let at = 0; at < corpus.length; at += PER_PAGE) {
       const { context, page, seen } = await openPage(lab);
       const some = corpus.slice(at, at + PER_PAGE);
-      await page.route("**/api/agents/*/conversation", async (/** @type {any} */ route) => {
-        const answer = await route.fetch();
-        const value = await answer.json();
-        await route.fulfill({ response: answer, json: { ...value, next: null, messages: some.map((payload, index) => said(payload, value.conversation_id, index)) } });
-      });
+      await rewrite(page, "**/api/agents/*/conversation", (value) => ({ ...value, next: null, messages: some.map((payload, index) => said(payload, value.conversation_id, index)) }));
       await page.goto(`${lab.base}/#/chat`);
       await page.waitForFunction((/** @type {number} */ count) => document.querySelectorAll("main .turn").length >= count, some.length);
       await harmless(page, seen, lab.base);
@@ -92,15 +88,7 @@ describe("foreign text (I18)", () => {
       if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poison(one, name)]));
       return typeof value === "string" && FOREIGN.has(key) ? corpus[next++ % corpus.length] : value;
     };
-    await page.route(/\/api\/(?!events|conversations)/, async (/** @type {any} */ route) => {
-      const answer = await route.fetch();
-      const text = await answer.text();
-      try {
-        await route.fulfill({ response: answer, json: poison(JSON.parse(text)) });
-      } catch {
-        await route.fulfill({ response: answer, body: text });
-      }
-    });
+    await rewrite(page, /\/api\/(?!events|conversations)/, (value) => poison(value));
     for (const place of [...PLACES, `inbox/${lab.facts.waiting}`, "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/stop-ct107", "audit/3"]) {
       await page.goto(`${lab.base}/#/${place}`);
       await settled(page, seen);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { axe, card, debuggerOf, openPage, PHONE, say } from "./browsers.js";
+import { axe, card, debuggerOf, openPage, PHONE, rewrite, say } from "./browsers.js";
 import { serve } from "./labs.js";
 import { until } from "./waiting.js";
 
@@ -95,11 +95,7 @@ describe("signing in", () => {
   async function asksAgain(page) {
     const agent = await lab.agent("careful");
     const asked = await agent("POST", "/api/actions/restart-router/run", { reason: "it drops packets" });
-    await page.route("**/api/proposals/*/card", async (/** @type {any} */ route) => {
-      const answer = await route.fetch();
-      const value = await answer.json();
-      await route.fulfill({ response: answer, json: { ...value, needs_login: true } });
-    });
+    await rewrite(page, "**/api/proposals/*/card", (value) => ({ ...value, needs_login: true }));
     await page.goto(`${base}/#/inbox/${asked.action_row_id}`);
     const shown = card(page, "Restart the router");
     await shown.getByText(say("tier.critical")).waitFor();
