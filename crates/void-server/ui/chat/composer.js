@@ -25,7 +25,7 @@ const draftKey = (slug) => `chat-draft-${slug}`;
 /**
  * @param {() => Talk} talkNow
  * @param {() => void} sent
- * @returns {{node: HTMLElement, draw: () => void, put: (text: string) => void, send: (text: string) => Promise<void>, focus: () => void, load: () => void, stop: () => void}}
+ * @returns {{node: HTMLElement, draw: () => void, add: (text: string) => void, send: (text: string) => Promise<void>, focus: () => void, load: () => void, stop: () => void}}
  */
 export function composer(talkNow, sent) {
   let isSending = false;
@@ -113,6 +113,11 @@ export function composer(talkNow, sent) {
     size();
     draw();
   };
+  /** Puts something in beside what is written already. @param {string} text */
+  const add = (text) => {
+    const now = area.value.trim();
+    put(now === "" || now === text.trim() ? text : `${area.value.trimEnd()}\n${text}`);
+  };
   /** @param {string} text */
   const send = async (text) => {
     const talk = talkNow();
@@ -176,7 +181,7 @@ export function composer(talkNow, sent) {
     unsure = null;
     size();
   };
-  return { node, draw, put, send, focus: () => area.focus(), load, stop: () => void others.delete(follow) };
+  return { node, draw, add, send, focus: () => area.focus(), load, stop: () => void others.delete(follow) };
 }
 
 /** @param {unknown} error */
