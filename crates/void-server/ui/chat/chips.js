@@ -97,7 +97,8 @@ function stepSheet({ step, state, item }) {
   if (item?.reason) facts.push([t("chat.step.reason"), item.reason]);
   sheet(stepPhrase(step),
     el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    el("div", { class: "stack tight" }, el("h3", {}, t("chat.step.asked")), step.args ? el("pre", { class: "log", tabIndex: 0, "aria-label": t("chat.step.asked"), role: "group" }, step.args) : el("p", { class: "muted" }, t("chat.step.nothing_asked"))),
+    el("div", { class: "stack tight" }, el("h3", {}, t("chat.step.asked")),
+      step.args ? el("pre", { class: "log", tabIndex: 0, "aria-label": t("chat.step.asked"), role: "group" }, step.args) : el("p", { class: "muted" }, t("chat.step.nothing_asked"))),
     el("p", { class: "muted" }, t("chat.step.not_kept")),
     place ? el("p", {}, el("a", { href: place[0] }, t("chat.step.look", { page: t(place[1]) }))) : null);
 }

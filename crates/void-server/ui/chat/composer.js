@@ -104,8 +104,12 @@ export function composer(talkNow, sent) {
     if (!place) return null;
     const name = talk.agent?.name ?? "";
     if (!place.subject) return el("span", { class: "chat-context", title: t("chat.context_why", { name }) }, icon(place.page), el("span", { class: "wrap" }, t("chat.context_page", { page: place.name })));
-    const words = t("chat.context_add", { subject: place.subject });
-    return el("button", { type: "button", class: "chat-context", title: t("chat.context_why", { name }), onclick: () => { put(`${area.value}${area.value && !/\s$/.test(area.value) ? " " : ""}${place.subject} `); area.focus(); } }, el("span", { "aria-hidden": "true" }, "+"), el("span", { class: "wrap" }, words));
+    const mention = () => {
+      put(`${area.value}${/\S$/.test(area.value) ? " " : ""}${place.subject} `);
+      area.focus();
+    };
+    return el("button", { type: "button", class: "chat-context", title: t("chat.context_why", { name }), onclick: mention },
+      el("span", { "aria-hidden": "true" }, "+"), el("span", { class: "wrap" }, t("chat.context_add", { subject: place.subject })));
   };
   const put = (/** @type {string} */ text) => {
     area.value = text;
