@@ -1,0 +1,153 @@
+// Everything by keys, and no key that decides.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { card, openPage, say } from "./browsers.js";
+import { demo } from "./labs.js";
+
+const STOP = "Stop iVentoy (rehearsal)";
+
+describe("keys", () => {
+  /** @type {import("./labs.js").Lab} */
+  let lab;
+  before(async () => {
+    lab = await demo();
+    const agent = await lab.agent("nightly");
+    for (const action of ["reboot-ct100", "reboot-ct101"]) await agent("POST", `/api/actions/${action}/run`, { reason: "updates" });
+  });
+  after(() => lab.stop());
+
+  test("g and a letter go to each page", async () => {
+    const { context, page, seen } = await begin();
+    for (const [key, name] of [["i", "nav.inbox"], ["l", "nav.lab"], ["c", "nav.chat"], ["u", "nav.audit"], ["s", "nav.settings"], ["h", "nav.home"]]) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key ?? "");
+      await page.getByRole("heading", { level: 1, name: say(name ?? "") }).waitFor();
+      // A page may put the cursor into a field; keys are for the page again after Escape or a blur.
+      await page.evaluate(() => /** @type {HTMLElement} */ (document.activeElement)?.blur());
+    }
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
+  test("the palette finds pages, requests, services and actions, and gives the focus back", async () => {
+    const { context, page, seen } = await begin();
+    const button = page.getByRole("button", { name: say("keys.palette") });
+    await button.focus();
+    await page.keyboard.press("Control+k");
+    const box = page.getByRole("combobox", { name: say("palette.placeholder") });
+    await box.waitFor();
+    for (const words of ["inbox", lab.facts.waiting, "jellyfin", "restart-caddy"]) {
+      await box.fill(words);
+      await page.getByRole("option").first().waitFor();
+      assert.equal(await page.getByRole("option", { selected: true }).count(), 1, words);
+    }
+    await box.fill("no such thing at all");
+    await page.getByText(say("palette.nothing")).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.ok(await button.evaluate((/** @type {Element} */ node) => node === document.activeElement), "the focus is where it was");
+    await page.keyboard.press("Control+k");
+    assert.deepEqual(seen.errors, []);
+    await box.waitFor();
+    await page.keyboard.type("audit");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: say("nav.audit") }).waitFor();
+    await context.close();
+  });
+
+  test("j and k walk through the Inbox, Enter opens, and focus stays in the list while it changes", async () => {
+    const { context, page } = await begin("inbox");
+    const links = page.locator("ul.list a");
+    await links.nth(2).waitFor();
+    const at = () => links.evaluateAll((/** @type {Element[]} */ all) => all.indexOf(/** @type {Element} */ (document.activeElement)));
+    const walked = [];
+    for (const key of ["j", "j", "j", "k"]) {
+      await page.keyboard.press(key);
+      walked.push(await at());
+    }
+    assert.deepEqual(walked, [0, 1, 2, 1]);
+    const name = await page.evaluate(() => document.activeElement?.textContent);
+    const agent = await lab.agent("another");
+    await agent("POST", "/api/actions/reboot-vm200/run", { reason: "arrives while somebody is here" });
+    await page.getByRole("link", { name: /Reboot Home Assistant/ }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), name);
+    await page.keyboard.press("Enter");
+    await page.locator("article.approval").waitFor();
+    await context.close();
+  });
+
+  test("a and r open the two steps and decide nothing, however often they are pressed", async () => {
+    const { context, page } = await begin(`inbox/${lab.facts.waiting}`);
+    const asked = card(page, STOP);
+    await asked.getByRole("button", { name: say("card.approve"), exact: true }).waitFor();
+    const head = await lab.head();
+    await page.keyboard.press("a");
+    await asked.getByRole("button", { name: say("card.yes") }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), say("card.back"), "the focus is on the way back");
+    for (const key of ["a", "a", "a", "y", "r"]) await page.keyboard.press(key);
+    await asked.getByText(say("card.why_not")).waitFor();
+    for (const key of ["Escape", "a", "a"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    assert.equal(await lab.head(), head);
+    await context.close();
+  });
+
+  test("the yes cannot be pressed by the same tap that asked", async () => {
+    const { context, page } = await begin(`inbox/${lab.facts.waiting}`);
+    const head = await lab.head();
+    const first = card(page, STOP).getByRole("button", { name: say("card.approve"), exact: true });
+    await first.waitFor();
+    const box = await first.boundingBox();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    for (let taps = 0; taps < 5; taps += 1) await page.mouse.click(x, y);
+    assert.equal(await lab.head(), head);
+    await context.close();
+  });
+
+  test("shortcuts can be turned off; the palette stays", async () => {
+    const { context, page } = await openPage(lab, { kept: { shortcuts: "off" } });
+    await page.goto(`${lab.base}/#/inbox`);
+    await page.getByRole("heading", { level: 1, name: say("nav.inbox") }).waitFor();
+    for (const key of ["g", "h", "?", "j", "/"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { level: 1, name: say("nav.inbox") }).waitFor();
+    assert.equal(await page.getByRole("dialog").count(), 0);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: say("palette.placeholder") }).waitFor();
+    await context.close();
+  });
+
+  test("the first tab stop skips to the content", async () => {
+    const { context, page } = await begin();
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), say("nav.skip"));
+    const box = await page.locator("a.skip").boundingBox();
+    assert.ok(box && box.y >= 0 && box.height >= 24, "it is seen while it has the focus");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "main");
+    assert.match(page.url(), /#\/home$/, "the address is the page's own still");
+    await context.close();
+  });
+
+  test("help lists the keys and a sheet gives the focus back", async () => {
+    const { context, page } = await begin();
+    const brand = page.getByRole("navigation").getByRole("link", { name: say("nav.inbox") }).first();
+    await brand.focus();
+    await page.keyboard.press("?");
+    const sheet = page.getByRole("dialog", { name: say("keys.title") });
+    await sheet.getByText(say("keys.note")).waitFor();
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+    assert.ok(await brand.evaluate((/** @type {Element} */ node) => node === document.activeElement));
+    await context.close();
+  });
+
+  /** @param {string} [at] */
+  async function begin(at = "home") {
+    const opened = await openPage(lab);
+    await opened.page.goto(`${lab.base}/#/${at}`);
+    await opened.page.getByRole("heading", { level: 1 }).waitFor();
+    await opened.page.locator(".live-dot", { hasText: say("live.live") }).waitFor();
+    return opened;
+  }
+});
