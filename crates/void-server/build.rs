@@ -1,6 +1,11 @@
 //! Packs the web page into the program: every file of `ui/`, as it is and compressed, under one version
 //! that is the hash of all of them.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "cargo tells a build script by its environment"
+)]
+
 #[path = "src/assets/pack.rs"]
 mod pack;
 

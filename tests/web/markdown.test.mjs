@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cleanMarkdown, isHarmless, parseInline, parseMarkdown, settledBlocks, wordsOf } from "../../crates/void-server/ui/chat/markdown.js";
+import { parseInline } from "../../crates/void-server/ui/chat/markdown-inline.js";
+import { cleanMarkdown, isHarmless } from "../../crates/void-server/ui/chat/markdown-links.js";
+import { wordsOf } from "../../crates/void-server/ui/chat/markdown-spans.js";
+import { parseMarkdown, settledBlocks } from "../../crates/void-server/ui/chat/markdown.js";
 
 /** How much time of a processor 200 KB of anything may take, with room for a slow one. */
 const BOUND_MS = 1500;
@@ -123,6 +126,8 @@ test("no link within a link", () => {
   const tree = parseInline("[a [b](https://b.example) c](mailto:c@example.org)");
   assert.deepEqual(links(tree), ["https://b.example"]);
   assert.equal(wordsOf(tree), "[a b c](mailto:c@example.org)");
+  assert.deepEqual(parseInline("[see https://a.example now](https://b.example)"), [{ type: "link", to: "https://b.example", children: [text("see https://a.example now")] }]);
+  for (const words of ["<https://a.example>", "https://a.example", "**https://a.example**"]) assert.deepEqual(links(parseInline(`[${words}](https://b.example)`)), ["https://b.example"], words);
 });
 
 test("addresses in the text", () => {

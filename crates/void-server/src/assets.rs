@@ -110,6 +110,10 @@ fn versioned<'a>(name: &str, plain: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
 
 /// Only while developing, and only where the sources are, or where a developer says they are.
 #[cfg(debug_assertions)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no setting of the product: it is not there in a release"
+)]
 fn from_disk(name: &str) -> Option<Vec<u8>> {
     let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/ui");
     let root = std::env::var("VOID_UI_DIR").unwrap_or_else(|_| sources.to_owned());

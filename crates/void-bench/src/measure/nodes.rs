@@ -57,13 +57,7 @@ async fn idle(plan: &Plan, place: &Path, program: &Path) -> Outcome<Value> {
             {}
         });
     }
-    let begun = Instant::now();
-    while here(&server).await? < plan.nodes {
-        if begun.elapsed() > HERE_WITHIN {
-            return Err("not every node came".into());
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
+    wait_for(&server, plan.nodes).await?;
     tokio::time::sleep(plan.settle).await;
     let with = load(&server, plan.nodes_idle).await?;
     let after = server.resident_bytes()?;
@@ -84,6 +78,17 @@ async fn load(server: &Server, time: Duration) -> Outcome<f64> {
     tokio::time::sleep(time).await;
     let computed = server.computed()?.saturating_sub(before);
     Ok(100.0 * computed.as_secs_f64() / begun.elapsed().as_secs_f64())
+}
+
+async fn wait_for(server: &Server, nodes: usize) -> Outcome<()> {
+    let begun = Instant::now();
+    while here(server).await? < nodes {
+        if begun.elapsed() > HERE_WITHIN {
+            return Err("not every node came".into());
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
 }
 
 async fn here(server: &Server) -> Outcome<usize> {

@@ -23,11 +23,13 @@ const SHAPES = { running: "running", ok: "up", failed: "failed", denied: "reject
 /** The value of an argument in a summary. @param {string} args @param {string} name */
 const argument = (args, name) => new RegExp(`(?:^|, )${name}: ([^,]+)`).exec(args)?.[1]?.trim() ?? "";
 
-/** @param {Step} step */
+/** What a step does or did, in our words. @param {Step} step */
 export function stepPhrase(step) {
-  const what = argument(step.args, "action_id") || argument(step.args, "proposal") || argument(step.args, "id") || argument(step.args, "query");
-  if (!TOOLS.includes(step.tool)) return t("chat.tool.other", { name: step.tool });
-  return what ? t(`chat.tool.${step.tool}.of`, { what }) : t(`chat.tool.${step.tool}`);
+  const isNow = step.status === "running";
+  if (!TOOLS.includes(step.tool)) return t(isNow ? "chat.tool.other.now" : "chat.tool.other", { name: step.tool });
+  const what = step.tool === "list_actions" ? "" : argument(step.args, "action_id") || argument(step.args, "proposal") || argument(step.args, "id") || argument(step.args, "query");
+  const form = what ? (isNow ? ".now_of" : ".of") : isNow ? ".now" : "";
+  return t(`chat.tool.${step.tool}${form}`, { what });
 }
 
 /**
@@ -95,7 +97,8 @@ function stepSheet({ step, state, item }) {
   if (item?.reason) facts.push([t("chat.step.reason"), item.reason]);
   sheet(stepPhrase(step),
     el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-    el("div", { class: "stack tight" }, el("h3", {}, t("chat.step.asked")), step.args ? el("pre", { class: "log", tabIndex: 0, "aria-label": t("chat.step.asked"), role: "group" }, step.args) : el("p", { class: "muted" }, t("chat.step.nothing_asked"))),
+    el("div", { class: "stack tight" }, el("h3", {}, t("chat.step.asked")),
+      step.args ? el("pre", { class: "log", tabIndex: 0, "aria-label": t("chat.step.asked"), role: "group" }, step.args) : el("p", { class: "muted" }, t("chat.step.nothing_asked"))),
     el("p", { class: "muted" }, t("chat.step.not_kept")),
     place ? el("p", {}, el("a", { href: place[0] }, t("chat.step.look", { page: t(place[1]) }))) : null);
 }

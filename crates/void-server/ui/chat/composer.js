@@ -25,7 +25,7 @@ const draftKey = (slug) => `chat-draft-${slug}`;
 /**
  * @param {() => Talk} talkNow
  * @param {() => void} sent
- * @returns {{node: HTMLElement, draw: () => void, put: (text: string) => void, send: (text: string) => Promise<void>, focus: () => void, load: () => void, stop: () => void}}
+ * @returns {{node: HTMLElement, draw: () => void, add: (text: string) => void, send: (text: string) => Promise<void>, focus: () => void, load: () => void, stop: () => void}}
  */
 export function composer(talkNow, sent) {
   let isSending = false;
@@ -104,14 +104,23 @@ export function composer(talkNow, sent) {
     if (!place) return null;
     const name = talk.agent?.name ?? "";
     if (!place.subject) return el("span", { class: "chat-context", title: t("chat.context_why", { name }) }, icon(place.page), el("span", { class: "wrap" }, t("chat.context_page", { page: place.name })));
-    const words = t("chat.context_add", { subject: place.subject });
-    return el("button", { type: "button", class: "chat-context", title: t("chat.context_why", { name }), onclick: () => { put(`${area.value}${area.value && !/\s$/.test(area.value) ? " " : ""}${place.subject} `); area.focus(); } }, el("span", { "aria-hidden": "true" }, "+"), el("span", { class: "wrap" }, words));
+    const mention = () => {
+      put(`${area.value}${/\S$/.test(area.value) ? " " : ""}${place.subject} `);
+      area.focus();
+    };
+    return el("button", { type: "button", class: "chat-context", title: t("chat.context_why", { name }), onclick: mention },
+      el("span", { "aria-hidden": "true" }, "+"), el("span", { class: "wrap" }, t("chat.context_add", { subject: place.subject })));
   };
   const put = (/** @type {string} */ text) => {
     area.value = text;
     keep();
     size();
     draw();
+  };
+  /** Puts something in beside what is written already. @param {string} text */
+  const add = (text) => {
+    const now = area.value.trim();
+    put(now === "" || now === text.trim() ? text : `${area.value.trimEnd()}\n${text}`);
   };
   /** @param {string} text */
   const send = async (text) => {
@@ -176,7 +185,7 @@ export function composer(talkNow, sent) {
     unsure = null;
     size();
   };
-  return { node, draw, put, send, focus: () => area.focus(), load, stop: () => void others.delete(follow) };
+  return { node, draw, add, send, focus: () => area.focus(), load, stop: () => void others.delete(follow) };
 }
 
 /** @param {unknown} error */

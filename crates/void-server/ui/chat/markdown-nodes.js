@@ -5,10 +5,12 @@
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { copyFromChat } from "./copying.js";
-import { cleanMarkdown, parseMarkdown, settledBlocks, wordsOf } from "./markdown.js";
+import { cleanMarkdown } from "./markdown-links.js";
+import { wordsOf } from "./markdown-spans.js";
+import { parseMarkdown, settledBlocks } from "./markdown.js";
 
 /** @typedef {import("./markdown.js").Block} Block */
-/** @typedef {import("./markdown.js").Inline} Inline */
+/** @typedef {import("./markdown-spans.js").Inline} Inline */
 
 /** Drawing takes at most this share of the time. */
 const REST_FACTOR = 4;

@@ -184,12 +184,20 @@ function recordOf(turn, standings) {
   const { truth } = turn;
   const open = [...truth.waits, ...truth.unverified.filter((/** @type {any} */ item) => item.status === "running")];
   const isOld = open.some((item) => ![undefined, item.status].includes(standings.get(item.id)));
-  const [form, tone] = isOld ? ["over", "quiet"] : truth.waits.length > 0 ? ["waiting", "waiting"] : truth.refused.length > 0 ? ["failed", "bad"] : truth.unverified.length > 0 ? ["unsure", ""] : truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
+  const [form, tone] = isOld ? ["over", "quiet"] : lookOf(truth);
   const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at) }) : t("chat.void"));
   return [
-    el("p", { class: `truth ${tone}` }, shape(form ?? "over"), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
+    el("p", { class: `truth ${tone}` }, shape(form), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
     turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
   ];
+}
+
+/** The shape and the colour of a record; what needs the owner comes first. @param {any} truth @returns {[string, string]} */
+function lookOf(truth) {
+  if (truth.waits.length > 0) return ["waiting", "waiting"];
+  if (truth.refused.length > 0) return ["failed", "bad"];
+  if (truth.unverified.length > 0) return ["unsure", ""];
+  return truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
 }
 
 /** @param {any} message @param {Talk} talk */

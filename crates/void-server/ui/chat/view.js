@@ -40,7 +40,7 @@ function chooseAgent(slug) {
   for (const choose of choosers) choose(slug);
 }
 
-/** @returns {{node: HTMLElement, stop: () => void, put: (text: string) => void, focus: () => void}} */
+/** @returns {{node: HTMLElement, stop: () => void, add: (text: string) => void, focus: () => void}} */
 export function chatView() {
   let talk = talkWith(chosenAgent());
   let unwatch = () => {};
@@ -149,7 +149,7 @@ export function chatView() {
     return mount(place, el("div", { class: "chat-hello" }, blue(home.value ? mood(home.value, isLive()).pose : "resting", 96),
       el("p", {}, el("strong", {}, agent.name)), el("p", { class: "muted" }, agent.about, "."),
       el("div", { class: "suggestions" }, suggestions(agent).map((words) =>
-        el("button", { type: "button", class: "suggestion", onclick: () => void (isLive() ? writing.send(words) : writing.put(words)) }, words)))));
+        el("button", { type: "button", class: "suggestion", onclick: () => void (isLive() ? writing.send(words) : writing.add(words)) }, words)))));
   };
 
   /** @param {Change} change */
@@ -220,7 +220,7 @@ export function chatView() {
     choosers.delete(choose);
     resized.disconnect();
   };
-  return { node, stop, put: writing.put, focus: writing.focus };
+  return { node, stop, add: writing.add, focus: writing.focus };
 }
 
 const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" }, svg("path", { d: "M10 3a7 7 0 1 1-6.600 4.700M3 3.500v4.300h4.300M10 6.500V10l2.500 2" }));

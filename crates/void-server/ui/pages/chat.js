@@ -14,7 +14,7 @@ export function chatPage(route) {
   const node = el("div", { class: "page-chat" }, view.node);
   const [text] = route.parts;
   if (text) {
-    view.put(text);
+    view.add(text);
     // Put in once: a reload must not undo what was changed since.
     history.replaceState(null, "", "#/chat");
   }

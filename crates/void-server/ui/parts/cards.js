@@ -126,7 +126,11 @@ export function proposalCard(row, how = {}) {
     if (!node.isConnected && card) return stop();
     if (name.startsWith("proposal.") && data?.id === row.id) void load();
   });
-  const offConnection = onConnection(() => { if (card) drawFoot(); });
+  const offConnection = onConnection(() => {
+    if (!node.isConnected && card) return stop();
+    if (card) drawFoot();
+    return undefined;
+  });
   const stop = () => { offEvent(); offConnection(); };
   draw();
   void load();

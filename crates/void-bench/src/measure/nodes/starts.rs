@@ -13,7 +13,7 @@ use void_domain::catalogue::{Catalogue, Lockout};
 use void_testkit::Tethered;
 use void_testkit::processes::Signal;
 
-use super::{ask, here, token};
+use super::{ask, token, wait_for};
 use crate::Outcome;
 use crate::plan::Plan;
 use crate::servers::{Server, folder_in, own_program};
@@ -23,7 +23,6 @@ const NODE: &str = "n1";
 const ACTION: &str = "scale-web";
 /// The owner reads before they tap; by then the node waits again.
 const PAUSE: Duration = Duration::from_millis(100);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(super) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcome<Value> {
     let folder = folder_in(place)?;
@@ -36,9 +35,7 @@ pub(super) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
     let starts = folder.path().join("starts");
     write_list(folder.path(), &catalogue, &starts)?;
     let _node = node(&server, program, folder.path(), &token)?;
-    while here(&server).await? == 0 {
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
+    wait_for(&server, 1).await?;
     let mut times = Vec::new();
     for _ in 0..plan.node_starts {
         times.push(start(&server, &starts).await?);
