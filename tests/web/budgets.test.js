@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { browser, debuggerOf, openPage, PHONE, rewrite, say, settled } from "./browsers.js";
 import { demo, serve } from "./labs.js";
 import { Model } from "./models.js";
-import { sleep } from "./waiting.js";
+import { sleep, until } from "./waiting.js";
 
 const KB = 1024;
 const REQUESTS_MAX = 8;
@@ -118,6 +118,9 @@ describe("work", () => {
     await page.locator("main").getByRole("button", { name: say("chat.send") }).click();
     await page.getByText(say("chat.void")).first().waitFor({ timeout: 20_000 });
     const longest = Math.max(0, ...await page.evaluate(() => /** @type {any} */ (window).tasks));
+    // What measures sees a long task when there is one.
+    await page.evaluate(() => { const end = performance.now() + 90; setTimeout(() => { while (performance.now() < end + 90); }); });
+    await until("a long task is seen", () => page.evaluate(() => /** @type {any} */ (window).tasks.some((/** @type {number} */ took) => took > 80)));
     const reference = await referenceTask();
     t.diagnostic(`longest task ${Math.round(longest)} ms; of an almost empty page ${Math.round(reference)} ms`);
     assert.ok(longest <= Math.max(TASK_MS_MAX * NOISE, reference * NOISE), `${longest} ms`);
