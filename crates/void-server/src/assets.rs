@@ -29,6 +29,8 @@ pub(crate) use self::table::VERSION;
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; \
     frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types void";
+/// What a service worker fetches is judged by the policy of its own answer.
+const WORKER_POLICY: &str = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
 const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 /// Where the version goes in the files that name others.
 const MARK: &str = "VERSION";
@@ -71,6 +73,10 @@ pub(crate) fn serve(name: &str, keep: Keep, headers: &HeaderMap) -> Option<Respo
     set.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     if name.ends_with(".html") {
         guard_page(&mut response);
+    }
+    if name == "sw.js" {
+        let policy = HeaderValue::from_static(WORKER_POLICY);
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     Some(response)
 }

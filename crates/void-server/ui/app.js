@@ -47,7 +47,7 @@ async function begin() {
     home.fill(await get("/api/home"));
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return void signIn();
-    mount(app, el("div", { class: "alone" }, el("h1", {}, "Void"), cannotTell(error, () => void begin())));
+    mount(app, el("main", { class: "alone" }, el("h1", {}, "Void"), cannotTell(error, () => void begin())));
     return;
   }
   shell = frame();

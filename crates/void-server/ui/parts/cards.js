@@ -30,8 +30,10 @@ export function proposalCard(row, how = {}) {
   let card = null;
   /** @type {"rest" | "approve" | "reject" | "sending"} */
   let step = "rest";
-  /** @type {string | null} */
+  /** Why it could not be read. @type {string | null} */
   let problem = null;
+  /** Why the last decision was not taken. @type {string | null} */
+  let refusal = null;
   const head = el("div", { class: "row-line" });
   const heading = el(`h${how.level ?? 2}`);
   const body = el("div", { class: "stack" });
@@ -61,6 +63,7 @@ export function proposalCard(row, how = {}) {
   const drawFoot = () => {
     const parts = [];
     if (problem) parts.push(notice("problem", problem));
+    if (refusal) parts.push(notice("problem", refusal));
     if (row.status === "pending") parts.push(decision());
     else parts.push(...outcome(row, card));
     mount(foot, ...parts);
@@ -100,14 +103,14 @@ export function proposalCard(row, how = {}) {
   };
   /** @param {"approve" | "reject"} answer @param {string} [reason] */
   const send = async (answer, reason) => {
-    problem = null;
+    refusal = null;
     if (answer === "approve" && card?.needs_login && !(await confirmIdentity())) return go("rest", ".approve");
     go("sending");
     try {
       const sent = reason === undefined ? { decision: answer, digest: row.digest } : { decision: answer, digest: row.digest, reason };
       row = await post(`/api/proposals/${row.id}/decide?wait=0`, sent);
     } catch (error) {
-      problem = sentence(error);
+      refusal = sentence(error);
       if (error instanceof ApiError && error.row) row = error.row;
     }
     step = "rest";
@@ -126,9 +129,10 @@ export function proposalCard(row, how = {}) {
     if (!node.isConnected && card) return stop();
     if (name.startsWith("proposal.") && data?.id === row.id) void load();
   });
-  const offConnection = onConnection(() => {
+  const offConnection = onConnection(({ kind }) => {
     if (!node.isConnected && card) return stop();
-    if (card) drawFoot();
+    drawFoot();
+    if (kind === "live" && problem) void load();
     return undefined;
   });
   const stop = () => { offEvent(); offConnection(); };

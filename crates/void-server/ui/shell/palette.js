@@ -33,7 +33,6 @@ async function freeze() {
 
 export function openPalette() {
   if (document.querySelector("dialog.palette")) return;
-  const off = actions.watch(() => draw());
   let chosen = 0;
   /** @type {Entry[]} */
   let shown = [];
@@ -72,5 +71,6 @@ export function openPalette() {
   document.body.append(dialog);
   dialog.showModal();
   draw();
+  const off = actions.watch(draw);
   input.focus();
 }
