@@ -58,7 +58,7 @@ describe("keys", () => {
 
   test("j and k walk through the Inbox, Enter opens, and focus stays in the list while it changes", async () => {
     const { context, page } = await begin("inbox");
-    const links = page.locator("ul.list a");
+    const links = page.locator("main .rows a");
     await links.nth(2).waitFor();
     const at = () => links.evaluateAll((/** @type {Element[]} */ all) => all.indexOf(/** @type {Element} */ (document.activeElement)));
     const walked = [];

@@ -70,10 +70,10 @@ describe("offline and back", () => {
   });
 
   test("a card that could not be read says why, and not that there is no connection", async () => {
-    await agent("POST", "/api/actions/restart-nfs/run", { reason: "again" });
+    const asked = await agent("POST", "/api/actions/restart-nfs/run", { reason: "again" });
     const { context, page } = await openPage(lab);
     await page.route("**/card", (/** @type {any} */ route) => route.fulfill({ status: 500, json: { error: { code: "store_unavailable", message: "the store cannot be read" } } }));
-    await page.goto(`${lab.base}/#/home`);
+    await page.goto(`${lab.base}/#/inbox/${asked.action_row_id}`);
     await live(page, new RegExp(`^${say("live.live")}$`));
     await page.locator("article.approval").first().getByText("The store cannot be read.").waitFor();
     assert.equal(await page.getByText(say("card.not_connected"), { exact: true }).count(), 0);

@@ -76,7 +76,7 @@ describe("every page", () => {
         if (await blank.isVisible()) {
           await page.locator("main").getByText("Stop iVentoy (rehearsal)").first().click();
           await blank.waitFor({ state: "hidden" });
-          assert.ok(await page.locator("main .split > :first-child").isVisible(), `${place} at ${width} px: the list is still there`);
+          assert.ok(await page.locator("main :is(.split, .audit-split) > :first-child").isVisible(), `${place} at ${width} px: the list is still there`);
         }
         await context.close();
       }

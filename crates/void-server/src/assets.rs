@@ -76,7 +76,9 @@ pub(crate) fn serve(name: &str, keep: Keep, headers: &HeaderMap) -> Option<Respo
     }
     if name == "sw.js" {
         let policy = HeaderValue::from_static(WORKER_POLICY);
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     Some(response)
 }

@@ -52,7 +52,7 @@ async function begin() {
   }
   shell = frame();
   mount(app, shell.node);
-  startLive();
+  startLive(home.value.event);
   chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
   await open();
 }

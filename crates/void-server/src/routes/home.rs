@@ -4,10 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
+use void_control::proposals::ProposalKey;
 use void_control::{lab, notifications, proposals};
 
+use super::cards::{self, CardResponse};
 use super::freeze::FreezeResponse;
-use super::inbox::InboxResponse;
+use super::inbox::{InboxResponse, ItemResponse};
 use super::services::ServicesResponse;
 use super::session::WhoResponse;
 use super::status::StatusResponse;
@@ -20,13 +22,18 @@ use crate::wire::RowResponse;
 
 /// What ended lately, as far as the first page shows it.
 const RECENT_SHOWN: u32 = 12;
+const CARDS_SHOWN: usize = 3;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Home")]
 pub(crate) struct HomeResponse {
+    /// All events up to this one are in it; the stream goes on after it.
+    pub event: u64,
     pub who: WhoResponse,
     pub status: StatusResponse,
     pub inbox: InboxResponse,
+    /// The cards of what waits first.
+    pub cards: Vec<CardResponse>,
     pub services: ServicesResponse,
     pub freeze: FreezeResponse,
     /// What ended, newest first.
@@ -51,8 +58,17 @@ pub(crate) async fn show(
 ) -> Result<Json<HomeResponse>, ApiError> {
     let ctx = admitted.ctx.clone();
     let control = app.control();
+    let event = control.hub().last();
     let page = actions::PageQuery::default();
     let Json(inbox) = inbox::look(State(app.clone()), Caller(ctx.clone()), Query(page)).await?;
+    let mut cards = Vec::new();
+    for item in inbox.items.iter().take(CARDS_SHOWN) {
+        if let ItemResponse::Row(item) = item
+            && let Some(key) = ProposalKey::parse(&item.row.id)
+        {
+            cards.extend(cards::card(control, &ctx, key).await?);
+        }
+    }
     let Json(status) = status::show(State(app.clone()), Caller(ctx.clone())).await?;
     let Json(services) = services::list(State(app.clone()), Caller(ctx)).await;
     let Json(freeze) = freeze::show(State(app.clone())).await?;
@@ -61,6 +77,8 @@ pub(crate) async fn show(
     let told = notifications::list(control).await?;
     let by_a_person = |row: &RowResponse| row.tier == "risky" && row.status != "expired";
     Ok(Json(HomeResponse {
+        event,
+        cards,
         setup: SetupResponse {
             lab_connected: lab::is_connected(control) || !services.services.is_empty(),
             phone_paired: told.places.iter().any(|place| place.target.is_some()),

@@ -95,9 +95,9 @@ export class Resource {
       }));
     }
     let wasAway = false;
-    this.ends.push(onConnection(({ kind }) => {
+    this.ends.push(onConnection(({ kind, isFirst }) => {
       if (kind === "live" && wasAway) this.refresh();
-      wasAway = kind !== "live";
+      wasAway = kind !== "live" && !isFirst;
     }));
   }
 

@@ -4,7 +4,8 @@
 
 import { signedOut } from "./api.js";
 
-/** @typedef {{kind: "live"} | {kind: "connecting"} | {kind: "stale", since: string}} Connection */
+/** `isFirst`: there was none before, so nothing can have been missed. */
+/** @typedef {{kind: "live", isFirst?: boolean} | {kind: "connecting", isFirst?: boolean} | {kind: "stale", since: string, isFirst?: boolean}} Connection */
 /** @typedef {(event: {name: string, data: any}) => void} Listener */
 
 /** The server says something at least every 15 s. */
@@ -18,7 +19,7 @@ const listeners = new Set();
 /** @type {Set<(connection: Connection) => void>} */
 const watchers = new Set();
 /** @type {Connection} */
-let connection = { kind: "connecting" };
+let connection = { kind: "connecting", isFirst: true };
 /** @type {AbortController | null} */
 let stream = null;
 let lastId = "";
@@ -50,7 +51,9 @@ function change(next) {
   for (const watcher of watchers) watcher(next);
 }
 
-export function startLive() {
+/** @param {number} after the last event that what is shown already knows of */
+export function startLive(after) {
+  lastId = String(after);
   if (!started) {
     started = true;
     document.addEventListener("visibilitychange", () => {

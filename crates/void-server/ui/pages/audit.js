@@ -60,7 +60,7 @@ function whole(route, wide, seq) {
     },
     loaded: () => drawFoot(),
   });
-  const node = el("div", { class: "audit split audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
+  const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
   let isStopped = false;
 
   const open = async (/** @type {number} */ at = 0) => {

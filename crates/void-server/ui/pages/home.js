@@ -41,7 +41,7 @@ export function homePage() {
     mount(truth, blue(pose, 32), el("span", {}, words, " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))));
     const waiting = value.inbox.items;
     keyed(cards, waiting.slice(0, CARDS_MAX), (/** @type {any} */ item) => item.id ?? `join-${item.name}`,
-      (/** @type {any} */ item) => item.kind === "join" ? joinCard(item) : proposalCard(item, { isBrief: true }));
+      (/** @type {any} */ item) => item.kind === "join" ? joinCard(item) : proposalCard(item, { isBrief: true, card: value.cards.find((/** @type {any} */ card) => card.row.id === item.id) }));
     const total = value.inbox.counts.proposal + value.inbox.counts.join + value.inbox.counts.failure;
     mount(more, total > CARDS_MAX ? el("a", { href: "#/inbox" }, t("home.all_waiting", { n: total })) : null);
     const down = value.services.services.filter((/** @type {any} */ one) => one.status !== "up");

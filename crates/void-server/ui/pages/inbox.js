@@ -9,6 +9,11 @@ import { t } from "../lib/words.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, empty, loading } from "../parts/empties.js";
 import { statePill, tierPill } from "../parts/states.js";
+import { windowed } from "../parts/windows.js";
+
+/** Rows that come and go together, and how high one is before it was seen. */
+const CHUNK_ROWS = 50;
+const ROW_PX = 65;
 
 /** @typedef {{parts: string[], query: URLSearchParams}} Route */
 
@@ -19,7 +24,7 @@ const keyOf = (item) => item.id ?? `join-${item.name}`;
 export function inboxPage(route) {
   const chosen = route.parts[0];
   const isDone = chosen === "done";
-  const list = el("ul", { class: "list windowed", "aria-label": t(isDone ? "inbox.done" : "inbox.waiting") });
+  const list = el("div", { class: "list", role: "group", "aria-label": t(isDone ? "inbox.done" : "inbox.waiting") });
   const detail = el("div", { class: "detail" });
   const filters = el("div", { class: "row-line filters" });
   const foot = el("div", { class: "stack" });
@@ -44,9 +49,21 @@ export function inboxPage(route) {
       return;
     }
     list.hidden = false;
-    keyed(list, all, keyOf, rowNode);
+    chunks.show(Math.ceil(all.length / CHUNK_ROWS));
     mount(foot, next ? el("button", { type: "button", class: "button", onclick: () => void loadMore() }, t("inbox.more")) : null);
   };
+  const chunks = windowed(list, {
+    make: () => el("ul", { class: "rows" }),
+    draw: (chunk, index) => {
+      chunk.style.removeProperty("min-height");
+      keyed(chunk, shown().slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS), keyOf, rowNode);
+    },
+    blank: (chunk, height) => {
+      mount(chunk);
+      chunk.style.setProperty("min-height", `${height}px`);
+    },
+    guess: (index) => Math.min(CHUNK_ROWS, shown().length - index * CHUNK_ROWS) * ROW_PX,
+  });
   const drawFilters = () => {
     const names = [...new Set(items.map((item) => item.requested_by?.name).filter(Boolean))].sort();
     if (items.length < 4 && !tier && !agent) return mount(filters);
@@ -92,7 +109,7 @@ export function inboxPage(route) {
   });
   if (isOpen && chosen) void showDetail(detail, chosen);
   else mount(detail, el("p", { class: "muted choose" }, t("inbox.choose")));
-  return { node, title: t("nav.inbox"), stop: off, keys: inboxKeys(list, detail) };
+  return { node, title: t("nav.inbox"), stop: () => { off(); chunks.stop(); }, keys: inboxKeys(list, detail) };
 }
 
 /** @param {boolean} isDone */

@@ -21,13 +21,13 @@ const REASONS = ["not_now", "wrong_target", "myself"];
 /**
  * A proposal's card. `level` is the heading's.
  * @param {any} row
- * @param {{level?: 1 | 2 | 3, isBrief?: boolean}} [how]
+ * @param {{level?: 1 | 2 | 3, isBrief?: boolean, card?: any}} [how] `card`: what the server said just now
  * @returns {CardNode}
  */
 export function proposalCard(row, how = {}) {
   const node = /** @type {CardNode} */ (el("article", { class: "card approval", "aria-label": row.label }));
   /** What the server said beside the row. @type {any} */
-  let card = null;
+  let card = how.card ?? null;
   /** @type {"rest" | "approve" | "reject" | "sending"} */
   let step = "rest";
   /** Why it could not be read. @type {string | null} */
@@ -125,19 +125,26 @@ export function proposalCard(row, how = {}) {
   node.ask = (answer) => {
     if (row.status === "pending" && card && isLive()) go(answer, answer === "approve" ? ".back" : ".reason");
   };
-  const offEvent = onEvent(({ name, data }) => {
-    if (!node.isConnected && card) return stop();
-    if (name.startsWith("proposal.") && data?.id === row.id) void load();
-  });
-  const offConnection = onConnection(({ kind }) => {
-    if (!node.isConnected && card) return stop();
+  /** Whether it was in the page and is no more. */
+  let wasShown = false;
+  const isGone = () => {
+    wasShown ||= node.isConnected;
+    return wasShown && !node.isConnected;
+  };
+  /** @type {Array<() => void>} */
+  const ends = [];
+  const stop = () => { for (const end of ends.splice(0)) end(); };
+  ends.push(onEvent(({ name, data }) => {
+    if (isGone()) stop();
+    else if (name.startsWith("proposal.") && data?.id === row.id) void load();
+  }), onConnection(({ kind }) => {
+    if (isGone()) return stop();
     drawFoot();
     if (kind === "live" && problem) void load();
     return undefined;
-  });
-  const stop = () => { offEvent(); offConnection(); };
+  }));
   draw();
-  void load();
+  if (!card) void load();
   return node;
 }
 

@@ -17,6 +17,14 @@ async fn one_answer_is_what_the_single_ones_say() {
     let home = session.get("/api/home").await.ok();
     assert_eq!(home["who"], session.get("/api/session").await.ok());
     assert_eq!(home["inbox"], session.get("/api/inbox").await.ok());
+    assert_eq!(home["cards"].as_array().unwrap().len(), 1);
+    let waiting = home["inbox"]["items"][0]["id"].as_str().unwrap();
+    let card = session
+        .get(&format!("/api/proposals/{waiting}/card"))
+        .await
+        .ok();
+    assert_eq!(home["cards"][0], card);
+    assert!(home["event"].as_u64().unwrap() > 0);
     assert_eq!(home["freeze"], session.get("/api/freeze").await.ok());
     assert_eq!(home["status"]["waiting"], 1);
     let recent = session.get("/api/actions/recent?limit=12").await.ok();
