@@ -69,12 +69,12 @@ function worry(service) {
 
 /** @param {any} service */
 function serviceRow(service) {
-  return el("li", {}, el("a", { href: `#/lab/services/${service.id}` }, el("span", { class: "grow wrap" }, service.label), el("span", { class: "muted small" }, time(service.checked_at)), healthPill(service)));
+  return el("li", {}, el("a", { href: `#/lab/services/${service.id}` }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, service.label), el("span", { class: "muted small" }, time(service.checked_at))), healthPill(service)));
 }
 
 /** @param {any} row */
 function changeRow(row) {
-  return el("li", {}, el("a", { href: `#/inbox/${row.id}` }, el("span", { class: "grow wrap" }, row.label), el("span", { class: "muted small" }, time(row.resolved_at)), statePill(row)));
+  return el("li", {}, el("a", { href: `#/inbox/${row.id}` }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, row.label), el("span", { class: "muted small" }, time(row.resolved_at))), statePill(row)));
 }
 
 /** Gone when all is done. @param {Record<string, boolean>} done */
