@@ -12,7 +12,8 @@ use void_domain::ids::{ConversationId, MessageId, ProposalId};
 use void_domain::limits;
 use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, conversations, events, proposals};
+use void_store::conversations::Summary;
+use void_store::{Page, StoreError, Tx, conversations, events, proposals};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -79,6 +80,22 @@ async fn newest_with(control: &Control, agent: &str) -> Result<Option<Conversati
     control
         .store
         .read(move |tx| Box::pin(async move { conversations::newest_with(tx, &agent).await }))
+        .await
+}
+
+/// Conversations with an agent in which something was said, newest first.
+pub async fn list_with(
+    control: &Control,
+    agent: &str,
+    cursor: Option<ConversationId>,
+    limit: u32,
+) -> Result<Page<Summary>, StoreError> {
+    let agent = agent.to_owned();
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move { conversations::list_with(tx, &agent, cursor, limit).await })
+        })
         .await
 }
 

@@ -768,6 +768,17 @@ pub static ROUTES: &[Route] = &[
         handler: || get(agents::conversation),
     },
     Route {
+        method: "GET",
+        path: "/api/agents/{slug}/conversations",
+        access: Access::Owner,
+        operation: "listConversations",
+        summary: "Conversations with an agent in which something was said, newest first",
+        query: &[CURSOR, LIMIT],
+        request: None,
+        response: json::<agents::ConversationsResponse>(),
+        handler: || get(agents::conversations_with),
+    },
+    Route {
         method: "POST",
         path: "/api/agents/{slug}/conversation",
         access: Access::Owner,

@@ -10,7 +10,7 @@ use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Row, int, values};
+use crate::values::{Page, Row, int, values};
 
 macro_rules! message_columns {
     () => {
@@ -45,6 +45,44 @@ pub async fn newest_with(tx: &mut Tx, agent: &str) -> Result<Option<Conversation
         ORDER BY id DESC LIMIT 1";
     let row = tx.one("conversations", sql, values![agent]).await?;
     row.as_ref().map(conversation).transpose()
+}
+
+/// A conversation in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    pub id: ConversationId,
+    pub created_at: Timestamp,
+    pub message_count: u64,
+    pub last_at: Timestamp,
+    /// How it begins.
+    pub words: String,
+}
+
+/// Conversations with an agent in which something was said, newest first.
+pub async fn list_with(
+    tx: &mut Tx,
+    agent: &str,
+    cursor: Option<ConversationId>,
+    limit: u32,
+) -> Result<Page<Summary>, StoreError> {
+    let sql = "SELECT c.id, c.created_at, COUNT(m.id), MAX(m.at), \
+        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id AND first.seq = 1) \
+        FROM conversations c JOIN messages m ON m.conversation_id = c.id \
+        WHERE c.agent = $1 AND c.id < $2 GROUP BY c.id, c.created_at ORDER BY c.id DESC LIMIT $3";
+    let before = cursor.map_or_else(|| "g".to_owned(), |id| id.to_string());
+    let values = values![agent, before, i64::from(limit) + 1];
+    let rows = tx.all("conversations", sql, values).await?;
+    let summary = |row: &Row| {
+        Ok(Summary {
+            id: row.parsed(0, |text| text.parse().ok())?,
+            created_at: row.time(1)?,
+            message_count: row.count(2)?,
+            last_at: row.time(3)?,
+            words: row.opt_text(4)?.unwrap_or_default().to_owned(),
+        })
+    };
+    let items = rows.iter().map(summary).collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(Page::from_surplus(items, limit as usize, |one| one.id.to_string()))
 }
 
 fn conversation(row: &Row) -> Result<Conversation, StoreError> {

@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 use void_agent::agents::Agent;
 use void_control::{Ctx, conversations};
 use void_domain::capabilities::{Capabilities, Capability};
+use void_domain::ids::ConversationId;
 use void_domain::limits::PAGE_ROWS_DEFAULT;
 
+use super::actions::PageQuery;
 use super::conversations::{MessageResponse, Place, page, turn_error};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::requests::{Body, Caller, Segment};
+use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, Seen};
 
 const LITTLE_BLUE: &str = "little-blue";
@@ -128,6 +130,50 @@ async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationRespo
     let current = conversations::current(app.control(), ctx, agent.persona.slug);
     let place = Place::from(current.await.map_err(turn_error)?);
     Ok(Json(ConversationResponse::new(app, agent, place).await?))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConversationsResponse {
+    pub conversations: Vec<SummaryResponse>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConversationSummary")]
+pub(crate) struct SummaryResponse {
+    pub conversation_id: String,
+    pub created_at: String,
+    pub last_at: String,
+    pub messages: u64,
+    /// How it begins.
+    pub words: String,
+}
+
+/// Those in which something was said, newest first.
+pub(crate) async fn conversations_with(
+    State(app): State<App>,
+    Segment(slug): Segment,
+    Query(page): Query<PageQuery>,
+) -> Result<Json<ConversationsResponse>, ApiError> {
+    let agent = find(&app, &slug)?;
+    let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
+    let limit = page_rows(page.limit)?;
+    let found =
+        conversations::list_with(app.control(), agent.persona.slug, cursor, limit).await?;
+    Ok(Json(ConversationsResponse {
+        conversations: found
+            .items
+            .into_iter()
+            .map(|one| SummaryResponse {
+                conversation_id: one.id.to_string(),
+                created_at: one.created_at.to_string(),
+                last_at: one.last_at.to_string(),
+                messages: one.message_count,
+                words: one.words,
+            })
+            .collect(),
+        next: found.next,
+    }))
 }
 
 /// Begins a new conversation; the older ones stay.

@@ -86,6 +86,7 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         "pollNode" => ("/api/node/poll".to_owned(), Some(json!({})), 422),
         "reportNode" => ("/api/node/report".to_owned(), Some(json!({})), 200),
         "getService" => ("/api/services/no-such".to_owned(), None, 404),
+        "listConversations" => ("/api/agents/no-such/conversations".to_owned(), None, 404),
         "getAgentConversation" | "beginAgentConversation" => {
             ("/api/agents/no-such/conversation".to_owned(), None, 404)
         }

@@ -259,6 +259,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", "/api/lab".into(), None),
         ("GET", "/api/agents".into(), None),
         ("GET", "/api/agents/sentinel/conversation".into(), None),
+        ("GET", "/api/agents/sentinel/conversations".into(), None),
         ("POST", "/api/agents/sentinel/conversation".into(), None),
         ("GET", "/api/little-blue".into(), None),
         (

@@ -15,7 +15,7 @@ import { announcer } from "./announcer.js";
 import { stepPhrase } from "./chips.js";
 import { composer } from "./composer.js";
 import { onPlace } from "./context.js";
-import { historySheet, rememberTalk } from "./history.js";
+import { historySheet } from "./history.js";
 import { messageNode } from "./messages.js";
 import { talkWith } from "./talks.js";
 
@@ -116,7 +116,6 @@ export function chatView() {
   const beginAnew = async () => {
     if (!isLive()) return toast(t("chat.not_connected"), { isProblem: true });
     try {
-      rememberTalk(talk);
       await talk.beginAnew();
       writing.focus();
     } catch (error) {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use void_testkit::models::{Format, ModelServer, Script};
 
-use crate::apps::Setup;
+use crate::apps::{Engine, Setup};
 use crate::talks::{Turn, agents};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,4 +70,43 @@ async fn agents_are_listed_with_brain_rights_and_budget() {
         owner.get("/api/agents").await.ok()["agents"][0]["withdrawn"],
         true
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversations_in_which_something_was_said_are_found_again() {
+    for engine in Engine::both().await {
+        let scripts = ["one", "two", "three"].map(Script::says);
+        let model = ModelServer::start(Format::Anthropic, scripts);
+        let setup = Setup {
+            agents: agents(&model),
+            engine,
+            ..Setup::default()
+        };
+        let app = setup.start().await;
+        let owner = app.owner();
+        let path = "/api/agents/little-blue/conversations";
+        assert_eq!(owner.get(path).await.ok(), json!({"conversations": [], "next": null}));
+        for words in ["first", "second", "third"] {
+            owner.post_nothing("/api/agents/little-blue/conversation").await.ok();
+            Turn::say(&owner, words).await.rest().await;
+        }
+        // One that nobody has said anything in is not worth coming back to.
+        owner.post_nothing("/api/agents/little-blue/conversation").await.ok();
+        let listed = owner.get(path).await.ok();
+        let words: Vec<&str> = listed["conversations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["words"].as_str().unwrap())
+            .collect();
+        assert_eq!(words, ["third", "second", "first"]);
+        assert_eq!(listed["conversations"][0]["messages"], 2);
+        let first = owner.get(&format!("{path}?limit=2")).await.ok();
+        let next = first["next"].as_str().unwrap();
+        let rest = owner.get(&format!("{path}?limit=2&cursor={next}")).await.ok();
+        assert_eq!(rest["conversations"], json!([listed["conversations"][2]]));
+        assert_eq!(rest["next"], json!(null));
+        let empty = owner.get("/api/agents/sentinel/conversations").await.ok();
+        assert_eq!(empty["conversations"], json!([]));
+    }
 }
