@@ -5,13 +5,13 @@ export const ADDRESS_MAX = 2048;
 /** Brackets within an address. */
 const BRACKETS_MAX = 32;
 
-/** They turn the reading order around. */
-const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
+/** They turn the reading order around, show as nothing, or only choose between two drawings of a sign. */
+const UNSEEN_MARKS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g;
 /** @type {Record<string, string>} */
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", hellip: "…", ndash: "–", mdash: "—" };
 
-/** A text without what turns its reading order around. @param {string} text */
-export const cleanMarkdown = (text) => text.replace(/\r/g, "").replace(DIRECTION_MARKS, "");
+/** A text without marks that nobody sees. @param {string} text */
+export const cleanMarkdown = (text) => text.replace(/\r/g, "").replace(UNSEEN_MARKS, "");
 
 /**
  * A whole address of the web, of a mailbox, or of this page, without anything that browsers strip or rewrite.
@@ -89,5 +89,5 @@ export function entityMeant(found) {
   if (name) return ENTITIES[name] ?? "";
   const code = decimal ? Number.parseInt(decimal, 10) : Number.parseInt(hex ?? "", 16);
   const isLetter = code >= 32 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) && !(code >= 0x7f && code < 0xa0);
-  return isLetter ? String.fromCodePoint(code).replace(DIRECTION_MARKS, "\ufffd") : "\ufffd";
+  return isLetter ? String.fromCodePoint(code).replace(UNSEEN_MARKS, "\ufffd") : "\ufffd";
 }

@@ -154,7 +154,7 @@ export function proposalCard(row, how = {}) {
  * @param {boolean} isBrief
  */
 function facts(row, card, isBrief) {
-  const why = el("blockquote", { class: "why" }, el("p", {}, row.reason ?? t("card.no_reason")),
+  const why = el("blockquote", { class: "why" }, el("p", { tabIndex: (row.reason?.length ?? 0) > 300 ? 0 : -1 }, row.reason ?? t("card.no_reason")),
     el("footer", { class: "muted small" }, t("card.words_of", { name: row.requested_by.name })));
   if (!card) return [why];
   /** @type {[string, any][]} */
