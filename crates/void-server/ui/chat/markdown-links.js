@@ -5,8 +5,8 @@ export const ADDRESS_MAX = 2048;
 /** Brackets within an address. */
 const BRACKETS_MAX = 32;
 
-/** They turn the reading order around, show as nothing, or only choose between two drawings of a sign. */
-const UNSEEN_MARKS = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g;
+/** They turn the reading order around, or only choose how a sign is drawn. */
+const UNSEEN_MARKS = /[\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})/gu;
 /** @type {Record<string, string>} */
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", hellip: "…", ndash: "–", mdash: "—" };
 
