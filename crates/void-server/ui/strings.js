@@ -125,6 +125,9 @@ export const STRINGS = {
   // Home
   "home.services": "Services",
   "home.changed": "What happened",
+  "home.since": { one: "{n} thing since your last visit", other: "{n} things since your last visit" },
+  "home.since_nothing": "Nothing since your last visit",
+  "home.new": "new",
   "home.seen": "Seen",
   "home.all_waiting": { one: "See all", other: "See all {n} that wait" },
   "home.no_services": "No service is watched yet. Write services.json and start again.",

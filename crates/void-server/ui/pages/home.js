@@ -12,6 +12,9 @@ import { cannotTell, loading } from "../parts/empties.js";
 import { healthPill, statePill } from "../parts/states.js";
 
 const CARDS_MAX = 3;
+/** When somebody was last here, as it was when this page began. */
+const LAST_VISIT = localStorage.getItem("last-visit") ?? "";
+addEventListener("pagehide", () => localStorage.setItem("last-visit", new Date().toISOString()));
 
 export function homePage() {
   const truth = el("p", { class: "truth-line" });
@@ -20,6 +23,7 @@ export function homePage() {
   const worries = el("div", { class: "stack" });
   const checklist = el("div");
   const changed = el("ul", { class: "list" });
+  const since = el("p", { class: "muted small" });
   const services = el("ul", { class: "list" });
   const node = el("div", { class: "stack" }, loading());
   const whole = el("div", { class: "stack" }, truth,
@@ -27,7 +31,7 @@ export function homePage() {
       el("div", { class: "stack" }, cards, more, worries, checklist),
       el("div", { class: "stack" },
         el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services),
-        el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), changed))));
+        el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed))));
 
   const draw = () => {
     const { value, error } = home;
@@ -49,6 +53,8 @@ export function homePage() {
     mount(checklist, setup(value.setup));
     if (value.services.services.length === 0) mount(services, el("li", {}, el("div", { class: "item muted" }, t("home.no_services"))));
     else keyed(services, value.services.services, (/** @type {any} */ one) => one.id, serviceRow);
+    const fresh = value.recent.filter(isNew).length;
+    mount(since, LAST_VISIT ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null, " ", LAST_VISIT ? time(LAST_VISIT) : null);
     if (value.recent.length === 0) mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
     else keyed(changed, value.recent.slice(0, 8), (/** @type {any} */ row) => row.id, changeRow);
   };
@@ -73,8 +79,11 @@ function serviceRow(service) {
 }
 
 /** @param {any} row */
+const isNew = (row) => LAST_VISIT !== "" && Date.parse(row.resolved_at) > Date.parse(LAST_VISIT);
+
+/** @param {any} row */
 function changeRow(row) {
-  return el("li", {}, el("a", { href: `#/inbox/${row.id}` }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, row.label), el("span", { class: "muted small" }, time(row.resolved_at))), statePill(row)));
+  return el("li", {}, el("a", { href: `#/inbox/${row.id}` }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, row.label), el("span", { class: "muted small" }, time(row.resolved_at), isNew(row) ? [" · ", el("strong", {}, t("home.new"))] : null)), statePill(row)));
 }
 
 /** Gone when all is done. @param {Record<string, boolean>} done */
