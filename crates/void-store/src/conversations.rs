@@ -81,8 +81,13 @@ pub async fn list_with(
             words: row.opt_text(4)?.unwrap_or_default().to_owned(),
         })
     };
-    let items = rows.iter().map(summary).collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(Page::from_surplus(items, limit as usize, |one| one.id.to_string()))
+    let items = rows
+        .iter()
+        .map(summary)
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(Page::from_surplus(items, limit as usize, |one| {
+        one.id.to_string()
+    }))
 }
 
 fn conversation(row: &Row) -> Result<Conversation, StoreError> {

@@ -31,7 +31,9 @@ fn number(results: &Value, pointer: &str) -> f64 {
     found.unwrap_or_else(|| panic!("{pointer} is missing in {results}"))
 }
 
+/// A minute and a half: in the deep run, and before a measurement.
 #[test]
+#[cfg_attr(not(feature = "deep"), ignore = "deep run")]
 fn every_measurement_has_its_numbers_and_the_rows_match_the_answers() {
     let folder = tempfile::tempdir().unwrap();
     let results = bench(&folder.path().join("bench.json"), &["--deep"]);

@@ -158,8 +158,7 @@ pub(crate) async fn conversations_with(
     let agent = find(&app, &slug)?;
     let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
     let limit = page_rows(page.limit)?;
-    let found =
-        conversations::list_with(app.control(), agent.persona.slug, cursor, limit).await?;
+    let found = conversations::list_with(app.control(), agent.persona.slug, cursor, limit).await?;
     Ok(Json(ConversationsResponse {
         conversations: found
             .items

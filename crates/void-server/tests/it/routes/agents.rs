@@ -85,13 +85,22 @@ async fn conversations_in_which_something_was_said_are_found_again() {
         let app = setup.start().await;
         let owner = app.owner();
         let path = "/api/agents/little-blue/conversations";
-        assert_eq!(owner.get(path).await.ok(), json!({"conversations": [], "next": null}));
+        assert_eq!(
+            owner.get(path).await.ok(),
+            json!({"conversations": [], "next": null})
+        );
         for words in ["first", "second", "third"] {
-            owner.post_nothing("/api/agents/little-blue/conversation").await.ok();
+            owner
+                .post_nothing("/api/agents/little-blue/conversation")
+                .await
+                .ok();
             Turn::say(&owner, words).await.rest().await;
         }
         // One that nobody has said anything in is not worth coming back to.
-        owner.post_nothing("/api/agents/little-blue/conversation").await.ok();
+        owner
+            .post_nothing("/api/agents/little-blue/conversation")
+            .await
+            .ok();
         let listed = owner.get(path).await.ok();
         let words: Vec<&str> = listed["conversations"]
             .as_array()
@@ -103,7 +112,10 @@ async fn conversations_in_which_something_was_said_are_found_again() {
         assert_eq!(listed["conversations"][0]["messages"], 2);
         let first = owner.get(&format!("{path}?limit=2")).await.ok();
         let next = first["next"].as_str().unwrap();
-        let rest = owner.get(&format!("{path}?limit=2&cursor={next}")).await.ok();
+        let rest = owner
+            .get(&format!("{path}?limit=2&cursor={next}"))
+            .await
+            .ok();
         assert_eq!(rest["conversations"], json!([listed["conversations"][2]]));
         assert_eq!(rest["next"], json!(null));
         let empty = owner.get("/api/agents/sentinel/conversations").await.ok();
