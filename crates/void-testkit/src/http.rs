@@ -2,16 +2,16 @@
 //! or after the effect, because that is when programs show what they are made of.
 
 use std::future::Future;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::listening::Listening;
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -51,49 +51,25 @@ pub(crate) type Handler =
     dyn Fn(Request) -> Pin<Box<dyn Future<Output = Reply> + Send>> + Send + Sync;
 
 pub(crate) struct HttpServer {
-    address: SocketAddr,
+    listening: Listening,
     down: Arc<AtomicBool>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl HttpServer {
     /// On this port, or on a free one for 0.
     pub(crate) fn start(port: u16, handler: Arc<Handler>) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", port)).expect("a free port");
-        listener
-            .set_nonblocking(true)
-            .expect("a socket that does not block");
-        let address = listener.local_addr().expect("an address");
         let down = Arc::new(AtomicBool::new(false));
-        let (stop, stopped) = oneshot::channel();
         let is_down = Arc::clone(&down);
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime");
-            runtime.block_on(async {
-                tokio::select! {
-                    () = accept(listener, handler, is_down) => {}
-                    _ = stopped => {}
-                }
-            });
-        });
-        Self {
-            address,
-            down,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        let listening = Listening::start(port, |listener| accept(listener, handler, is_down));
+        Self { listening, down }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.listening.address)
     }
 
     pub(crate) const fn address(&self) -> SocketAddr {
-        self.address
+        self.listening.address
     }
 
     /// While down, everybody is hung up on.
@@ -102,17 +78,7 @@ impl HttpServer {
     }
 }
 
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 async fn accept(listener: TcpListener, handler: Arc<Handler>, down: Arc<AtomicBool>) {
-    let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
     while let Ok((stream, _)) = listener.accept().await {
         let (handler, down) = (Arc::clone(&handler), Arc::clone(&down));
         tokio::spawn(async move {

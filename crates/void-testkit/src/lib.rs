@@ -12,6 +12,7 @@
 pub mod authenticators;
 pub mod claude;
 pub mod http;
+mod listening;
 pub mod models;
 mod postgres;
 pub mod processes;

@@ -19,13 +19,13 @@ mod rules;
 mod scripts;
 
 use std::collections::VecDeque;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 use serde_json::Value;
-use tokio::sync::oneshot;
+
+use crate::listening::Listening;
 
 pub use self::heard::{heard, offered_tools};
 pub use self::scripts::Script;
@@ -78,9 +78,7 @@ impl Format {
 
 pub struct ModelServer {
     shared: Arc<Shared>,
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    listening: Listening,
 }
 
 type Respond = Box<dyn Fn(&Value) -> Script + Send + Sync>;
@@ -109,11 +107,6 @@ impl ModelServer {
         format: Format,
         respond: impl Fn(&Value) -> Script + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-        listener
-            .set_nonblocking(true)
-            .expect("a socket that does not block");
-        let address = listener.local_addr().expect("an address");
         let shared = Arc::new(Shared {
             format,
             respond: Box::new(respond),
@@ -121,38 +114,21 @@ impl ModelServer {
             connections: AtomicUsize::new(0),
             hangups: AtomicUsize::new(0),
         });
-        let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime");
-            runtime.block_on(async {
-                tokio::select! {
-                    () = connections::serve(listener, served) => {}
-                    _ = stopped => {}
-                }
-            });
-        });
-        Self {
-            shared,
-            address,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        let listening = Listening::start(0, |listener| connections::serve(listener, served));
+        Self { shared, listening }
     }
 
     /// The base address that a brain of this format takes.
     pub fn base_url(&self) -> String {
         match self.shared.format {
-            Format::Anthropic | Format::Ollama => format!("http://{}", self.address),
-            Format::OpenAi => format!("http://{}/v1", self.address),
+            Format::Anthropic | Format::Ollama => format!("http://{}", self.listening.address),
+            Format::OpenAi => format!("http://{}/v1", self.listening.address),
         }
     }
 
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listening.address
     }
 
     /// Everything it was sent, in order: `{"method", "path", "headers", "body"}`, header names in
@@ -176,15 +152,6 @@ impl ModelServer {
     /// How often the other side closed the connection before its answer was over.
     pub fn hangups(&self) -> usize {
         self.shared.hangups.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for ModelServer {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 

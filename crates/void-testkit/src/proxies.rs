@@ -1,56 +1,31 @@
 //! An HTTP proxy on a socket of its own. Whatever host it is asked for, it goes to the one server that the test
 //! gave it, so only what came through it can arrive there; and it remembers what it saw.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::http::{Request, read_request};
+use crate::listening::Listening;
 
 pub struct Proxy {
-    address: SocketAddr,
+    listening: Listening,
     seen: Arc<Mutex<Vec<String>>>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Proxy {
     /// In front of `to`.
     pub fn start(to: SocketAddr) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        listener
-            .set_nonblocking(true)
-            .expect("a socket that does not block");
-        let address = listener.local_addr().expect("an address");
         let seen = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&seen);
-        let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime");
-            runtime.block_on(async {
-                tokio::select! {
-                    () = accept(listener, to, noted) => {}
-                    _ = stopped => {}
-                }
-            });
-        });
-        Self {
-            address,
-            seen,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        let listening = Listening::start(0, move |listener| accept(listener, to, noted));
+        Self { listening, seen }
     }
 
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.listening.address)
     }
 
     /// What it was asked for, method and address each.
@@ -60,17 +35,7 @@ impl Proxy {
     }
 }
 
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 async fn accept(listener: TcpListener, to: SocketAddr, seen: Arc<Mutex<Vec<String>>>) {
-    let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
     while let Ok((stream, _)) = listener.accept().await {
         tokio::spawn(pass_on(stream, to, Arc::clone(&seen)));
     }

@@ -1,20 +1,21 @@
 //! TLS in front of a server that speaks plain HTTP, with certificates of an authority that this made. It can turn
 //! into somebody else's server, and then counts the bytes that anybody trusted it with.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::io::AsyncReadExt as _;
-use tokio::net::TcpStream;
-use tokio::sync::{oneshot, watch};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use void_domain::digests::Digest;
+
+use crate::listening::Listening;
 
 /// A certificate for this machine, and who signed it.
 pub struct Identity {
@@ -71,23 +72,15 @@ enum Answering {
 }
 
 pub struct TlsFront {
-    address: SocketAddr,
+    listening: Listening,
     answering: watch::Sender<Answering>,
     stolen: Arc<AtomicU64>,
     refusals: Arc<Mutex<Vec<String>>>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl TlsFront {
     pub fn start(to: SocketAddr, identity: &Identity) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        listener
-            .set_nonblocking(true)
-            .expect("a socket that does not block");
-        let address = listener.local_addr().expect("an address");
         let answering = watch::Sender::new(Answering::Server(Arc::clone(&identity.config)));
-        let (stop, stopped) = oneshot::channel();
         let front = Front {
             to,
             answering: answering.subscribe(),
@@ -95,30 +88,17 @@ impl TlsFront {
             refusals: Arc::default(),
         };
         let (stolen, refusals) = (Arc::clone(&front.stolen), Arc::clone(&front.refusals));
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime");
-            runtime.block_on(async {
-                tokio::select! {
-                    () = front.accept(listener) => {}
-                    _ = stopped => {}
-                }
-            });
-        });
+        let listening = Listening::start(0, |listener| front.accept(listener));
         Self {
-            address,
+            listening,
             answering,
             stolen,
             refusals,
-            stop: Some(stop),
-            thread: Some(thread),
         }
     }
 
     pub fn url(&self) -> String {
-        format!("https://localhost:{}", self.address.port())
+        format!("https://localhost:{}", self.listening.address.port())
     }
 
     /// From now on somebody else answers here; open connections end.
@@ -144,15 +124,6 @@ impl TlsFront {
     }
 }
 
-impl Drop for TlsFront {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 #[derive(Clone)]
 struct Front {
     to: SocketAddr,
@@ -163,7 +134,6 @@ struct Front {
 
 impl Front {
     async fn accept(self, listener: TcpListener) {
-        let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
         while let Ok((stream, _)) = listener.accept().await {
             let mut front = self.clone();
             tokio::spawn(async move {

@@ -1,13 +1,12 @@
 //! HTTP/1.1 by hand, because faults happen below what a library lets one do.
 
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 use super::scripts::{Output, Refusal, Script, Writing};
 use super::{Format, Shared, lock, rules};
@@ -17,7 +16,6 @@ use crate::http::read_request;
 struct HungUp;
 
 pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
-    let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
     while let Ok((stream, _)) = listener.accept().await {
         shared.connections.fetch_add(1, Ordering::SeqCst);
         let shared = Arc::clone(&shared);
