@@ -98,7 +98,9 @@ async fn guarded(
     request: Request,
     next: Next,
 ) -> Response {
-    match access::admit(&app, route, request).await {
+    // Asking the store takes room that a request which waits (a node's, a stream's) gives back.
+    let admitted = Box::pin(access::admit(&app, route, request)).await;
+    match admitted {
         Ok((request, kept)) => {
             let mut response = next.run(request).await;
             if let Some(cookie) = kept {

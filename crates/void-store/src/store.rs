@@ -99,7 +99,8 @@ impl Store {
     {
         match &self.readers {
             Readers::Sqlite(readers) => readers.read(body).await,
-            Readers::Postgres(readers) => readers.read(body).await,
+            // Large, and part of every request's future otherwise, also of those that wait for long.
+            Readers::Postgres(readers) => Box::pin(readers.read(body)).await,
         }
     }
 
