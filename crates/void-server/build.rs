@@ -31,6 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     if is_release {
         println!("cargo::rerun-if-changed={}", root.display());
     }
+    let strings = root.join("strings.js");
+    println!("cargo::rerun-if-changed={}", strings.display());
+    fs::write(
+        out.join("link_words.rs"),
+        link_words(&fs::read_to_string(strings)?)?,
+    )?;
     let files = pack::pack(&root)?;
     let mut hash = Sha256::new();
     let mut table = String::from("pub(super) static FILES: &[File] = &[\n");
@@ -56,6 +62,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(table, "];\npub(crate) const VERSION: &str = {version:?};")?;
     fs::write(out.join("assets.rs"), table)?;
     Ok(())
+}
+
+/// The sentences that the server writes itself, as constants: `"link.why": "Why",` is `WHY`. Both languages
+/// write such a text the same way.
+fn link_words(strings: &str) -> Result<String, std::fmt::Error> {
+    let mut words = String::new();
+    for line in strings.lines() {
+        let entry = line.trim().strip_prefix("\"link.");
+        if let Some((key, text)) = entry.and_then(|entry| entry.split_once("\": ")) {
+            let (name, text) = (key.to_uppercase(), text.trim_end_matches(','));
+            writeln!(words, "pub(super) const {name}: &str = {text};")?;
+        }
+    }
+    Ok(words)
 }
 
 fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {

@@ -222,6 +222,10 @@ pub struct Outcome {
     pub refused: Option<(String, String)>,
     /// Where foreign content in the value comes from.
     pub foreign: Option<String>,
+    /// The proposal that was made or asked about.
+    pub proposal: Option<ProposalId>,
+    /// A wish that was turned down at once, whether or not it became a proposal.
+    pub is_denied: bool,
 }
 
 impl Outcome {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use void_channels::GuestStatus;
+use void_domain::catalogue::{Action, ActionKind};
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::services::{
     Answer, Bad, Check, Health, Monitor, Place, Reading, Service, ServiceId, Services, Standing,
@@ -110,6 +111,42 @@ pub fn list(control: &Control) -> Vec<ServiceView> {
 pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
     let watched = control.watch.get(id)?;
     Some(view(watched, control.clock.now()))
+}
+
+/// What tells whether an action is called for: the service that its check looks at, and whatever is known
+/// to run on its target.
+pub fn about(control: &Control, action: &Action) -> Vec<ServiceView> {
+    let is_checked = |service: &Service| action.verify.as_deref() == Some(service.id.as_str());
+    let is_there = |service: &Service| match (&action.kind, &service.place) {
+        (
+            ActionKind::GuestPower { node, vmid, .. },
+            Some(Place::Guest {
+                node: at,
+                vmid: guest,
+            }),
+        ) => node == at && vmid == guest,
+        (
+            ActionKind::ServiceRestart {
+                host,
+                service: unit,
+            },
+            Some(Place::Host(at)),
+        ) => host.as_str() == at && unit == service.id.as_str(),
+        (
+            ActionKind::OnNode {
+                node,
+                service: unit,
+                ..
+            },
+            Some(Place::Host(at)),
+        ) => node == at && unit == service.id.as_str(),
+        _ => false,
+    };
+    let mut found = list(control);
+    found.retain(|view| is_checked(&view.service) || is_there(&view.service));
+    // What it is about comes first.
+    found.sort_by_key(|view| !is_checked(&view.service));
+    found
 }
 
 fn view(watched: &Watched, now: Timestamp) -> ServiceView {

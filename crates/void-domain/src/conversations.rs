@@ -108,8 +108,16 @@ impl TurnState {
 pub struct Step {
     pub tool: String,
     pub args_summary: String,
-    /// `ok` or `error`.
+    /// `ok`, `denied` (a wish that was refused) or `error`.
     pub status: String,
+    #[serde(default)]
+    pub took_ms: Option<u64>,
+    /// The beginning of what came back.
+    #[serde(default)]
+    pub result: Option<String>,
+    /// The proposal that it made or asked about.
+    #[serde(default)]
+    pub proposal_id: Option<ProposalId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

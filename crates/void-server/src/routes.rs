@@ -40,6 +40,7 @@ use crate::app::App;
 
 pub(crate) use self::actions::{DecideRequest, decide};
 pub(crate) use self::cards::{CardResponse, card};
+pub(crate) use self::services::ServiceResponse;
 
 pub struct Route {
     pub method: &'static str,

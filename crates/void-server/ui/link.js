@@ -21,7 +21,7 @@ for (const form of document.querySelectorAll("form")) {
   form.addEventListener("submit", () => {
     for (const button of form.querySelectorAll("button")) {
       button.disabled = true;
-      button.textContent = "Sending…";
+      button.textContent = form.dataset.sending ?? "";
     }
   });
 }

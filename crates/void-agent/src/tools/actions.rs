@@ -147,7 +147,9 @@ fn propose(mut call: Call) -> Running {
             }
             proposed
         });
-        let proposal = match proposed.await? {
+        let proposed = proposed.await?;
+        let is_denied = matches!(proposed, Ok(Proposed::Refused(..)));
+        let proposal = match proposed {
             Ok(Proposed::Started(proposal)) => {
                 let ended = proposals::wait_for_end(&call.control, proposal.id, RUN_WAIT).await;
                 // It runs, whether or not anybody can look how it went.
@@ -161,6 +163,8 @@ fn propose(mut call: Call) -> Running {
         };
         Ok(Outcome {
             value: json!(result(&proposal)),
+            proposal: Some(proposal.id),
+            is_denied,
             ..Outcome::default()
         })
     })
@@ -204,6 +208,7 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             meaning,
         }),
         refused: Some((action_id.to_owned(), reason.to_owned())),
+        is_denied: true,
         ..Outcome::default()
     })
 }

@@ -79,6 +79,7 @@ fn run(mut call: Call) -> Running {
         Ok(Outcome {
             value,
             foreign,
+            proposal: Some(proposal.id),
             ..Outcome::default()
         })
     })

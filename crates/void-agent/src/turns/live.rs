@@ -14,7 +14,7 @@ pub enum ChatEvent {
     Tool {
         tool: String,
         args_summary: String,
-        /// running, ok or error
+        /// running, ok, denied or error
         status: String,
     },
     Delta {

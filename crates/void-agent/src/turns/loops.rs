@@ -1,6 +1,7 @@
 //! One turn from its first prompt to its last word.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
@@ -298,9 +299,9 @@ impl Running {
             Arguments::Object(arguments) => self.use_tool(&call.name, arguments).await,
             Arguments::Malformed(_) => {
                 let message = "the arguments are not a JSON object; nothing was done";
-                let error = ToolError::new("invalid_arguments", message);
-                self.note_step(&call.name, String::new(), "error");
-                Err(error)
+                let error = Err(ToolError::new("invalid_arguments", message));
+                self.note_step(&call.name, String::new(), &error, Duration::ZERO);
+                error
             }
         };
         let (content, is_error) = match outcome {
@@ -320,7 +321,7 @@ impl Running {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
-        let summary = prompts::summarise(&arguments);
+        let (summary, begun) = (prompts::summarise(&arguments), Instant::now());
         let outcome = match self.tools.iter().find(|tool| tool.name == name) {
             Some(tool) => {
                 self.tell_tool(name, &summary, "running");
@@ -331,8 +332,7 @@ impl Running {
                 Err(ToolError::new("unknown_tool", message))
             }
         };
-        let status = if outcome.is_ok() { "ok" } else { "error" };
-        self.note_step(name, summary, status);
+        self.note_step(name, summary, &outcome, begun.elapsed());
         outcome
     }
 
@@ -377,13 +377,27 @@ impl Running {
     }
 
     /// The name is as the model wrote it.
-    fn note_step(&self, name: &str, summary: String, status: &'static str) {
-        let name = text::escaped(text::cut(name, TOOL_NAME_BYTES_MAX));
-        self.tell_tool(&name, &summary, status);
+    fn note_step(
+        &self,
+        name: &str,
+        args_summary: String,
+        outcome: &Result<Outcome, ToolError>,
+        took: Duration,
+    ) {
+        let tool = text::escaped(text::cut(name, TOOL_NAME_BYTES_MAX));
+        let (status, result, proposal_id) = match outcome {
+            Ok(outcome) if outcome.is_denied => ("denied", outcome.value.clone(), outcome.proposal),
+            Ok(outcome) => ("ok", outcome.value.clone(), outcome.proposal),
+            Err(error) => ("error", error.to_value(), None),
+        };
+        self.tell_tool(&tool, &args_summary, status);
         self.open().trace.push(Step {
-            tool: name,
-            args_summary: summary,
+            tool,
+            args_summary,
             status: status.to_owned(),
+            took_ms: u64::try_from(took.as_millis()).ok(),
+            result: Some(prompts::shown(&result)),
+            proposal_id,
         });
     }
 

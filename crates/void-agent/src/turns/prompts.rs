@@ -10,6 +10,8 @@ use crate::brains::{Block, Message, Prompt, ToolSpec};
 use crate::tools::Tool;
 
 const SUMMARY_BYTES_MAX: usize = 200;
+/// Kept with every step of every turn.
+const SHOWN_BYTES_MAX: usize = 2 * 1024;
 const CUT_MARK_BYTES_MAX: usize = 64;
 
 /// The conversation so far. What the record says stands before what the owner said next, so that
@@ -71,6 +73,17 @@ pub(super) fn summarise(arguments: &Map<String, Value>) -> String {
     text::escaped(text::cut(&parts.join(", "), SUMMARY_BYTES_MAX))
 }
 
+/// What is shown of a call's result: laid out, and not all of a long one.
+pub(super) fn shown(result: &Value) -> String {
+    let whole = serde_json::to_string_pretty(result).unwrap_or_default();
+    let cut = text::cut(&whole, SHOWN_BYTES_MAX);
+    let mut shown = text::escaped_lines(cut);
+    if cut.len() < whole.len() {
+        shown.push_str("\n…");
+    }
+    shown
+}
+
 /// A tool's result, as much of it as a prompt takes.
 pub(super) fn bounded(result: &Value) -> String {
     let whole = result.to_string();
@@ -130,6 +143,14 @@ fn block_bytes(block: &Block) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_long_result_says_that_there_was_more() {
+        let short = Value::from(vec!["a\u{202e}b"]);
+        assert_eq!(shown(&short), "[\n  \"a\\u{202e}b\"\n]");
+        let long = shown(&Value::from(vec!["é".repeat(SHOWN_BYTES_MAX)]));
+        assert!(long.ends_with("é\n…") && long.len() < SHOWN_BYTES_MAX + 8);
+    }
 
     #[test]
     fn a_result_of_exactly_the_limit_is_whole_and_a_longer_one_says_that_it_is_cut() {

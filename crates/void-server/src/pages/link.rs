@@ -19,7 +19,13 @@ use crate::app::App;
 use crate::assets::{VERSION, guard_page};
 use crate::errors::ApiError;
 use crate::requests::collect;
-use crate::routes::{self, CardResponse, DecideRequest};
+use crate::routes::{self, CardResponse, DecideRequest, ServiceResponse};
+
+/// The words of this page, from the page's own catalogue (`ui/strings.js`, the keys `link.…`): a key that
+/// is missing there does not compile.
+mod words {
+    include!(concat!(env!("OUT_DIR"), "/link_words.rs"));
+}
 
 const FORM_BYTES_MAX: usize = 4 * 1024;
 
@@ -29,7 +35,11 @@ pub(super) async fn show(
     Path(code): Path<String>,
 ) -> Result<Response, ApiError> {
     let Some(Extension(admitted)) = admitted else {
-        return Ok(page(StatusCode::UNAUTHORIZED, "Sign in", &sign_in(&code)));
+        return Ok(page(
+            StatusCode::UNAUTHORIZED,
+            words::SIGN_IN,
+            &sign_in(&code),
+        ));
     };
     Ok(match find(&app, &admitted, &code).await? {
         Some(card) => {
@@ -40,7 +50,7 @@ pub(super) async fn show(
                 &card_html(&card, may_decide, None),
             )
         }
-        None => page(StatusCode::NOT_FOUND, "Not found", &not_found()),
+        None => page(StatusCode::NOT_FOUND, words::NOT_FOUND, &not_found()),
     })
 }
 
@@ -74,7 +84,11 @@ pub(super) async fn decide(
     body: axum::body::Body,
 ) -> Result<Response, ApiError> {
     let Some(Extension(admitted)) = admitted else {
-        return Ok(page(StatusCode::UNAUTHORIZED, "Sign in", &sign_in(&code)));
+        return Ok(page(
+            StatusCode::UNAUTHORIZED,
+            words::SIGN_IN,
+            &sign_in(&code),
+        ));
     };
     if !is_owner_by_session(&admitted) {
         return Err(ApiError::owner_only());
@@ -96,7 +110,7 @@ pub(super) async fn decide(
         }
     };
     let Some(card) = find(&app, &admitted, &code).await? else {
-        return Ok(page(StatusCode::NOT_FOUND, "Not found", &not_found()));
+        return Ok(page(StatusCode::NOT_FOUND, words::NOT_FOUND, &not_found()));
     };
     let request = DecideRequest {
         digest: Some(form.digest),
@@ -145,18 +159,24 @@ fn page(status: StatusCode, title: &str, main: &str) -> Response {
 fn sign_in(code: &str) -> String {
     let code = escaped(code);
     format!(
-        "<section class=\"card\" data-state=\"signed-out\">\n<h1>One more step</h1>\n\
-         <p>Your browser did not say who you are. If you are signed in here, continue.</p>\n\
-         <p class=\"actions\"><a class=\"button primary\" href=\"/inbox/{code}\">Continue</a>\n\
-         <a class=\"button\" href=\"/#/inbox/{code}\">Sign in</a></p>\n</section>\n"
+        "<section class=\"card\" data-state=\"signed-out\">\n<h1>{}</h1>\n<p>{}</p>\n\
+         <p class=\"actions\"><a class=\"button primary\" href=\"/inbox/{code}\">{}</a>\n\
+         <a class=\"button\" href=\"/#/inbox/{code}\">{}</a></p>\n</section>\n",
+        words::ONE_MORE_STEP,
+        words::ONE_MORE_STEP_WHY,
+        words::CONTINUE,
+        words::SIGN_IN,
     )
 }
 
 fn not_found() -> String {
-    "<section class=\"card\">\n<h1>There is no such request</h1>\n\
-     <p>It may have been typed wrongly, or it belongs to another lab.</p>\n\
-     <p class=\"actions\"><a class=\"button\" href=\"/#/inbox\">Open the Inbox</a></p>\n</section>\n"
-        .to_owned()
+    format!(
+        "<section class=\"card\">\n<h1>{}</h1>\n<p>{}</p>\n\
+         <p class=\"actions\"><a class=\"button\" href=\"/#/inbox\">{}</a></p>\n</section>\n",
+        words::NO_REQUEST,
+        words::NO_REQUEST_WHY,
+        words::OPEN_INBOX,
+    )
 }
 
 fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> String {
@@ -183,51 +203,8 @@ fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> St
         );
     }
     html.push_str("<dl class=\"facts\">\n");
-    let mut fact = |name: &str, value: &str| {
+    for (name, value) in facts(card) {
         let _ = writeln!(html, "<dt>{name}</dt><dd>{value}</dd>");
-    };
-    let words = row.reason.as_deref().unwrap_or("No reason was given.");
-    let by = escaped(&row.requested_by.name);
-    fact(
-        "Why",
-        &format!(
-            "<q>{}</q> <span class=\"muted\">{by}’s words</span>",
-            foreign(words)
-        ),
-    );
-    if !card.read_before.is_empty() {
-        let list = foreign(&card.read_before.join(", "));
-        fact(
-            "Read before",
-            &format!("{list} <span class=\"muted\">not yours; may have misled</span>"),
-        );
-    }
-    if let Some(diff) = &row.diff {
-        fact(
-            "Change",
-            &format!("<pre class=\"diff\">{}</pre>", foreign(diff)),
-        );
-    }
-    fact("If yes", &escaped(&format!("It {}.", card.consequence)));
-    if let Some(inverse) = &card.inverse {
-        fact("Undone by", &escaped(&inverse.label));
-    }
-    let commit = card.allowed_by.commit.as_deref().unwrap_or("no commit");
-    let short = |text: &str| text.chars().take(12).collect::<String>();
-    fact(
-        "Allowed by",
-        &format!(
-            "<code>{}</code> <code title=\"{}\">{}</code> <span class=\"muted\">at {}</span>",
-            escaped(&card.allowed_by.id),
-            card.allowed_by.digest,
-            short(&card.allowed_by.digest),
-            escaped(&short(commit)),
-        ),
-    );
-    let at = |at: &str| format!("<time datetime=\"{at}\">{at}</time>");
-    fact("Asked by", &format!("{by}, {}", at(&row.created_at)));
-    if row.status == "pending" {
-        fact("Good until", &at(&row.expires_at));
     }
     html.push_str("</dl>\n");
     if row.status == "pending" {
@@ -235,78 +212,164 @@ fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> St
     }
     let _ = write!(
         html,
-        "<p class=\"foot\"><a href=\"/#/inbox/{}\">Open in Void</a> <span class=\"muted\">{}</span></p>\n</article>\n",
+        "<p class=\"foot\"><a href=\"/#/inbox/{}\">{}</a> <span class=\"muted\">{}</span></p>\n</article>\n",
         escaped(&row.id),
+        words::OPEN_IN_VOID,
         escaped(&row.code),
     );
     html
 }
 
+/// What the owner weighs, name by name, as HTML.
+fn facts(card: &CardResponse) -> Vec<(&'static str, String)> {
+    let row = &card.row;
+    let muted = |text: &str| format!("<span class=\"muted\">{text}</span>");
+    let by = escaped(&row.requested_by.name);
+    let said = row.reason.as_deref().unwrap_or(words::NO_REASON);
+    let words_of = muted(&filled(words::WORDS_OF, "name", &by));
+    let mut facts = vec![(words::WHY, format!("<q>{}</q> {words_of}", foreign(said)))];
+    if !card.evidence.is_empty() {
+        let seen: Vec<String> = card.evidence.iter().map(seen_html).collect();
+        facts.push((words::SEEN, seen.join("<br>\n")));
+    }
+    if !card.read_before.is_empty() {
+        let list = foreign(&card.read_before.join(", "));
+        let why = muted(words::READ_BEFORE_WHY);
+        facts.push((words::READ_BEFORE, format!("{list} {why}")));
+    }
+    if let Some(diff) = &row.diff {
+        let diff = format!("<pre class=\"diff\">{}</pre>", foreign(diff));
+        facts.push((words::CHANGE, diff));
+    }
+    let consequence = escaped(&card.consequence);
+    let effect = filled(words::EFFECT, "consequence", &consequence);
+    facts.push((words::IF_YES, effect));
+    if let Some(inverse) = &card.inverse {
+        facts.push((words::UNDONE_BY, escaped(&inverse.label)));
+    }
+    let short = |text: &str| text.chars().take(12).collect::<String>();
+    let allowed = &card.allowed_by;
+    let commit = allowed.commit.as_deref().map_or_else(
+        || words::NO_COMMIT.to_owned(),
+        |commit| filled(words::AT_COMMIT, "commit", &escaped(&short(commit))),
+    );
+    facts.push((
+        words::ALLOWED_BY,
+        format!(
+            "<code>{}</code> <code title=\"{}\">{}</code> {}",
+            escaped(&allowed.id),
+            allowed.digest,
+            short(&allowed.digest),
+            muted(&commit),
+        ),
+    ));
+    facts.push((
+        words::ASKED_BY,
+        format!("{by}, {}", time_html(&row.created_at)),
+    ));
+    if row.status == "pending" {
+        facts.push((words::GOOD_UNTIL, time_html(&row.expires_at)));
+    }
+    facts
+}
+
+/// What Void saw of a service, and when it looked.
+fn seen_html(service: &ServiceResponse) -> String {
+    let state = match service.status {
+        "up" => words::UP,
+        "down" => words::DOWN,
+        _ => words::NOT_KNOWN,
+    };
+    let looked = service.checked_at.as_deref().map_or_else(
+        || words::NEVER_LOOKED.to_owned(),
+        |at| filled(words::LOOKED, "at", &time_html(at)),
+    );
+    format!(
+        "{}: {state} <span class=\"muted\">{looked}</span>",
+        escaped(&service.label)
+    )
+}
+
+fn time_html(at: &str) -> String {
+    format!("<time datetime=\"{at}\">{at}</time>")
+}
+
 fn decision_html(card: &CardResponse, may_decide: bool) -> String {
     let row = &card.row;
     if card.changed {
-        return "<p class=\"notice caution\">What was asked for has changed since. It cannot be approved; \
-                ask for it again.</p>\n"
-            .to_owned();
+        return format!("<p class=\"notice caution\">{}</p>\n", words::CHANGED);
     }
     if !may_decide {
-        return "<p class=\"notice\">Only the owner decides.</p>\n".to_owned();
+        return format!("<p class=\"notice\">{}</p>\n", words::OWNER_DECIDES);
     }
     let form = |decision: &str, body: &str| {
         format!(
-            "<form method=\"post\" action=\"/inbox/{}\"><input type=\"hidden\" name=\"digest\" value=\"{}\">\
+            "<form method=\"post\" action=\"/inbox/{}\" data-sending=\"{}\">\
+             <input type=\"hidden\" name=\"digest\" value=\"{}\">\
              <input type=\"hidden\" name=\"decision\" value=\"{decision}\">{body}</form>\n",
             escaped(&row.id),
+            words::SENDING,
             row.digest
         )
     };
     let approve = if card.needs_login {
         format!(
-            "<p class=\"notice caution\">This may cut you off: it needs a fresh sign-in. \
-             <a href=\"/#/inbox/{}\">Continue in Void</a></p>\n",
-            escaped(&row.id)
+            "<p class=\"notice caution\">{} <a href=\"/#/inbox/{}\">{}</a></p>\n",
+            words::NEEDS_SIGN_IN,
+            escaped(&row.id),
+            words::CONTINUE_IN_VOID,
         )
     } else {
-        let yes = format!(
-            "<button class=\"button danger\">Yes: it {}</button>",
-            escaped(&card.consequence)
-        );
-        format!(
-            "<details class=\"step\"><summary class=\"button primary\">Approve…</summary>\n{}</details>\n",
-            form("approve", &yes)
-        )
+        let consequence = escaped(&card.consequence);
+        let yes = filled(words::YES, "consequence", &consequence);
+        let yes = format!("<button class=\"button danger\">{yes}</button>");
+        step("primary", words::APPROVE, &form("approve", &yes))
     };
-    let reject = "<label class=\"field\"><span>Why not? (optional)</span>\
-                  <input name=\"reason\" maxlength=\"400\" autocomplete=\"off\"></label>\
-                  <button class=\"button\">Reject it</button>";
     let reject = format!(
-        "<details class=\"step\"><summary class=\"button\">Reject…</summary>\n{}</details>\n",
-        form("reject", reject)
+        "<label class=\"field\"><span>{}</span>\
+         <input name=\"reason\" maxlength=\"400\" autocomplete=\"off\"></label>\
+         <button class=\"button\">{}</button>",
+        words::WHY_NOT,
+        words::REJECT_IT,
     );
+    let reject = step("", words::REJECT, &form("reject", &reject));
     format!("<div class=\"decide\">\n{approve}{reject}</div>\n")
+}
+
+/// Two taps in different places, without a script.
+fn step(kind: &str, name: &str, body: &str) -> String {
+    format!(
+        "<details class=\"step\"><summary class=\"button {kind}\">{name}</summary>\n{body}</details>\n"
+    )
 }
 
 fn state_words(card: &CardResponse) -> String {
     let row = &card.row;
-    let by = row.resolved_by.as_deref().unwrap_or("the system");
+    let by = row.resolved_by.as_deref().unwrap_or(words::THE_SYSTEM);
     let error = row
         .error
         .as_ref()
         .map_or("", |error| error.message.as_str());
-    match (row.status, row.verification) {
-        ("pending", _) => "Waits for your yes".to_owned(),
-        ("approved", _) => "Approved, sent".to_owned(),
-        ("running", _) => "Running".to_owned(),
-        ("executed", Some("verified")) => "Done, checked".to_owned(),
-        ("executed", Some("failed")) => "Ran, and its check failed".to_owned(),
-        ("executed", _) => "Ran, not confirmed".to_owned(),
-        ("failed", _) => format!("Failed: {error}"),
-        ("rejected", _) => format!("Rejected by {by}"),
-        ("expired", _) => "Expired; nothing ran".to_owned(),
-        ("cancelled", _) => format!("Withdrawn: {error}"),
-        ("unknown", _) => "Nobody knows whether it ran".to_owned(),
-        (status, _) => format!("{status}: {error}"),
-    }
+    let plain = match (row.status, row.verification) {
+        ("pending", _) => words::PENDING,
+        ("approved", _) => words::APPROVED,
+        ("running", _) => words::RUNNING,
+        ("executed", Some("verified")) => words::VERIFIED,
+        ("executed", Some("failed")) => words::CHECK_FAILED,
+        ("executed", _) => words::UNVERIFIED,
+        ("expired", _) => words::EXPIRED,
+        ("unknown", _) => words::UNKNOWN,
+        ("rejected", _) => return filled(words::REJECTED, "name", by),
+        ("failed", _) => return filled(words::FAILED, "why", error),
+        ("cancelled", _) => return filled(words::CANCELLED, "why", error),
+        _ => return filled(words::REFUSED, "why", error),
+    };
+    plain.to_owned()
+}
+
+/// A sentence of the catalogue with its one gap filled.
+fn filled(sentence: &str, name: &str, value: &str) -> String {
+    sentence.replace(&format!("{{{name}}}"), value)
 }
 
 /// What a requester wrote, with characters that would make it look like something else shown as such.

@@ -7,12 +7,13 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::proposals::{self, Listed, ProposalKey};
-use void_control::{Control, Ctx};
+use void_control::{Control, Ctx, health};
 use void_domain::cards::Card;
-use void_domain::catalogue::Risk;
+use void_domain::catalogue::{Action, Risk};
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::proposals::{Status, Transition};
 
+use super::services::ServiceResponse;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
@@ -20,6 +21,8 @@ use crate::wire::RowResponse;
 
 /// How many earlier runs a card tells of.
 const RUNS_SHOWN: u32 = 10;
+/// How many services it shows; a guest may have more.
+const EVIDENCE_SHOWN: usize = 8;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Card")]
@@ -27,6 +30,8 @@ pub(crate) struct CardResponse {
     pub row: RowResponse,
     /// `Safe`, `Risky` or `Risky, may cut you off`.
     pub tier_words: &'static str,
+    /// What Void itself saw of the services that this is about, whatever the requester says.
+    pub evidence: Vec<ServiceResponse>,
     /// What happens on yes, as a verb phrase.
     pub consequence: String,
     pub target: String,
@@ -114,6 +119,7 @@ pub(crate) async fn card(
     let runs = proposals::runs_before(control, proposal, RUNS_SHOWN).await?;
     Ok(Some(CardResponse {
         tier_words: card.tier,
+        evidence: evidence(control, action.map(AsRef::as_ref)),
         consequence: card.consequence,
         target: card.target,
         verify: action.and_then(|action| action.verify.clone()),
@@ -129,6 +135,12 @@ pub(crate) async fn card(
         runs: runs.iter().map(RunResponse::new).collect(),
         row: RowResponse::new(&found),
     }))
+}
+
+fn evidence(control: &Control, action: Option<&Action>) -> Vec<ServiceResponse> {
+    let about = action.map(|action| health::about(control, action));
+    let about = about.into_iter().flatten().take(EVIDENCE_SHOWN);
+    about.map(ServiceResponse::new).collect()
 }
 
 impl RunResponse {

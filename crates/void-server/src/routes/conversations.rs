@@ -82,8 +82,14 @@ pub(crate) struct TurnResponse {
 pub(crate) struct StepResponse {
     tool: String,
     args_summary: String,
-    /// `ok` or `error`.
+    /// `ok`, `denied` (a wish that was refused) or `error`.
     status: String,
+    /// None of the following is kept for turns of older versions.
+    took_ms: Option<u64>,
+    /// The beginning of what came back.
+    result: Option<String>,
+    /// The proposal that it made or asked about.
+    proposal_id: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -171,6 +177,9 @@ impl From<Step> for StepResponse {
             tool: step.tool,
             args_summary: step.args_summary,
             status: step.status,
+            took_ms: step.took_ms,
+            result: step.result,
+            proposal_id: step.proposal_id.map(|id| id.to_string()),
         }
     }
 }

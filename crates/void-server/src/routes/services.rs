@@ -96,7 +96,7 @@ pub(crate) async fn show(
 }
 
 impl ServiceResponse {
-    fn new(view: ServiceView) -> Self {
+    pub(super) fn new(view: ServiceView) -> Self {
         let service = view.service;
         let (host, node, vmid) = match service.place {
             Some(Place::Host(host)) => (Some(host), None, None),

@@ -16,6 +16,8 @@ const TOOLS = ["service_status", "list_actions", "propose_action", "proposal_sta
 const PLACES = { service_status: ["#/lab", "nav.lab"], list_actions: ["#/lab/actions", "actions.title"], search: ["#/audit", "nav.audit"] };
 /** @type {Record<string, string>} */
 const SHAPES = { running: "running", ok: "up", failed: "failed", denied: "rejected" };
+/** How a step ended, as the server says it. @type {Record<string, Seen["state"]>} */
+const STATES = { running: "running", ok: "ok", denied: "denied" };
 
 /** @typedef {import("./talks.js").Step} Step */
 /** @typedef {{step: Step, state: "running" | "ok" | "failed" | "denied", item: any}} Seen */
@@ -39,13 +41,10 @@ export function stepPhrase(step) {
  * @returns {Seen}
  */
 function seen(step, truth) {
+  const lists = [truth?.waits, truth?.ran, truth?.unverified, truth?.refused].flatMap((list) => list ?? []);
   const wanted = step.tool === "propose_action" ? argument(step.args, "action_id") : "";
-  const of = (/** @type {any[] | undefined} */ list) => wanted ? list?.find((item) => item.action_id === wanted) : undefined;
-  const refused = of(truth?.refused);
-  const item = of(truth?.waits) ?? of(truth?.ran) ?? of(truth?.unverified) ?? refused ?? null;
-  const isDenied = refused !== undefined && (refused.id === "" || refused.status === "refused");
-  const state = step.status === "running" ? "running" : isDenied ? "denied" : step.status === "ok" ? "ok" : "failed";
-  return { step, state, item };
+  const item = lists.find((one) => step.proposalId ? one.id === step.proposalId : one.id === "" && one.action_id === wanted);
+  return { step, state: STATES[step.status] ?? "failed", item: item ?? null };
 }
 
 /**
@@ -93,13 +92,16 @@ function stepSheet({ step, state, item }) {
   /** @type {Array<[string, any]>} */
   const facts = [[t("chat.step.tool"), el("code", {}, step.tool)], [t("chat.step.state"), t(`chat.step.${state}`)]];
   if (tookWords(step.tookMs)) facts.push([t("chat.step.took"), tookWords(step.tookMs)]);
-  if (item) facts.push([t("chat.step.request"), item.id ? el("a", { href: `#/inbox/${item.id}` }, `${item.label} (${item.code})`) : item.label || item.action_id]);
+  const request = item?.id || step.proposalId;
+  if (request) facts.push([t("chat.step.request"), el("a", { href: `#/inbox/${request}` }, item ? `${item.label} (${item.code})` : t("chat.step.see_request"))]);
+  else if (item) facts.push([t("chat.step.request"), item.label || item.action_id]);
   if (item?.reason) facts.push([t("chat.step.reason"), item.reason]);
   sheet(stepPhrase(step),
     el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
     el("div", { class: "stack tight" }, el("h3", {}, t("chat.step.asked")),
       step.args ? el("pre", { class: "log", tabIndex: 0, "aria-label": t("chat.step.asked"), role: "group" }, step.args) : el("p", { class: "muted" }, t("chat.step.nothing_asked"))),
-    el("p", { class: "muted" }, t("chat.step.not_kept")),
+    step.result ? el("div", { class: "stack tight" }, el("h3", {}, t("chat.step.answered")), el("pre", { class: "log", tabIndex: 0, "aria-label": t("chat.step.answered"), role: "group" }, step.result))
+      : el("p", { class: "muted" }, t(step.isLive ? "chat.step.answer_later" : "chat.step.not_kept")),
     place ? el("p", {}, el("a", { href: place[0] }, t("chat.step.look", { page: t(place[1]) }))) : null);
 }
 

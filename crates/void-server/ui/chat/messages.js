@@ -13,6 +13,7 @@ import { busyLine, stepChips } from "./chips.js";
 import { copyFromChat } from "./copying.js";
 import { GrowingText, markdownNodes } from "./markdown-nodes.js";
 import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
+import { keptStep } from "./talks.js";
 
 const LINE_LETTERS = 48;
 const LINE_PX = 26;
@@ -99,8 +100,7 @@ function answerNode(message, talk, grown) {
     const { turn } = message;
     const live = liveTurn();
     const isRunning = turn.status === "running";
-    const took = talk.took.get(message.id) ?? [];
-    const steps = live && isRunning ? live.steps : turn.trace.map((/** @type {any} */ step, /** @type {number} */ index) => ({ tool: step.tool, args: step.args_summary, status: step.status, tookMs: took[index] ?? null, since: 0 }));
+    const steps = live && isRunning ? live.steps : turn.trace.map(keptStep);
     chips.show(steps, turn.truth);
     drawBusy();
     if (isRunning) {

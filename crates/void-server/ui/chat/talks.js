@@ -11,7 +11,7 @@ const NEWEST = 20;
 const OLDER = 60;
 
 /**
- * @typedef {{tool: string, args: string, status: string, tookMs: number | null, since: number}} Step
+ * @typedef {{tool: string, args: string, status: string, tookMs: number | null, result: string | null, proposalId: string | null, isLive: boolean, since: number}} Step
  * @typedef {{id: string, text: string, steps: Step[], isWhole: boolean, isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
  * @typedef {"all" | "live" | "text"} Change what changed: messages or state, the steps, the text only
  */
@@ -43,8 +43,6 @@ export class Talk {
     this.error = null;
     /** @type {LiveTurn | null} */
     this.live = null;
-    /** What steps took, of turns that were watched from their first moment. @type {Map<string, Array<number | null>>} */
-    this.took = new Map();
     this.isReadingOlder = false;
     this.isStopping = false;
     /** Only to be read. */
@@ -90,7 +88,6 @@ export class Talk {
   }
 
   #hush() {
-    if (this.live?.isWhole) this.took.set(this.live.id, this.live.steps.map((step) => step.tookMs));
     this.live?.stop();
     this.live = null;
     this.isStopping = false;
@@ -252,11 +249,14 @@ export class Talk {
   }
 }
 
+/** A step of a turn that is over. @param {any} step @returns {Step} */
+export const keptStep = (step) => ({ tool: step.tool, args: step.args_summary, status: step.status, tookMs: step.took_ms, result: step.result, proposalId: step.proposal_id, isLive: false, since: 0 });
+
 /** @param {LiveTurn} live @param {{tool: string, args_summary: string, status: string}} told */
 function noteStep(live, told) {
   const open = live.steps.find((step) => step.status === "running" && step.tool === told.tool && step.args === told.args_summary);
   if (told.status === "running" || !open) {
-    live.steps = [...live.steps, { tool: told.tool, args: told.args_summary, status: told.status, tookMs: null, since: Date.now() }];
+    live.steps = [...live.steps, { tool: told.tool, args: told.args_summary, status: told.status, tookMs: null, result: null, proposalId: null, isLive: true, since: Date.now() }];
     return;
   }
   const tookMs = live.isWhole && !live.isLost ? Date.now() - open.since : null;

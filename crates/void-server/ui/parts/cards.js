@@ -9,7 +9,7 @@ import { span, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { notice } from "./empties.js";
 import { confirmIdentity } from "./identity.js";
-import { statePill, tierPill } from "./states.js";
+import { healthPill, statePill, tierPill } from "./states.js";
 import { toast } from "./toasts.js";
 
 /** A second tap in the same place is no second thought. */
@@ -137,6 +137,7 @@ export function proposalCard(row, how = {}) {
   ends.push(onEvent(({ name, data }) => {
     if (isGone()) stop();
     else if (name.startsWith("proposal.") && data?.id === row.id) void load();
+    else if (name === "service.changed" && card?.evidence.some((/** @type {any} */ service) => service.id === data?.id)) void load();
   }), onConnection(({ kind }) => {
     if (isGone()) return stop();
     drawFoot();
@@ -163,12 +164,12 @@ function facts(row, card, isBrief) {
   const took = card.runs.find((/** @type {any} */ run) => run.took_ms !== null);
   if (took) list.push([t("card.usually"), t("card.took", { span: span(took.took_ms) })]);
   if (card.inverse) list.push([t("card.undone_by"), card.inverse.label]);
+  list.push([t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("code", { title: card.allowed_by.digest }, card.allowed_by.digest.slice(0, 12)), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))]);
   list.push([t("card.asked_by"), el("span", {}, row.requested_by.name, ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "", " · ", el("code", { title: t("card.code") }, row.code))]);
   if (row.status === "pending") list.push([t("card.expires"), time(row.expires_at, "until")]);
   if (row.told === "nobody") list.push([t("card.told"), t("card.told_nobody")]);
   const dl = (/** @type {[string, any][]} */ pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
   const more = el("details", { class: "more" }, el("summary", {}, t("card.details")), dl([
-    [t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("code", { title: card.allowed_by.digest }, card.allowed_by.digest.slice(0, 12)), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))],
     [t("card.target"), el("code", {}, card.target)],
     [t("card.check"), card.verify ?? t("card.no_check")],
     [t("card.params"), el("code", { class: "wrap" }, JSON.stringify(row.params))],
@@ -176,7 +177,22 @@ function facts(row, card, isBrief) {
     [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
   ]));
   const diff = row.diff ? el("pre", { class: "diff", tabIndex: 0, "aria-label": t("card.diff") }, row.diff) : null;
-  return [why, diff, dl(list), isBrief ? null : more];
+  return [why, evidence(card.evidence), diff, dl(list), isBrief ? null : more];
+}
+
+/** What Void itself saw, beside what the requester says. @param {any[]} all services */
+function evidence(all) {
+  if (all.length === 0) return null;
+  return el("section", { class: "evidence", "aria-label": t("card.seen") }, el("p", { class: "muted small" }, t("card.seen")),
+    el("ul", { class: "plain" }, all.map((service) => el("li", { class: "row-line" }, healthPill(service),
+      el("a", { class: "wrap", href: `#/lab/services/${encodeURIComponent(service.id)}` }, service.label), el("span", { class: "muted small" }, age(service))))));
+}
+
+/** @param {any} service */
+function age(service) {
+  if (!service.checked_at) return t("lab.never_looked");
+  const since = service.since && service.status !== "unknown" ? [t("card.seen_since"), " ", time(service.since, "clock"), ", "] : [];
+  return [...since, t("lab.looked"), " ", time(service.checked_at)];
 }
 
 /** @param {any[]} all */

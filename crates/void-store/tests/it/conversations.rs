@@ -57,6 +57,9 @@ fn ended(state: TurnState) -> Turn {
             tool: "search".to_owned(),
             args_summary: "query: é".to_owned(),
             status: "ok".to_owned(),
+            took_ms: Some(3),
+            result: Some("{\n  \"é\": 1\n}".to_owned()),
+            proposal_id: None,
         }],
         usage: Usage {
             input_tokens: 1,

@@ -50,6 +50,36 @@ async fn a_tool_error_is_a_result_that_the_model_can_read() {
 }
 
 #[tokio::test]
+async fn a_step_keeps_how_it_went_what_came_back_and_which_request_it_made() {
+    let asks = proposes("stop-a")
+        .and(
+            "propose_action",
+            json!({"action_id": "nope", "reason": "x"}),
+        )
+        .and("list_actions", json!({}));
+    let (room, _) = room([asks, says("so be it")]).await;
+    let ended = room.turn("go").await;
+    let made = &room.proposals().await[0];
+    let [asked, denied, looked] = &ended.turn.trace[..] else {
+        panic!("{:?}", ended.turn.trace)
+    };
+    assert_eq!(
+        (asked.status.as_str(), asked.proposal_id),
+        ("ok", Some(made.id))
+    );
+    let answer = asked.result.as_ref().unwrap();
+    assert!(answer.contains("\"outcome\": \"queued\""), "{answer}");
+    assert_eq!(
+        (denied.status.as_str(), denied.proposal_id),
+        ("denied", None)
+    );
+    assert!(denied.result.as_ref().unwrap().contains("unknown_action"));
+    assert_eq!(looked.status, "ok");
+    assert!(looked.result.as_ref().unwrap().contains("check-a"));
+    assert!(ended.turn.trace.iter().all(|step| step.took_ms.is_some()));
+}
+
+#[tokio::test]
 async fn the_owner_stops_a_turn_and_keeps_what_was_said() {
     let (room, _) = room([says("Let me think").hangs()]).await;
     let started = room.say("think").await;

@@ -1,8 +1,13 @@
 //! `/api/proposals/{id}/card`
 
-use serde_json::json;
+use std::sync::Arc;
 
-use crate::apps::{App, Engine, queue};
+use serde_json::json;
+use void_testkit::eventually;
+
+use crate::apps::{App, Engine, Setup, queue};
+use crate::labs::Lab;
+use crate::stands::{Stand, services};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_card_says_what_why_by_what_right_and_how_it_went_before() {
@@ -48,4 +53,53 @@ async fn an_agent_sees_the_card_of_its_own_wish_alone() {
         .get("/api/proposals/nothing-of-the-kind/card")
         .await
         .error(404, "not_found");
+}
+
+/// The requester says why; beside it stands what Void saw of the services that it is about, and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_shows_what_void_itself_saw_of_its_target() {
+    const CATALOGUE: &str = r#"{"actions": [
+        {"id": "stop-web", "label": "Restart the web", "kind": "service_restart", "host": "local", "service": "web", "tier": "risky", "verify": {"service": "web"}},
+        {"id": "stop-107", "label": "Stop", "kind": "guest_power", "node": "z", "vmid": 107, "op": "stop", "tier": "risky"}
+    ]}"#;
+    let (up, down) = (Stand::up().await, Stand::down());
+    let mut there = up.service("media");
+    there["node"] = json!("z");
+    there["vmid"] = json!(107);
+    let mut elsewhere = up.service("other");
+    elsewhere["node"] = json!("y");
+    elsewhere["vmid"] = json!(107);
+    let setup = Setup {
+        lab: Arc::new(Lab::of(CATALOGUE)),
+        services: services(&[elsewhere, there, down.service("web")]),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let owner = app.owner();
+    let seen = |action: &'static str| {
+        let (app, owner) = (&app, &owner);
+        async move {
+            let row = app.queue(action).await;
+            let path = format!("/api/proposals/{}/card", row["id"].as_str().unwrap());
+            eventually("the services to be looked at", || async {
+                let evidence = owner.get(&path).await.ok()["evidence"].clone();
+                let all = evidence.as_array().unwrap();
+                let looked = all.iter().all(|one| !one["checked_at"].is_null());
+                (!all.is_empty() && looked).then(|| all.clone())
+            })
+            .await
+        }
+    };
+    let web = seen("stop-web").await;
+    assert_eq!(web.len(), 1, "{web:?}");
+    assert_eq!(
+        (&web[0]["id"], &web[0]["detail"]["reason"]),
+        (&json!("web"), &json!("refused"))
+    );
+    let guest = seen("stop-107").await;
+    assert_eq!(guest.len(), 1, "{guest:?}");
+    assert_eq!(
+        (&guest[0]["id"], &guest[0]["status"]),
+        (&json!("media"), &json!("up"))
+    );
 }
