@@ -163,8 +163,8 @@ function facts(row, card, isBrief) {
   if (card.read_before.length > 0) list.push([t("card.read_before"), el("span", {}, card.read_before.join(", "), " ", el("span", { class: "muted" }, t("card.read_before_why")))]);
   const took = card.runs.find((/** @type {any} */ run) => run.took_ms !== null);
   if (took) list.push([t("card.usually"), t("card.took", { span: span(took.took_ms) })]);
-  if (card.inverse) list.push([t("card.undone_by"), card.inverse.label]);
-  list.push([t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("code", { title: card.allowed_by.digest }, card.allowed_by.digest.slice(0, 12)), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))]);
+  if (card.inverse && !isBrief) list.push([t("card.undone_by"), card.inverse.label]);
+  if (!isBrief) list.push([t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("code", { title: card.allowed_by.digest }, card.allowed_by.digest.slice(0, 12)), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))]);
   list.push([t("card.asked_by"), el("span", {}, row.requested_by.name, ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "", " · ", el("code", { title: t("card.code") }, row.code))]);
   if (row.status === "pending") list.push([t("card.expires"), time(row.expires_at, "until")]);
   if (row.told === "nobody") list.push([t("card.told"), t("card.told_nobody")]);
@@ -177,13 +177,13 @@ function facts(row, card, isBrief) {
     [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
   ]));
   const diff = row.diff ? el("pre", { class: "diff", tabIndex: 0, "aria-label": t("card.diff") }, row.diff) : null;
-  return [why, evidence(card.evidence), diff, dl(list), isBrief ? null : more];
+  return [why, evidence(card.evidence, isBrief), diff, dl(list), isBrief ? null : more];
 }
 
-/** What Void itself saw, beside what the requester says. @param {any[]} all services */
-function evidence(all) {
+/** What Void itself saw, beside what the requester says. @param {any[]} all services @param {boolean} isBrief */
+function evidence(all, isBrief) {
   if (all.length === 0) return null;
-  return el("section", { class: "evidence", "aria-label": t("card.seen") }, el("p", { class: "muted small" }, t("card.seen")),
+  return el("section", { class: "evidence", "aria-label": t("card.seen") }, isBrief ? null : el("p", { class: "muted small" }, t("card.seen")),
     el("ul", { class: "plain" }, all.map((service) => el("li", { class: "row-line" }, healthPill(service),
       el("a", { class: "wrap", href: `#/lab/services/${encodeURIComponent(service.id)}` }, service.label), el("span", { class: "muted small" }, age(service))))));
 }
