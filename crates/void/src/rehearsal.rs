@@ -282,6 +282,7 @@ fn actions() -> Value {
         power("start", "lxc", "pve1", 107, "iVentoy", "safe"),
         power("reboot", "lxc", "pve1", 100, "the media stack", "risky"),
         power("reboot", "lxc", "pve1", 101, "the proxy", "risky"),
+        power("reboot", "lxc", "pve2", 110, "the monitoring", "risky"),
         power("reboot", "qemu", "pve2", 200, "Home Assistant", "risky"),
     ]})
 }

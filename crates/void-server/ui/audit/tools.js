@@ -40,9 +40,9 @@ export function auditTools(shown) {
     toast(t("audit.saved", { n: entries.length }));
   };
   const node = el("section", { class: "card audit-tools", "aria-label": t("audit.tools") },
-    el("div", { class: "row-line" }, state, check,
+    el("div", { class: "row-line" }, state, el("div", { class: "row-line" }, check,
       el("a", { class: "button small", href: "/api/audit-export", download: "void-audit.ndjson" }, t("audit.export")),
-      el("button", { type: "button", class: "button small", onclick: csv }, t("audit.csv"))),
+      el("button", { type: "button", class: "button small", title: t("audit.csv_what"), onclick: csv }, t("audit.csv")))),
     told);
   return {
     node,
