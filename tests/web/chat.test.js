@@ -29,7 +29,7 @@ describe("the chat with a model", () => {
   test("an answer comes word by word, and ends with what Void's own record says", async () => {
     const { context, page, seen } = await openPage(lab, { width: DESK });
     await page.goto(`${lab.base}/#/chat`);
-    model.answers.push([{ words: WORDS, everyMs: 20 }]);
+    model.answers.push([{ words: WORDS, everyMs: 60 }]);
     await ask(page, "count");
     const lengths = new Set();
     await until("it is whole", async () => {

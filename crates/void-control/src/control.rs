@@ -31,6 +31,9 @@ use crate::{
     witness,
 };
 
+/// Nobody guesses a token of this many characters.
+const OWNER_TOKEN_LONG: usize = 32;
+
 /// The bounds that an owner may set.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -96,6 +99,7 @@ pub struct Parts {
     pub(crate) rehearsal: bool,
     pub(crate) clock: Clock,
     pub(crate) owner_token: void_domain::digests::Digest,
+    is_owner_token_short: bool,
     pub(crate) limits: Limits,
     pub(crate) backups_folder: Option<PathBuf>,
     /// Copies are made one after the other.
@@ -115,6 +119,7 @@ pub struct Parts {
     /// Turns of whoever hashes a password.
     pub(crate) hashing: Arc<Semaphore>,
     pub(crate) refusals: Refusals,
+    pub(crate) wrong_bearers: Refusals,
     pub(crate) stopping: watch::Sender<bool>,
 }
 
@@ -134,6 +139,7 @@ impl Control {
             .unwrap_or_else(|| Arc::<Channels>::clone(&config.channels));
         let hub = Hub::new(&config.store).await?;
         let control = Self(Arc::new(Parts {
+            is_owner_token_short: config.owner_token.expose().len() < OWNER_TOKEN_LONG,
             owner_token: void_domain::digests::Digest::of(config.owner_token.expose().as_bytes()),
             store: config.store,
             catalogue: config.catalogue,
@@ -160,6 +166,7 @@ impl Control {
             nodes: nodes::Stored::default(),
             hashing: Arc::new(Semaphore::new(passwords::HASHES_AT_ONCE_MAX)),
             refusals: Refusals::default(),
+            wrong_bearers: Refusals::default(),
             stopping: watch::Sender::new(false),
         }));
         witness::compare(&control).await?;
@@ -193,6 +200,11 @@ impl Control {
                 })
             })
             .await
+    }
+
+    /// Whether the owner's token is so short that guessing it has to be slowed down.
+    pub fn is_owner_token_short(&self) -> bool {
+        self.is_owner_token_short
     }
 
     pub fn catalogue(&self) -> &Catalogue {

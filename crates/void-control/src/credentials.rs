@@ -10,7 +10,7 @@ use void_domain::passwords::InvalidPassword;
 use void_domain::policy;
 use void_domain::sessions::Method;
 use void_store::sessions::Session;
-use void_store::{StoreError, passkeys, passwords};
+use void_store::{StoreError, Tx, passkeys, passwords, setup_links};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -81,8 +81,18 @@ pub async fn set_up(control: &Control) -> Result<SetUp, StoreError> {
         .await
 }
 
-/// Whether this caller may change how the owner signs in. The owner's token may: it is the proof.
-pub(crate) async fn judge_change(
+/// With the first credential the way in that was printed before ends, whoever may have read it.
+pub(crate) async fn end_printed_links(tx: &mut Tx) -> Result<(), StoreError> {
+    let is_first = passwords::find(tx).await?.is_none() && passkeys::list(tx, 1).await?.is_empty();
+    if is_first {
+        setup_links::void_unused(tx).await?;
+    }
+    Ok(())
+}
+
+/// Whether this caller may change how the owner signs in, or make anything else that outlives a session.
+/// The owner's token may: it is the proof.
+pub async fn judge_change(
     control: &Control,
     ctx: &Ctx,
     session: Option<&Session>,

@@ -132,6 +132,9 @@ impl Subscription {
                 if self.gap {
                     continue;
                 }
+                // Whoever has seen more than there is comes from before a backup was restored.
+                let last = Box::pin(self.store.read(|tx| Box::pin(events::last(tx)))).await?;
+                self.seen = self.seen.min(last);
             }
             match self.live.recv().await {
                 Ok(event) if event.seq <= self.seen => {}

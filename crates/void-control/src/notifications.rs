@@ -32,7 +32,7 @@ use crate::control::Control;
 
 pub use acts::{ActError, Acted, act_by_token};
 pub(crate) use allowances::allowance;
-pub use lists::{Listing, Place, list, retry};
+pub use lists::{Listing, Place, Problem, list, retry};
 pub use ntfy::NtfyConfig;
 use outbox::Outbox;
 use pace::Pace;

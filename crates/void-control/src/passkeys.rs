@@ -154,6 +154,7 @@ pub async fn register(
     new: NewPasskey,
 ) -> Result<Passkey, CredentialError> {
     let session = session.ok_or(CredentialError::SessionNeeded)?;
+    credentials::judge_change(control, ctx, Some(session)).await?;
     let name = new.name.trim();
     let fits = (1..=NAME_CHARS_MAX).contains(&name.chars().count());
     if !fits || text::escaped(name) != name {
@@ -198,6 +199,7 @@ async fn insert(
                 if known.iter().any(twin) {
                     return Err(CredentialError::Refused);
                 }
+                credentials::end_printed_links(tx).await?;
                 passkeys::insert(tx, &passkey).await?;
                 let detail = json!({"name": passkey.name, "site": passkey.relying_party});
                 let subject = Some(passkey.id.to_string());

@@ -49,6 +49,7 @@ pub async fn set(
     let (scribe, at) = (control.scribe(ctx), control.clock.now());
     let written = control.store.write(move |tx| {
         Box::pin(async move {
+            credentials::end_printed_links(tx).await?;
             passwords::set(tx, &hash, at).await?;
             records::audit(tx, &scribe, at, "password.set", None, json!({})).await
         })

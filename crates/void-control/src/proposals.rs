@@ -28,7 +28,8 @@ pub(crate) use executing::Executing;
 pub(crate) use expire::{has_lapsed, sweep};
 pub(crate) use finish::finish_by;
 pub use list::{
-    Listed, count_in, find, history, is_current, list, list_ended, list_waiting, runs_before,
+    Listed, count_in, find, history, is_any_decided, is_current, list, list_ended, list_waiting,
+    runs_before,
 };
 pub(crate) use propose::propose_dropped;
 pub use propose::{ProposeError, Proposed, Wanted, propose};

@@ -29,6 +29,7 @@ use crate::records::{self, Scribe};
 
 pub use self::proofs::Proof;
 pub(crate) use self::refusals::Refusals;
+pub use self::refusals::record_bearer;
 pub use void_store::sessions::Session;
 
 /// Counted from the last use.
@@ -88,7 +89,7 @@ pub async fn open(
         authenticated_ago: Some(Duration::ZERO),
     };
     let opened = match proofs::check(control, proof, Purpose::Login).await? {
-        Some(proven) => insert(control, &ctx, proven, place.device).await,
+        Some(proven) => insert(control, &ctx, proven, &place).await,
         None => Err(SessionError::Wrong),
     };
     if matches!(opened, Err(SessionError::Wrong)) {
@@ -101,7 +102,7 @@ async fn insert(
     control: &Control,
     ctx: &Ctx,
     proven: Proven,
-    device: String,
+    place: &Place,
 ) -> Result<Opened, SessionError> {
     let at = control.clock.now();
     let secret: [u8; 32] = random::bytes()?;
@@ -114,9 +115,12 @@ async fn insert(
         expires_at: at.plus(SESSION_LASTS),
         ended_at: None,
         method: proven.method(),
-        device,
+        device: place.device.clone(),
         last_seen_at: at,
     };
+    let detail = json!({
+        "method": session.method.as_str(), "device": session.device, "from": place.address,
+    });
     let (scribe, inserted) = (control.scribe(ctx), session.clone());
     control
         .store
@@ -126,7 +130,6 @@ async fn insert(
                     return Err(SessionError::Wrong);
                 }
                 sessions::insert(tx, &inserted).await?;
-                let detail = json!({"method": inserted.method.as_str(), "device": inserted.device});
                 let subject = Some(inserted.id.to_string());
                 records::audit(tx, &scribe, at, "session.opened", subject, detail).await?;
                 Ok(())
@@ -149,7 +152,7 @@ pub async fn confirm(
 ) -> Result<Session, SessionError> {
     let id = session.id;
     let confirmed = match proofs::check(control, proof, Purpose::Confirm(id)).await? {
-        Some(proven) => renew(control, ctx, id, proven).await,
+        Some(proven) => renew(control, ctx, id, proven, address.to_owned()).await,
         None => Err(SessionError::Wrong),
     };
     match confirmed {
@@ -172,6 +175,7 @@ async fn renew(
     ctx: &Ctx,
     id: SessionId,
     proven: Proven,
+    address: String,
 ) -> Result<Timestamp, SessionError> {
     let (scribe, at) = (control.scribe(ctx), control.clock.now());
     control
@@ -182,7 +186,7 @@ async fn renew(
                 if !redeemed || !sessions::authenticate(tx, id, at).await? {
                     return Err(SessionError::Wrong);
                 }
-                let detail = json!({"method": proven.method().as_str()});
+                let detail = json!({"method": proven.method().as_str(), "from": address});
                 let subject = Some(id.to_string());
                 records::audit(tx, &scribe, at, "session.confirmed", subject, detail).await?;
                 Ok(at)

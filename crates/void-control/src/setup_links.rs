@@ -39,7 +39,7 @@ pub async fn create(
     session: Option<&Session>,
 ) -> Result<SetupLink, CredentialError> {
     credentials::judge_fresh(ctx, session)?;
-    Ok(make(control, ctx).await?)
+    Ok(make(control, ctx, Earlier::Stays).await?)
 }
 
 /// A link for whoever started the server, as long as nothing is set up.
@@ -47,10 +47,20 @@ pub async fn for_first_start(control: &Control) -> Result<Option<SetupLink>, Sto
     if credentials::set_up(control).await?.is_done() {
         return Ok(None);
     }
-    make(control, &control.system_ctx()?).await.map(Some)
+    make(control, &control.system_ctx()?, Earlier::Ends)
+        .await
+        .map(Some)
 }
 
-async fn make(control: &Control, ctx: &Ctx) -> Result<SetupLink, StoreError> {
+/// What becomes of links that were made before and not followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Earlier {
+    Stays,
+    /// An earlier start printed it, into a log perhaps.
+    Ends,
+}
+
+async fn make(control: &Control, ctx: &Ctx, earlier: Earlier) -> Result<SetupLink, StoreError> {
     let random: [u8; 32] = random::bytes()?;
     let code = URL_SAFE_NO_PAD.encode(random);
     let hash = Digest::of(code.as_bytes());
@@ -60,6 +70,9 @@ async fn make(control: &Control, ctx: &Ctx) -> Result<SetupLink, StoreError> {
         .store
         .write(move |tx| {
             Box::pin(async move {
+                if earlier == Earlier::Ends {
+                    setup_links::void_unused(tx).await?;
+                }
                 setup_links::insert(tx, hash, at, expires_at).await?;
                 let detail = json!({"expires_at": expires_at});
                 records::audit(tx, &scribe, at, "setup_link.created", None, detail).await

@@ -7,13 +7,15 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use void_agent::turns::Pass;
 use void_control::StoreError;
 use void_control::access::{self, Caller, Credential};
-use void_control::credentials::CredentialError;
+use void_control::credentials::{self, CredentialError};
 use void_control::sessions::{self, SESSION_LASTS, Session};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
+use void_domain::ids::RequestId;
 use void_domain::secrets::Secret;
 
 use crate::app::App;
+use crate::brakes::network;
 use crate::connections::Peer;
 use crate::errors::ApiError;
 use crate::routes::Route;
@@ -33,6 +35,9 @@ pub enum Access {
     /// The owner and agents with `act`.
     Act,
     Owner,
+    /// The owner, by a token or by a session whose owner has just proved to be one: for what outlives a
+    /// session, so that a stolen one gains nothing that stays.
+    OwnerAfresh,
     /// Agents with `read` or `act`, and programs that work in one of their turns.
     Tools,
     /// Programs that work in a turn.
@@ -67,6 +72,8 @@ pub(crate) async fn admit(
 ) -> Result<(Request, Option<HeaderValue>), ApiError> {
     let request_id = access::new_request_id(app.control())?;
     request.extensions_mut().insert(request_id);
+    let peer = request.extensions().get::<Peer>();
+    let address = peer.map(|peer| network(peer.remote.ip()));
     let shown = Shown::of(request.headers(), cookies::name(app));
     let pass = match &shown {
         Shown::Bearer { token, .. } => app.talk().pass(token),
@@ -82,7 +89,7 @@ pub(crate) async fn admit(
         Shown::Cookie(cookie) => Some(Secret::new(cookie.as_str())),
         Shown::Nothing | Shown::Unusable | Shown::Bearer { .. } => None,
     };
-    let caller = identify(app, shown).await?;
+    let caller = identify(app, shown, address, request_id).await?;
     if let Some(caller) = &caller
         && caller.authenticated_ago.is_some()
     {
@@ -101,13 +108,16 @@ pub(crate) async fn admit(
             access::record_refusal(app.control(), &ctx, route.operation).await?;
         }
         return Err(match route.access {
-            Access::Owner => ApiError::owner_only(),
+            Access::Owner | Access::OwnerAfresh => ApiError::owner_only(),
             Access::Node => ApiError::forbidden("this is for nodes: void node invite"),
             Access::Tools => {
                 ApiError::forbidden("tools are for agents: void token new --kind agent")
             }
             _ => ApiError::forbidden("this token may not do that"),
         });
+    }
+    if route.access == Access::OwnerAfresh {
+        credentials::judge_change(app.control(), &ctx, caller.session.as_ref()).await?;
     }
     let kept = match (&mut caller.session, cookie) {
         (Some(session), Some(cookie)) => keep(app, session, &cookie).await,
@@ -195,8 +205,11 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         }
         (Actor::Agent { .. }, Access::Catalogue | Access::Act) => has(Capability::Act),
         (Actor::Node { .. }, Access::Node) => true,
-        (Actor::Viewer { .. }, Access::Act | Access::Owner | Access::Tools | Access::Node)
-        | (Actor::Agent { .. }, Access::Owner | Access::Node)
+        (
+            Actor::Viewer { .. },
+            Access::Act | Access::Owner | Access::OwnerAfresh | Access::Tools | Access::Node,
+        )
+        | (Actor::Agent { .. }, Access::Owner | Access::OwnerAfresh | Access::Node)
         | (Actor::Node { .. } | Actor::System, _) => false,
     }
 }
@@ -239,12 +252,36 @@ fn key_header(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// A bearer token that is not valid is an error, never a fall-back to something else.
-async fn identify(app: &App, shown: Shown) -> Result<Option<Caller>, ApiError> {
+async fn identify(
+    app: &App,
+    shown: Shown,
+    address: Option<IpAddr>,
+    request_id: RequestId,
+) -> Result<Option<Caller>, ApiError> {
     match shown {
         Shown::Nothing => Ok(None),
         Shown::Unusable => Err(ApiError::unauthenticated()),
         Shown::Bearer { token, from_cli } => {
-            let caller = access::by_bearer(app.control(), &token, from_cli).await?;
+            let control = app.control();
+            // A long token is not guessed, and its holder is kept out by nobody.
+            let brake = control
+                .is_owner_token_short()
+                .then_some(&app.shared().brakes.bearers)
+                .zip(address);
+            let now = control.clock().now();
+            if brake.is_some_and(|(brake, address)| brake.is_on(&address, now)) {
+                return Err(ApiError::rate_limited(
+                    "too many wrong tokens from there; wait a minute",
+                ));
+            }
+            let caller = access::by_bearer(control, &token, from_cli).await?;
+            if caller.is_none() {
+                if let Some((brake, address)) = brake {
+                    brake.try_once(address, now);
+                }
+                let from = address.map(|address| address.to_string());
+                sessions::record_bearer(control, request_id, &from.unwrap_or_default()).await?;
+            }
             caller.map(Some).ok_or_else(ApiError::unauthenticated)
         }
         Shown::Cookie(cookie) => Ok(access::by_cookie(app.control(), &cookie).await?),

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse as _, Response};
 use void_agent::turns::Talk;
 use void_control::Control;
 
+use crate::brakes::Brakes;
 use crate::doctor::Doctor;
 use crate::errors::ApiError;
 use crate::fence::Fence;
-use crate::logins::Logins;
 use crate::metrics::Metrics;
 use crate::pages::PAGES;
 use crate::routes::{AS_A_PAGE, ROUTES, Route};
@@ -38,12 +38,10 @@ pub(crate) struct Shared {
     pub talk: Talk,
     pub public_url: Option<String>,
     pub fence: Fence,
-    pub logins: Logins,
     pub doctor: Doctor,
     /// Held while the record is walked or the doctor looks.
     pub walks: tokio::sync::Mutex<()>,
-    /// The brake on what strangers let authenticators be asked.
-    pub challenges: Logins,
+    pub brakes: Brakes,
     pub metrics: Metrics,
 }
 
@@ -69,10 +67,9 @@ pub fn router(config: ServerConfig) -> Router {
         control: config.control,
         talk: config.talk,
         fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
-        logins: Logins::default(),
         doctor: config.doctor,
         walks: tokio::sync::Mutex::default(),
-        challenges: Logins::default(),
+        brakes: Brakes::default(),
         public_url: config.public_url,
         metrics,
     }));

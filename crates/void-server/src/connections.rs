@@ -13,15 +13,23 @@ use axum::body::Body;
 use axum::http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tower::ServiceExt as _;
 
+use crate::patience::Patient;
 use crate::takeovers::Upgrade;
 use crate::{bodies, takeovers};
 
 /// Also bounds open event streams.
 const CONNECTIONS_MAX: usize = 16_384;
+/// What is open beside connections: the database, logs, programs that are run, what they are asked.
+const OTHER_FILES: u64 = 256;
+/// Places that only programs on this machine get: the owner's command line, a proxy.
+const LOCAL_PLACES: usize = 64;
+/// Whoever takes nothing of an answer for so long is gone.
+const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 const HEADER_TIMEOUT: Duration = Duration::from_secs(20);
 const HEADERS_MAX: usize = 64;
 /// Strangers may fill this much per connection before anything is known about them.
@@ -52,7 +60,9 @@ impl Bound {
 
 /// Serves until `stop` becomes true, then lets open requests end.
 pub async fn serve(bound: Bound, router: Router, mut stop: watch::Receiver<bool>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let max = places_max();
+    let places = Arc::new(Semaphore::new(max));
+    let local_places = Arc::new(Semaphore::new(LOCAL_PLACES));
     loop {
         let accepted = tokio::select! {
             accepted = bound.listener.accept() => accepted,
@@ -63,15 +73,43 @@ pub async fn serve(bound: Bound, router: Router, mut stop: watch::Receiver<bool>
             continue;
         };
         // No place: the connection is closed at once, which costs nobody anything.
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+        let free = Arc::clone(&places).try_acquire_owned();
+        let place = free.or_else(|full| match remote.ip().to_canonical().is_loopback() {
+            true => Arc::clone(&local_places).try_acquire_owned(),
+            false => Err(full),
+        });
+        let Ok(place) = place else {
             continue;
         };
         let (router, stop) = (router.clone(), stop.clone());
         tokio::spawn(connection(stream, remote, router, stop, place));
     }
-    let _ = places
-        .acquire_many(u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX))
-        .await;
+    for (places, all) in [(places, max), (local_places, LOCAL_PLACES)] {
+        let all = u32::try_from(all).unwrap_or(u32::MAX);
+        let _ = places.acquire_many(all).await;
+    }
+}
+
+/// As many as there may be open files, of which the system lets most programs have few unless they ask.
+fn places_max() -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let hard = limit.maximum.unwrap_or(u64::MAX);
+    let wanted = hard.min(CONNECTIONS_MAX as u64 + OTHER_FILES);
+    let mut files = limit.current.unwrap_or(u64::MAX);
+    if files < wanted {
+        let raised = Rlimit {
+            current: Some(wanted),
+            maximum: limit.maximum,
+        };
+        match setrlimit(Resource::Nofile, raised) {
+            Ok(()) => files = wanted,
+            Err(error) => tracing::warn!(%error, files, "the limit of open files stays low"),
+        }
+    }
+    let places = files.saturating_sub(OTHER_FILES + LOCAL_PLACES as u64);
+    usize::try_from(places).map_or(CONNECTIONS_MAX, |places| {
+        places.clamp(LOCAL_PLACES, CONNECTIONS_MAX)
+    })
 }
 
 async fn connection(
@@ -111,7 +149,7 @@ async fn connection(
         .header_read_timeout(HEADER_TIMEOUT)
         .max_headers(HEADERS_MAX)
         .max_buf_size(HEADER_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Patient::new(stream, WRITE_PATIENCE)), service);
     let mut answer: Option<Response<Body>> = tokio::select! {
         // A peer that breaks off is nothing to report.
         _ = &mut serving => return,
@@ -124,13 +162,13 @@ async fn connection(
     }
     if let Some(answer) = answer {
         let parts = serving.into_parts();
-        let (stream, early) = (parts.io.into_inner(), parts.read_buf);
+        let (stream, early) = (parts.io.into_inner().into_inner(), parts.read_buf);
         // A task of its own is as small as it can be.
         tokio::spawn(async move {
             let _place = place;
             match answer.extensions().get::<Upgrade>().cloned() {
                 Some(upgrade) => upgrade.speak(stream, answer, early, stop).await,
-                None => takeovers::write(stream, answer).await,
+                None => takeovers::write(Patient::new(stream, WRITE_PATIENCE), answer).await,
             }
         });
         return;

@@ -164,13 +164,25 @@ impl Fence {
             .filter(|_| values.next().is_none());
         let ours = origin.is_some_and(|origin| {
             self.origins.contains(&origin)
-                || same_authority(origin.secure, &origin.authority, addressed)
+                || (same_authority(origin.secure, &origin.authority, addressed)
+                    && !self.is_downgrade(&origin, addressed))
         });
         if ours {
             Ok(())
         } else {
             Err(ApiError::foreign_origin())
         }
+    }
+}
+
+impl Fence {
+    /// Whether a page of plain HTTP claims the name that is ours over HTTPS: without a port the two look
+    /// the same in `Host`, and whoever is between browser and proxy can write the plain one.
+    fn is_downgrade(&self, origin: &Origin, addressed: &Authority) -> bool {
+        let is_ours = |own: &Origin| {
+            own.secure && own.authority.port.is_none() && own.authority.host == addressed.host
+        };
+        !origin.secure && addressed.port.is_none() && self.origins.iter().any(is_ours)
     }
 }
 

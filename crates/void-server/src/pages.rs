@@ -62,16 +62,16 @@ async fn index(headers: HeaderMap) -> Result<Response, ApiError> {
     root_file("index.html", &headers)
 }
 
-/// Whatever version is asked for: after an upgrade an open page may still load its parts, from the new
-/// ones, and be told by them to reload.
+/// Parts of another version are not there: a page that was open during an upgrade must not be put together
+/// from two. Only what it has in its manifest and its tab stays.
 async fn file(
     Path((version, name)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let keep = if version == assets::VERSION {
-        Keep::ForGood
-    } else {
-        Keep::No
+    let keep = match version.as_str() {
+        assets::VERSION => Keep::ForGood,
+        _ if name == "icon.svg" => Keep::No,
+        _ => return Err(missing()),
     };
     assets::serve(&name, keep, &headers).ok_or_else(missing)
 }

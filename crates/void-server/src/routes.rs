@@ -397,7 +397,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/freeze",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "thaw",
         summary: "Let things run again",
         query: &[],
@@ -419,7 +419,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/tokens",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "createToken",
         summary: "Make a token; its text is shown this once",
         query: &[],
@@ -628,7 +628,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/hosts/{name}/trust",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "trustHost",
         summary: "Trust the host key with this fingerprint, if that is what the host shows",
         query: &[],
@@ -650,7 +650,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/nodes",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "inviteNode",
         summary: "Make a join token for a machine; it is shown this once and good for an hour",
         query: &[],
@@ -661,7 +661,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/nodes/{name}/approve",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "approveNode",
         summary: "Let a machine in, if it shows this fingerprint",
         query: &[],
@@ -885,7 +885,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/notifications/pair",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "pairChannel",
         summary: "Make a one-time link by which a phone becomes the owner's",
         query: &[],

@@ -19,6 +19,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::errors::ApiError;
+use crate::patience::Patient;
 
 /// Marks an answer whose body goes on until somebody leaves.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +78,7 @@ pub(crate) fn kept(answer: Response<Body>) -> Response<Body> {
 }
 
 /// Writes an answer and then its body, piece by piece, until either side has had enough.
-pub(crate) async fn write(mut stream: TcpStream, answer: Response<Body>) {
+pub(crate) async fn write(mut stream: Patient<TcpStream>, answer: Response<Body>) {
     let (head, body) = split(answer, "close");
     if stream.write_all(&head).await.is_ok() {
         drop(head);
@@ -106,7 +107,7 @@ fn split(answer: Response<Body>, connection: &str) -> (Vec<u8>, Body) {
     (head, body)
 }
 
-async fn pass_on(mut stream: TcpStream, mut body: Body) {
+async fn pass_on(mut stream: Patient<TcpStream>, mut body: Body) {
     let mut ignored = [0_u8; 64];
     loop {
         let frame = tokio::select! {

@@ -656,6 +656,7 @@ export const STRINGS = {
   "audit.did.session.refused": "A sign-in failed",
   "audit.did.session.confirmed": "Confirmed who it is",
   "audit.did.session.revoked": "Ended a session",
+  "audit.did.token.refused": "Showed a token that is none",
   "audit.did.setup_link.created": "Made a set-up link",
   "audit.did.passkey.registered": "Added a passkey: {name}",
   "audit.did.passkey.removed": "Removed a passkey: {name}",

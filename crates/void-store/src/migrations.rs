@@ -34,6 +34,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0006_notifications",
     "0007_nodes",
     "0008_credentials",
+    "0009_decisions",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

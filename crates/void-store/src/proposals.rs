@@ -234,6 +234,18 @@ pub async fn count_by_status(tx: &mut Tx, status: Status) -> Result<u64, StoreEr
     }
 }
 
+/// Whether a yes or a no was ever asked for and given.
+pub async fn is_any_decided(tx: &mut Tx) -> Result<bool, StoreError> {
+    let sql = "SELECT \
+        (SELECT COUNT(*) FROM (SELECT id FROM proposals WHERE status = 'rejected' LIMIT 1) AS no) \
+        + (SELECT COUNT(*) FROM (SELECT id FROM proposals \
+            WHERE tier = 'risky' AND approved_at IS NOT NULL LIMIT 1) AS yes)";
+    match tx.one("proposals", sql, values![]).await? {
+        Some(row) => Ok(row.count(0)? > 0),
+        None => Ok(false),
+    }
+}
+
 pub async fn history(tx: &mut Tx, id: ProposalId) -> Result<Vec<Transition>, StoreError> {
     let sql = "SELECT proposal_id, from_status, to_status, at, actor FROM transitions WHERE proposal_id = $1 ORDER BY step";
     let rows = tx.all("transitions", sql, values![id.to_string()]).await?;

@@ -26,3 +26,9 @@ pub async fn redeem(tx: &mut Tx, hash: Digest, at: Timestamp) -> Result<bool, St
     let sql = "UPDATE setup_links SET used_at = $2 WHERE hash = $1 AND used_at IS NULL AND expires_at > $2";
     Ok(tx.execute(sql, values![hash, at]).await? == 1)
 }
+
+/// Ends every code that nobody has used.
+pub async fn void_unused(tx: &mut Tx) -> Result<(), StoreError> {
+    let sql = "DELETE FROM setup_links WHERE used_at IS NULL";
+    tx.execute(sql, values![]).await.map(|_| ())
+}

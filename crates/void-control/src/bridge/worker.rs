@@ -307,8 +307,8 @@ impl Worker {
             self.put_in_order(id, true).await;
         }
         let open = self.open_proposals().await?;
-        self.known
-            .retain(|id, _| open.iter().any(|proposal| proposal.id == *id));
+        let ids: BTreeSet<ProposalId> = open.iter().map(|proposal| proposal.id).collect();
+        self.known.retain(|id, _| ids.contains(id));
         for proposal in &open {
             if !self.is_in_order(proposal).await? {
                 self.put_in_order(proposal.id, false).await;

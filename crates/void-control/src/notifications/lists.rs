@@ -7,7 +7,7 @@ use void_domain::time::Timestamp;
 use void_store::notifications::{self, pairs};
 use void_store::{StoreError, Tx};
 
-use super::standing::Standing;
+use super::standing::{Standing, Way};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::records;
@@ -26,8 +26,14 @@ pub struct Place {
     pub waiting: u64,
     pub failed: u64,
     pub last_sent_at: Option<Timestamp>,
-    /// What is wrong with the channel now.
-    pub problem: Option<String>,
+    /// What is wrong with it now.
+    pub problem: Option<Problem>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Problem {
+    pub why: String,
+    pub since: Timestamp,
 }
 
 #[derive(Debug, Clone)]
@@ -78,7 +84,7 @@ async fn places(tx: &mut Tx, control: &Control) -> Result<Vec<Place>, StoreError
                 waiting: 0,
                 failed: 0,
                 last_sent_at: None,
-                problem: problem(control, Channel::Telegram),
+                problem: problem(control, &Way::Polling),
             });
         }
     }
@@ -113,14 +119,18 @@ async fn place(
         waiting,
         failed,
         last_sent_at,
-        problem: problem(control, target.channel()),
+        problem: problem(control, &Way::To(target.clone())).or_else(|| {
+            // Who cannot be heard cannot answer.
+            let is_telegram = target.channel() == Channel::Telegram;
+            is_telegram.then(|| problem(control, &Way::Polling))?
+        }),
     })
 }
 
-fn problem(control: &Control, channel: Channel) -> Option<String> {
-    match control.notifiers.standings()?.get(channel)? {
+fn problem(control: &Control, way: &Way) -> Option<Problem> {
+    match control.notifiers.standings()?.get(way)? {
         Standing::Works { .. } => None,
-        Standing::Broken { since, why } => Some(format!("{why}, since {since}")),
+        Standing::Broken { since, why } => Some(Problem { why, since }),
     }
 }
 

@@ -133,7 +133,7 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
             let link = control
                 .notifiers
                 .public_url()
-                .map(|url| format!("{url}/inbox"));
+                .map(|url| format!("{url}/#/inbox"));
             // What was said before is replaced, without a sound.
             let priority = if delivery.shown == 0 { 4 } else { 1 };
             published(&message, priority, link, Vec::new())

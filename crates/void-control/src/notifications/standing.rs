@@ -1,9 +1,9 @@
-//! How each channel stands, as far as this instance has seen since it started.
+//! How each way to the owner stands, as far as this instance has seen since it started.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use void_domain::notifications::Channel;
+use void_domain::notifications::Target;
 use void_domain::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,37 +12,41 @@ pub(super) enum Standing {
     Broken { since: Timestamp, why: String },
 }
 
+/// One broken webhook says nothing about another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// Listening to what is said to the bot.
+    Polling,
+    To(Target),
+}
+
 #[derive(Default)]
-pub(super) struct Standings(Mutex<BTreeMap<Channel, Standing>>);
+pub(super) struct Standings(Mutex<BTreeMap<Way, Standing>>);
 
 impl Standings {
-    pub(super) fn get(&self, channel: Channel) -> Option<Standing> {
+    pub(super) fn get(&self, way: &Way) -> Option<Standing> {
         let standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        standings.get(&channel).cloned()
+        standings.get(way).cloned()
     }
 
-    pub(super) fn works(&self, channel: Channel, now: Timestamp) {
+    pub(super) fn works(&self, way: Way, now: Timestamp) {
         let mut standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(standings.get(&channel), Some(Standing::Works { .. })) {
-            standings.insert(channel, Standing::Works { since: now });
+        if !matches!(standings.get(&way), Some(Standing::Works { .. })) {
+            standings.insert(way, Standing::Works { since: now });
         }
     }
 
     /// Said once in the log, however often it happens.
-    pub(super) fn is_broken(&self, channel: Channel, now: Timestamp, why: &str) {
+    pub(super) fn is_broken(&self, way: Way, now: Timestamp, why: &str) {
         let mut standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = match standings.get(&channel) {
+        let known = match standings.get(&way) {
             Some(Standing::Broken { why: known, .. }) => known == why,
             Some(Standing::Works { .. }) | None => false,
         };
         if !known {
-            tracing::warn!(
-                channel = channel.as_str(),
-                why,
-                "a way to the owner is broken"
-            );
+            tracing::warn!(?way, why, "a way to the owner is broken");
             let why = why.to_owned();
-            standings.insert(channel, Standing::Broken { since: now, why });
+            standings.insert(way, Standing::Broken { since: now, why });
         }
     }
 }

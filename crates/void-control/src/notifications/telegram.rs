@@ -17,7 +17,7 @@ use reqwest::Url;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 use void_domain::actors::Surface;
-use void_domain::notifications::{Channel, Target};
+use void_domain::notifications::Target;
 use void_domain::secrets::Secret;
 use void_domain::text;
 use void_store::StoreError;
@@ -25,6 +25,7 @@ use void_store::notifications::pairs;
 
 use super::InvalidNotifier;
 use super::http::{Http, parse_url};
+use super::standing::Way;
 use super::worker::SendError;
 use crate::control::Control;
 
@@ -269,6 +270,6 @@ fn private_chat(from: &Value, chat: &Value) -> Option<Target> {
 
 fn is_broken(control: &Control, why: &str) {
     if let Some(standings) = control.notifiers.standings() {
-        standings.is_broken(Channel::Telegram, control.clock.now(), why);
+        standings.is_broken(Way::Polling, control.clock.now(), why);
     }
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use void_domain::notifications::Target;
 use void_store::StoreError;
 
+use super::standing::Way;
 use super::worker::SendError;
 use super::{lists, telegram};
 use crate::context::Ctx;
@@ -29,8 +30,14 @@ pub async fn try_out(
     let mut tried = Vec::new();
     for target in wanted {
         let problem = match send(control, &target).await {
-            Ok(()) => None,
-            Err(SendError::Later(why) | SendError::Never(why)) => Some(why),
+            Ok(()) => {
+                note(control, &target, None);
+                None
+            }
+            Err(SendError::Later(why) | SendError::Never(why)) => {
+                note(control, &target, Some(&why));
+                Some(why)
+            }
             Err(SendError::Pause(pause)) => Some(format!("it asks to wait {} s", pause.as_secs())),
             Err(SendError::Nothing) => Some("there was nothing to say".to_owned()),
             Err(SendError::Store(error)) => return Err(error),
@@ -51,6 +58,18 @@ pub async fn try_out(
         })
         .await?;
     Ok(tried)
+}
+
+/// A message that arrived shows that the way is open, and one that did not that it is not.
+fn note(control: &Control, target: &Target, problem: Option<&str>) {
+    let Some(standings) = control.notifiers.standings() else {
+        return;
+    };
+    let (way, now) = (Way::To(target.clone()), control.clock.now());
+    match problem {
+        None => standings.works(way, now),
+        Some(why) => standings.is_broken(way, now, why),
+    }
 }
 
 async fn send(control: &Control, target: &Target) -> Result<(), SendError> {

@@ -20,6 +20,7 @@ use void_domain::time::Timestamp;
 use void_store::notifications::{self, New};
 use void_store::{StoreError, Tx, events, proposals};
 
+use super::standing::Way;
 use super::{is_known, ntfy, outbox, telegram, webhooks};
 use crate::control::Control;
 use crate::{random, records};
@@ -253,7 +254,7 @@ async fn record_sent(
         Content::Message(_) | Content::Event(..) => now,
     };
     if let Some(standings) = control.notifiers.standings() {
-        standings.works(delivery.target.channel(), now);
+        standings.works(Way::To(delivery.target.clone()), now);
     }
     control
         .store
@@ -293,7 +294,7 @@ async fn record_failure(
     };
     let why = text::escaped(text::cut(&why, ERROR_BYTES_MAX));
     if let Some(standings) = control.notifiers.standings() {
-        standings.is_broken(delivery.target.channel(), now, &why);
+        standings.is_broken(Way::To(delivery.target.clone()), now, &why);
     }
     write_failure(control, delivery, why, next_at).await
 }

@@ -15,6 +15,8 @@ use crate::control::Control;
 use crate::records;
 
 const RECORD_EVERY: Duration = Duration::from_secs(60);
+/// A program that was forgotten may show its old token for years.
+const RECORD_BEARERS_EVERY: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Default)]
 pub(crate) struct Refusals(Mutex<Count>);
@@ -27,12 +29,10 @@ struct Count {
 
 impl Refusals {
     /// Counts one. How many there are to record now, if it is time to.
-    fn note(&self, now: Timestamp) -> Option<u64> {
+    fn note(&self, now: Timestamp, every: Duration) -> Option<u64> {
         let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         count.since = count.since.saturating_add(1);
-        let early = count
-            .recorded_at
-            .is_some_and(|at| now.since(at) < RECORD_EVERY);
+        let early = count.recorded_at.is_some_and(|at| now.since(at) < every);
         if early {
             return None;
         }
@@ -50,7 +50,7 @@ pub(super) async fn record(
     session: Option<SessionId>,
 ) -> Result<(), StoreError> {
     let at = control.clock.now();
-    let Some(tries) = control.refusals.note(at) else {
+    let Some(tries) = control.refusals.note(at, RECORD_EVERY) else {
         return Ok(());
     };
     let scribe = control.scribe(&Ctx::system(request_id));
@@ -66,6 +66,28 @@ pub(super) async fn record(
         .await
 }
 
+/// Records that bearer tokens were shown that are none, with those before that were not recorded.
+pub async fn record_bearer(
+    control: &Control,
+    request_id: RequestId,
+    address: &str,
+) -> Result<(), StoreError> {
+    let at = control.clock.now();
+    let Some(tries) = control.wrong_bearers.note(at, RECORD_BEARERS_EVERY) else {
+        return Ok(());
+    };
+    let scribe = control.scribe(&Ctx::system(request_id));
+    let detail = json!({"from": address, "tries": tries});
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(
+                async move { records::audit(tx, &scribe, at, "token.refused", None, detail).await },
+            )
+        })
+        .await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,13 +96,13 @@ mod tests {
     fn one_entry_a_minute_that_counts_the_others() {
         let refusals = Refusals::default();
         let at = Timestamp::from_ms;
-        assert_eq!(refusals.note(at(0)), Some(1));
+        assert_eq!(refusals.note(at(0), RECORD_EVERY), Some(1));
         for ms in 1..=100 {
-            assert_eq!(refusals.note(at(ms)), None);
+            assert_eq!(refusals.note(at(ms), RECORD_EVERY), None);
         }
-        assert_eq!(refusals.note(at(59_999)), None);
-        assert_eq!(refusals.note(at(60_000)), Some(102));
-        assert_eq!(refusals.note(at(60_001)), None);
-        assert_eq!(refusals.note(at(200_000)), Some(2));
+        assert_eq!(refusals.note(at(59_999), RECORD_EVERY), None);
+        assert_eq!(refusals.note(at(60_000), RECORD_EVERY), Some(102));
+        assert_eq!(refusals.note(at(60_001), RECORD_EVERY), None);
+        assert_eq!(refusals.note(at(200_000), RECORD_EVERY), Some(2));
     }
 }

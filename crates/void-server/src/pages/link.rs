@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
-use void_control::access::Credential;
+use void_control::access::{self, Credential};
 use void_control::proposals::{Answer, ProposalKey};
 use void_domain::actors::Actor;
 use void_domain::text;
@@ -91,6 +91,7 @@ pub(super) async fn decide(
         ));
     };
     if !is_owner_by_session(&admitted) {
+        access::record_refusal(app.control(), &admitted.ctx, "decideByForm").await?;
         return Err(ApiError::owner_only());
     }
     if !headers.contains_key(header::ORIGIN) {

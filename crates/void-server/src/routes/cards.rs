@@ -13,6 +13,7 @@ use void_domain::catalogue::{Action, Risk};
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::proposals::{Status, Transition};
 
+use super::proposals::row_now;
 use super::services::ServiceResponse;
 use crate::app::App;
 use crate::errors::ApiError;
@@ -133,7 +134,7 @@ pub(crate) async fn card(
         read_before: card.read_before,
         needs_login: is_pending && proposal.wish.risk == Risk::Critical && is_stale,
         runs: runs.iter().map(RunResponse::new).collect(),
-        row: RowResponse::new(&found),
+        row: row_now(control, &found),
     }))
 }
 

@@ -75,7 +75,6 @@ pub(crate) async fn show(
     let recent = proposals::list_ended(control, RECENT_SHOWN).await?;
     let recent: Vec<RowResponse> = recent.iter().map(RowResponse::new).collect();
     let told = notifications::list(control).await?;
-    let by_a_person = |row: &RowResponse| row.tier == "risky" && row.status != "expired";
     Ok(Json(HomeResponse {
         event,
         cards,
@@ -83,7 +82,7 @@ pub(crate) async fn show(
             lab_connected: lab::is_connected(control) || !services.services.is_empty(),
             phone_paired: told.places.iter().any(|place| place.target.is_some()),
             actions_loaded: status.actions > 0,
-            decided_once: recent.iter().any(by_a_person),
+            decided_once: proposals::is_any_decided(control).await?,
         },
         who: session::who(admitted).await.0,
         status,

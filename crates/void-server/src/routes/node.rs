@@ -15,9 +15,9 @@ use void_control::nodes::{
 use void_domain::ids::RequestId;
 
 use crate::app::App;
+use crate::brakes::{TRIES_MAX, network};
 use crate::connections::Peer;
 use crate::errors::ApiError;
-use crate::logins::TRIES_MAX;
 use crate::requests::{Body, Caller};
 use crate::routes::nodes::{JoinedResponse, read_fingerprint};
 
@@ -51,14 +51,13 @@ pub(crate) async fn join(
         version: request.version,
         from: peer.remote.ip().to_string(),
     };
+    let brake = &app.shared().brakes.joins;
     match nodes::join(app.control(), request_id, known).await {
         Ok(node) => Ok(Json(JoinedResponse::new(&node))),
         // Only guesses count: a machine that waits for the owner asks again and again.
-        Err(_) if !app.shared().logins.try_once(peer.remote.ip(), now) => {
-            Err(ApiError::rate_limited(format!(
-                "more than {TRIES_MAX} wrong join tokens in a minute; wait a little"
-            )))
-        }
+        Err(_) if !brake.try_once(network(peer.remote.ip()), now) => Err(ApiError::rate_limited(
+            format!("more than {TRIES_MAX} wrong join tokens in a minute; wait a little"),
+        )),
         Err(error @ JoinError::NotInvited) => Err(ApiError::forbidden(error.to_string())
             .hint("void node invite NAME makes a join token, good for an hour")),
         Err(error @ JoinError::Taken) => {

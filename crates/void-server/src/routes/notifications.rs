@@ -39,6 +39,7 @@ pub(crate) struct PlaceResponse {
     pub last_sent_at: Option<String>,
     /// What is wrong with it now.
     pub problem: Option<String>,
+    pub problem_since: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -62,7 +63,8 @@ impl PlaceResponse {
             waiting: place.waiting,
             failed: place.failed,
             last_sent_at: place.last_sent_at.map(|at| at.to_string()),
-            problem: place.problem,
+            problem_since: place.problem.as_ref().map(|it| it.since.to_string()),
+            problem: place.problem.map(|it| it.why),
         }
     }
 }

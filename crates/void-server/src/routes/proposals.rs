@@ -5,8 +5,10 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use void_control::nodes;
-use void_control::proposals::{self, Answer, CancelError, ProposalKey, SettleError, Settled};
+use void_control::proposals::{
+    self, Answer, CancelError, Listed, ProposalKey, SettleError, Settled,
+};
+use void_control::{Control, nodes};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::Status;
 
@@ -61,12 +63,17 @@ pub(crate) async fn show(
     let found = proposals::find(app.control(), &ctx, key)
         .await?
         .ok_or_else(missing)?;
-    let mut row = RowResponse::new(&found);
-    let said = nodes::progress(app.control(), &found.proposal);
+    Ok(Json(row_now(app.control(), &found)))
+}
+
+/// The row, with what a node has said so far while it runs.
+pub(super) fn row_now(control: &Control, found: &Listed) -> RowResponse {
+    let mut row = RowResponse::new(found);
+    let said = nodes::progress(control, &found.proposal);
     if !said.is_empty() {
         row.result = Some(json!({ "progress": said }));
     }
-    Ok(Json(row))
+    row
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]

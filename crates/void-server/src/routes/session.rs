@@ -1,5 +1,7 @@
 //! `/api/session`: the owner's browser.
 
+use std::hash::Hash;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
@@ -19,10 +21,10 @@ use void_domain::sessions::device;
 use super::passkeys::ChallengeResponse;
 use crate::access::Admitted;
 use crate::app::App;
+use crate::brakes::{Brake, TRIES_MAX, network};
 use crate::connections::Peer;
 use crate::cookies;
 use crate::errors::ApiError;
-use crate::logins::TRIES_MAX;
 use crate::requests::Body;
 
 /// Anybody may send a login, so it is not read as far as other bodies are.
@@ -149,7 +151,9 @@ pub(crate) async fn open(
     Body(request): Body<SessionRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Response, ApiError> {
     let proof = request.proof(app.shared().fence.site(&headers))?;
-    brake(&app, peer)?;
+    let brake = &app.shared().brakes.passwords;
+    let who = network(peer.remote.ip());
+    hold_back(&app, brake, who, &proof)?;
     let place = Place {
         device: device(user_agent(&headers)),
         address: peer.remote.ip().to_canonical().to_string(),
@@ -157,6 +161,7 @@ pub(crate) async fn open(
     let opened = sessions::open(app.control(), request_id, &proof, place)
         .await
         .map_err(session_error)?;
+    brake.forgive(&who);
     let body = Json(SessionResponse {
         expires_at: opened.session.expires_at.to_string(),
         method: opened.session.method.as_str(),
@@ -177,8 +182,9 @@ pub(crate) async fn challenge(
     let now = app.control().clock().now();
     let site = app.shared().fence.site(&headers);
     let session = admitted.and_then(|Extension(admitted)| admitted.caller.session);
-    let brake = || app.shared().challenges.try_once(peer.remote.ip(), now);
-    if site.is_some() && session.is_none() && !brake() {
+    let brake = &app.shared().brakes.challenges;
+    let may = || brake.try_once(network(peer.remote.ip()), now);
+    if site.is_some() && session.is_none() && !may() {
         return Err(too_many());
     }
     let asked = passkeys::ask(app.control(), site.as_ref(), session.as_ref()).await?;
@@ -219,11 +225,13 @@ pub(crate) async fn confirm(
         passkey: request.passkey,
     };
     let proof = request.proof(app.shared().fence.site(&headers))?;
-    brake(&app, peer)?;
+    let brake = &app.shared().brakes.confirmations;
+    hold_back(&app, brake, session.id, &proof)?;
     let address = peer.remote.ip().to_canonical().to_string();
     let confirmed = sessions::confirm(app.control(), &admitted.ctx, session, &proof, &address)
         .await
         .map_err(session_error)?;
+    brake.forgive(&session.id);
     Ok(Json(ConfirmedResponse {
         session: OpenSessionResponse::new(&confirmed),
         fresh_until: fresh_until(&confirmed),
@@ -252,14 +260,23 @@ pub(crate) async fn close(
     Ok(response)
 }
 
-/// Guessing is slow, whatever is guessed.
-fn brake(app: &App, peer: Peer) -> Result<(), ApiError> {
-    let now = app.control().clock().now();
-    if app.shared().logins.try_once(peer.remote.ip(), now) {
-        Ok(())
-    } else {
-        Err(too_many())
+/// Guessing is slow. Nobody guesses a passkey, a set-up link or a long token, so a stranger who tries
+/// keeps nobody out who shows one.
+fn hold_back<K: Hash + Eq + Clone>(
+    app: &App,
+    brake: &Brake<K>,
+    who: K,
+    proof: &Proof,
+) -> Result<(), ApiError> {
+    let is_guessable = match proof {
+        Proof::Password(_) => true,
+        Proof::Token(_) => app.control().is_owner_token_short(),
+        Proof::Passkey(_) | Proof::Setup(_) => false,
+    };
+    if is_guessable && !brake.try_once(who, app.control().clock().now()) {
+        return Err(too_many());
     }
+    Ok(())
 }
 
 fn too_many() -> ApiError {

@@ -159,13 +159,13 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
             Access::Public => true,
             Access::Local | Access::Read | Access::Tools => read || act,
             Access::Catalogue | Access::Act => act,
-            Access::Owner | Access::Turn | Access::Node => false,
+            Access::Owner | Access::OwnerAfresh | Access::Turn | Access::Node => false,
         },
         Worth::Node => matches!(access, Access::Public | Access::Node),
     };
     match (passes, access) {
         (true, _) => Passes,
-        (false, Access::Owner) => OwnerOnly,
+        (false, Access::Owner | Access::OwnerAfresh) => OwnerOnly,
         (false, _) => Forbidden,
     }
 }
@@ -706,5 +706,54 @@ async fn being_on_this_machine_is_not_something_a_caller_can_say() {
             "addressed as it is"
         );
         caller.get("/metrics").await.error(401, "unauthenticated");
+    }
+}
+
+/// A browser that was left open, or its stolen cookie, gains nothing that outlives it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stale_session_makes_nothing_that_lasts() {
+    let app = App::with_clock().await;
+    let session = app.session().await;
+    let routes: Vec<&Route> = ROUTES
+        .iter()
+        .filter(|route| route.access == Access::OwnerAfresh)
+        .collect();
+    let operations: Vec<&str> = routes.iter().map(|route| route.operation).collect();
+    for lasting in [
+        "createToken",
+        "pairChannel",
+        "inviteNode",
+        "approveNode",
+        "trustHost",
+        "thaw",
+    ] {
+        assert!(operations.contains(&lasting), "{lasting}");
+    }
+    let call = async |route: &Route| {
+        let (path, body, expected) = sample(route.operation);
+        let method = Method::from_bytes(route.method.as_bytes()).unwrap();
+        let mut request = session.request(method, &path);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let answer = request.send().await.unwrap();
+        let status = answer.status().as_u16();
+        (status, answer.text().await.unwrap(), expected)
+    };
+    for route in &routes {
+        let (status, text, expected) = call(route).await;
+        assert_eq!(status, expected, "{} while it is fresh: {text}", route.path);
+    }
+    app.pass(Duration::from_secs(5 * 60) + Duration::from_millis(1));
+    for route in &routes {
+        let (status, text, _) = call(route).await;
+        assert_eq!(status, 403, "{}: {text}", route.path);
+        assert!(text.contains("fresh_login_needed"), "{text}");
+    }
+    let proof = json!({"token": app.owner_token()});
+    session.post("/api/session/confirm", proof).await.ok();
+    for route in &routes {
+        let (status, text, expected) = call(route).await;
+        assert_eq!(status, expected, "{} confirmed: {text}", route.path);
     }
 }

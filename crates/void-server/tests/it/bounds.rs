@@ -292,7 +292,21 @@ async fn the_slow_are_cut_off() {
         assert_eq!((reply.status, reply.code().as_str()), (408, "too_slow"));
         start.elapsed()
     };
-    let (silent, dripping, idle, slow_body) = tokio::join!(silent, dripping, idle, slow_body);
+    // Asks and asks and takes nothing of the answers, until nothing fits in between any more.
+    let not_reading = async {
+        let mut connection = Connection::open(app.address).await;
+        let ask = format!(
+            "GET /api/openapi.json HTTP/1.1\r\nhost: {}\r\n\r\n",
+            app.address
+        );
+        let start = Instant::now();
+        let asking = async { while connection.write(ask.as_bytes()).await {} };
+        let _ = tokio::time::timeout(limit * 2, asking).await;
+        start.elapsed()
+    };
+    let (silent, dripping, idle, slow_body, not_reading) =
+        tokio::join!(silent, dripping, idle, slow_body, not_reading);
+    assert!(not_reading < limit * 2, "not reading: {not_reading:?}");
     for (what, took) in [
         ("silent", silent),
         ("dripping", dripping),

@@ -84,14 +84,20 @@ async fn the_page_is_guarded_and_every_file_it_names_is_there() {
         named += 1;
     }
     assert!(named >= 5, "{named}");
+    let app_js = page.text.split('"').find(|part| part.ends_with("/app.js"));
+    let folder = app_js.unwrap().trim_end_matches("/app.js");
     for page in ["chat", "lab", "audit", "settings", "login"] {
-        let file = get(&nobody, &format!("/ui/x/pages/{page}.js"), &[]).await;
+        let file = get(&nobody, &format!("{folder}/pages/{page}.js"), &[]).await;
         assert_eq!(file.status, 200, "{page}");
         assert!(file.text.contains("from \"../app.js\""), "{page}");
     }
+    // A page of another version gets no part of this one, only its icon.
+    assert_eq!(get(&nobody, "/ui/x/icon.svg", &[]).await.status, 200);
     for nothing in [
+        "/ui/x/app.js",
+        "/ui/x/pages/chat.js",
         "/ui/x/none.js",
-        "/ui/x/../../Cargo.toml",
+        &format!("{folder}/../../Cargo.toml"),
         "/ui/x/%2e%2e/%2e%2e/Cargo.toml",
         "/ui/x/..%2f..%2fCargo.toml",
         "/ui/x//etc/passwd",
@@ -269,6 +275,14 @@ async fn a_form_that_cannot_show_where_it_comes_from_decides_nothing() {
         let refused = send_form(&caller, &row, form(&row, "approve"), ours).await;
         assert_eq!(refused.status, status, "{}", refused.text);
     }
+    // They are on the record, as with every other way to an approval (I3).
+    let refused = app.audited("access.refused").await;
+    assert_eq!(refused.len(), 3);
+    assert!(
+        refused
+            .iter()
+            .all(|one| one.detail.contains("decideByForm"))
+    );
     // Forms go nowhere else.
     let path = format!("/api/proposals/{}/decide", row["id"].as_str().unwrap());
     let body = (form(&row, "approve").into_bytes(), FORM);

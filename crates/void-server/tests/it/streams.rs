@@ -101,6 +101,14 @@ async fn everything_is_heard_once_and_in_order(engine: Engine) {
         heard.data,
         json!({"frozen": true, "by": "owner-api", "reason": null, "until": null})
     );
+    // A browser that was open while an older backup was restored has seen what never happened.
+    let mut from_before = Listener::after(&owner, last + 500).await;
+    owner.delete("/api/freeze").await.ok();
+    let heard = from_before.next().await.unwrap();
+    assert_eq!(
+        (heard.seq, heard.event.as_str()),
+        (last + 2, "freeze.changed")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -30,6 +30,8 @@ export function proposalCard(row, how = {}) {
   let card = how.card ?? null;
   /** @type {"rest" | "approve" | "reject" | "sending"} */
   let step = "rest";
+  /** What a key asked for before the card was there. @type {"approve" | "reject" | null} */
+  let wanted = null;
   /** Why it could not be read. @type {string | null} */
   let problem = null;
   /** Why the last decision was not taken. @type {string | null} */
@@ -50,6 +52,9 @@ export function proposalCard(row, how = {}) {
       problem = sentence(error);
     }
     draw();
+    const answer = wanted;
+    wanted = null;
+    if (answer) node.ask(answer);
   };
   const drawHead = () => {
     mount(head, tierPill(row), statePill(row));
@@ -123,7 +128,9 @@ export function proposalCard(row, how = {}) {
     if (!isSame) void load();
   };
   node.ask = (answer) => {
-    if (row.status === "pending" && card && isLive()) go(answer, answer === "approve" ? ".back" : ".reason");
+    if (row.status !== "pending" || !isLive()) return;
+    if (card) go(answer, answer === "approve" ? ".back" : ".reason");
+    else wanted = answer;
   };
   /** Whether it was in the page and is no more. */
   let wasShown = false;
@@ -183,7 +190,7 @@ function facts(row, card, isBrief) {
 /** What Void itself saw, beside what the requester says. @param {any[]} all services @param {boolean} isBrief */
 function evidence(all, isBrief) {
   if (all.length === 0) return null;
-  return el("section", { class: "evidence", "aria-label": t("card.seen") }, isBrief ? null : el("p", { class: "muted small" }, t("card.seen")),
+  return el("div", { class: "evidence", role: "group", "aria-label": t("card.seen") }, isBrief ? null : el("p", { class: "muted small" }, t("card.seen")),
     el("ul", { class: "plain" }, all.map((service) => el("li", { class: "row-line" }, healthPill(service),
       el("a", { class: "wrap", href: `#/lab/services/${encodeURIComponent(service.id)}` }, service.label), el("span", { class: "muted small" }, age(service))))));
 }

@@ -75,7 +75,7 @@ async fn invite(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
     }
     output.line(word(&invited, "token"));
     output.note(format!(
-        "This is shown once and good until {}. On the machine:\n  void node join {} --token {}\nThen compare the fingerprint that it shows: {}",
+        "This is shown once and good until {}. On the machine:\n  sudo -u voidnode void node join {} --token {}\nThen compare the fingerprint that it shows: {}",
         word(&invited, "expires_at"),
         client.base(),
         word(&invited, "token"),

@@ -6,13 +6,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use void_domain::actors::Actor;
-use void_domain::notifications::{Channel, Key, Meaning, Target, messages};
+use void_domain::notifications::{Key, Meaning, Target, messages};
 use void_domain::policy::{Allowance, Offer, Refusal, offer};
 use void_domain::proposals::Proposal;
 use void_domain::text;
 use void_store::notifications;
 use void_store::{StoreError, proposals};
 
+use super::super::standing::Way;
 use super::{Bot, CallError, admit, chats, commands, is_broken, keyboards};
 use crate::control::Control;
 use crate::notifications::acts::{self, owner_ctx};
@@ -87,7 +88,7 @@ async fn ask(control: &Control, bot: &Bot, place: &mut Place) -> bool {
         }
     };
     if let Some(standings) = control.notifiers.standings() {
-        standings.works(Channel::Telegram, control.clock.now());
+        standings.works(Way::Polling, control.clock.now());
     }
     for update in updates.as_array().into_iter().flatten() {
         let Some(number) = update.get("update_id").and_then(Value::as_i64) else {

@@ -31,6 +31,14 @@ async fn one_answer_is_what_the_single_ones_say() {
     assert_eq!(home["recent"], recent["recent"]);
     assert_eq!(home["recent"][0]["status"], "rejected");
     assert_eq!(home["setup"]["decided_once"], true);
+    // Only the newest are shown; that something was decided once stays so.
+    for _ in 0..home["recent"].as_array().unwrap().len().max(12) {
+        app.owner().run("touch-a").await.ok();
+    }
+    let home = session.get("/api/home").await.ok();
+    let shown = home["recent"].as_array().unwrap();
+    assert!(shown.iter().all(|row| row["status"] != "rejected"));
+    assert_eq!(home["setup"]["decided_once"], true);
     session
         .post("/api/freeze", json!({"reason": "x"}))
         .await

@@ -184,6 +184,42 @@ async fn tests_reach_every_place_and_say_what_went_wrong() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_one_place_is_not_said_of_another_and_a_test_that_arrives_clears_it() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (good, bad) = (Receiver::start(), Receiver::start());
+    let webhook = |name: &str, receiver: &Receiver| WebhookConfig {
+        name: name.to_owned(),
+        url: receiver.url(),
+        secret: Secret::new(SECRET),
+    };
+    let notifications = NotificationsConfig {
+        webhooks: vec![webhook("good", &good), webhook("bad", &bad)],
+        ..nothing()
+    };
+    let setup = Setup {
+        notifications: Some(notifications),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let owner = app.owner();
+    let problems = || async {
+        let listed = owner.get("/api/notifications").await.ok();
+        let places = listed["places"].as_array().unwrap().clone();
+        places
+            .iter()
+            .map(|place| (place["problem"].clone(), place["problem_since"].is_string()))
+            .collect::<Vec<_>>()
+    };
+    let fine = (Value::Null, false);
+    bad.reply([Reply::Json(410, json!({}))]);
+    owner.post_nothing("/api/notifications/test").await.ok();
+    let broken = (json!("it answered 410"), true);
+    assert_eq!(problems().await, [fine.clone(), broken]);
+    owner.post_nothing("/api/notifications/test").await.ok();
+    assert_eq!(problems().await, [fine.clone(), fine]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pairing_needs_a_bot_that_answers() {
     let app = App::start().await;
     let body = json!({"channel": "telegram"});

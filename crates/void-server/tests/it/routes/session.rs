@@ -117,18 +117,41 @@ async fn guessing_is_slow_and_leaves_one_entry_a_minute() {
             r#"{"from":"127.0.0.1","method":"token","tries":1}"#
         )
     );
-    // The eleventh of a minute is not even looked at, right or wrong.
+    // Nobody guesses such a token: who holds it is kept out by no stranger, at no address.
+    let session = app.session_by(right.clone()).await;
+    let password = json!({"password": "correct horse battery"});
+    session.put("/api/password", password.clone()).await.ok();
+    let wrong = json!({"password": "wrong horse battery"});
+    for _ in 0..10 {
+        let answer = anonymous.post("/api/session", wrong.clone()).await;
+        answer.error(401, "unauthenticated");
+    }
+    // The eleventh password of a minute is not even looked at, right or wrong.
     let error = anonymous
-        .post("/api/session", right.clone())
+        .post("/api/session", password.clone())
         .await
         .error(429, "rate_limited");
     assert_eq!(
         error["message"],
         "more than 10 logins in a minute; wait a little"
     );
+    // The owner confirms in the open page and signs in anew all the same.
+    session
+        .post("/api/session/confirm", password.clone())
+        .await
+        .ok();
+    anonymous.post("/api/session", right.clone()).await.ok();
+    for _ in 0..10 {
+        let answer = session.post("/api/session/confirm", wrong.clone()).await;
+        answer.error(401, "unauthenticated");
+    }
+    session
+        .post("/api/session/confirm", password.clone())
+        .await
+        .error(429, "rate_limited");
     app.owner().get("/api/status").await.ok();
     app.pass(Duration::from_secs(60));
-    anonymous.post("/api/session", right).await.ok();
+    anonymous.post("/api/session", password).await.ok();
     for guess in [json!({"password": "x"}), json!({"setup": "x"})] {
         let answer = anonymous.post("/api/session", guess).await;
         answer.error(401, "unauthenticated");
@@ -274,4 +297,48 @@ async fn proving_it_again_in_place_lets_something_critical_through() {
         refused[0].subject.as_deref(),
         confirmed["session"]["id"].as_str()
     );
+}
+
+/// A short token is the owner's own choice; guessing it is slowed down wherever it is shown.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_token_is_not_guessed_at_speed_and_wrong_ones_are_on_the_record() {
+    let setup = Setup {
+        owner_token: "short-token".to_owned(),
+        clock: Clock::manual(Clock::system().now()),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let guess = |n: u32| app.caller(Shows::Bearer(format!("guess-{n}")));
+    for n in 0..10 {
+        let answer = guess(n).get("/api/status").await;
+        answer.error(401, "unauthenticated");
+    }
+    guess(10)
+        .get("/api/status")
+        .await
+        .error(429, "rate_limited");
+    let owner = app.owner();
+    owner.get("/api/status").await.error(429, "rate_limited");
+    app.pass(Duration::from_secs(60));
+    owner.get("/api/status").await.ok();
+    assert_eq!(app.audited("token.refused").await.len(), 1);
+    app.pass(Duration::from_secs(10 * 60));
+    guess(11).get("/api/status").await;
+    let refused = app.audited("token.refused").await;
+    let details: Vec<&str> = refused.iter().map(|entry| entry.detail.as_str()).collect();
+    assert_eq!(
+        details,
+        [
+            r#"{"from":"127.0.0.1","tries":1}"#,
+            r#"{"from":"127.0.0.1","tries":10}"#
+        ]
+    );
+    // A long one is braked by nobody's guesses.
+    let app = App::start().await;
+    for n in 0..30 {
+        let stranger = app.caller(Shows::Bearer(format!("guess-{n}")));
+        let answer = stranger.get("/api/status").await;
+        answer.error(401, "unauthenticated");
+    }
+    app.owner().get("/api/status").await.ok();
 }

@@ -147,3 +147,32 @@ async fn a_start_offers_a_link_until_something_is_set_up() {
     let link = setup_links::for_first_start(&app.control).await.unwrap();
     assert!(link.is_none());
 }
+
+/// Every start prints one, into a log perhaps; whoever reads the log later gets in by none of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_that_were_printed_before_end_with_the_next_one_and_with_the_first_credential() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let anonymous = app.anonymous();
+        let printed = || async {
+            let link = setup_links::for_first_start(&app.control).await.unwrap();
+            let url = link.unwrap().url("http://localhost:3000");
+            let code = url.rsplit('/').next().unwrap().to_owned();
+            app.secrets.add(&code);
+            code
+        };
+        let (first, second) = (printed().await, printed().await);
+        let answer = anonymous.post("/api/session", setup(&first)).await;
+        answer.error(401, "unauthenticated");
+        let session = app.session_by(setup(&second)).await;
+        let third = printed().await;
+        let body = json!({"password": "correct horse battery"});
+        session.put("/api/password", body.clone()).await.ok();
+        let answer = anonymous.post("/api/session", setup(&third)).await;
+        answer.error(401, "unauthenticated");
+        // One that the owner asked for afterwards is no such thing.
+        let wanted = code(&app.owner()).await;
+        session.put("/api/password", body).await.ok();
+        app.session_by(setup(&wanted)).await;
+    }
+}
