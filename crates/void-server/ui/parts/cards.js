@@ -8,7 +8,7 @@ import { isLive, onConnection, onEvent } from "../lib/live.js";
 import { span, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { notice } from "./empties.js";
-import { confirmIdentity } from "./identity.js";
+import { asOneself, confirmIdentity } from "./identity.js";
 import { healthPill, statePill, tierPill } from "./states.js";
 import { toast } from "./toasts.js";
 
@@ -108,7 +108,10 @@ export function proposalCard(row, how = {}) {
     go("sending");
     try {
       const sent = reason === undefined ? { decision: answer, digest: row.digest } : { decision: answer, digest: row.digest, reason };
-      row = await post(`/api/proposals/${row.id}/decide?wait=0`, sent);
+      // The card may be older than the proof that it knew of.
+      const decided = await asOneself(() => post(`/api/proposals/${row.id}/decide?wait=0`, sent));
+      if (!decided) return go("rest", ".approve");
+      row = decided;
     } catch (error) {
       refusal = sentence(error);
       if (error instanceof ApiError && error.row) row = error.row;
