@@ -7,6 +7,7 @@ import { el, mount } from "../lib/dom.js";
 import { isLive, onConnection, onEvent } from "../lib/live.js";
 import { span, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { askingAgain, runsAtOnce } from "./again.js";
 import { notice } from "./empties.js";
 import { asOneself, confirmIdentity } from "./identity.js";
 import { healthPill, statePill, tierPill } from "./states.js";
@@ -65,14 +66,20 @@ export function proposalCard(row, how = {}) {
     if (problem) parts.push(notice("problem", problem));
     if (refusal) parts.push(notice("problem", refusal));
     if (row.status === "pending") parts.push(decision());
-    else parts.push(...outcome(row, card));
+    else parts.push(...outcome(row, card, again));
     mount(foot, ...parts);
   };
+  /** @param {string} [selector] */
+  const focusOn = (selector) => { if (selector) /** @type {HTMLElement | null} */ (foot.querySelector(selector))?.focus(); };
+  const again = askingAgain((focus) => {
+    drawFoot();
+    focusOn(focus);
+  });
   /** @param {"rest" | "approve" | "reject" | "sending"} next @param {string} [focus] */
   const go = (next, focus) => {
     step = next;
     drawFoot();
-    if (focus) /** @type {HTMLElement | null} */ (foot.querySelector(focus))?.focus();
+    focusOn(focus);
   };
   const decision = () => {
     if (card?.changed) return notice("caution", t("card.changed"));
@@ -80,7 +87,7 @@ export function proposalCard(row, how = {}) {
     if (step === "sending") return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")));
     if (step === "approve") return approveStep();
     if (step === "reject") return rejectStep();
-    const isSafe = row.tier === "safe" && row.risk === "nominal";
+    const isSafe = runsAtOnce(row);
     return el("div", { class: "decide" },
       el("button", { type: "button", class: "button primary approve", disabled: !card, onclick: () => isSafe ? void send("approve") : go("approve", ".back") }, isSafe ? t("card.approve_safe") : t("card.approve")),
       el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
@@ -105,6 +112,8 @@ export function proposalCard(row, how = {}) {
   const send = async (answer, reason) => {
     refusal = null;
     if (answer === "approve" && card?.needs_login && !(await confirmIdentity())) return go("rest", ".approve");
+    // Whoever came by keys is taken along: what had the focus is gone.
+    const takesFocus = foot.querySelector(":focus-visible") !== null;
     go("sending");
     try {
       const sent = reason === undefined ? { decision: answer, digest: row.digest } : { decision: answer, digest: row.digest, reason };
@@ -112,6 +121,7 @@ export function proposalCard(row, how = {}) {
       const decided = await asOneself(() => post(`/api/proposals/${row.id}/decide?wait=0`, sent));
       if (!decided) return go("rest", ".approve");
       row = decided;
+      if (answer === "reject") again.offer(row, card, takesFocus);
     } catch (error) {
       refusal = sentence(error);
       if (error instanceof ApiError && error.row) row = error.row;
@@ -206,8 +216,8 @@ function runs(all) {
     el("ul", { class: "plain" }, all.slice(0, 5).map((run) => el("li", { class: "row-line" }, statePill(run), el("a", { href: `#/inbox/${run.id}` }, run.code), time(run.started_at)))));
 }
 
-/** @param {any} row @param {any} card */
-function outcome(row, card) {
+/** @param {any} row @param {any} card @param {import("./again.js").Again} again */
+function outcome(row, card, again) {
   const parts = [];
   const by = row.resolved_by ? t("card.by", { name: row.resolved_by }) : "";
   if (["approved", "running"].includes(row.status)) parts.push(notice("info", t(`state.${row.status}`), "…"));
@@ -217,6 +227,7 @@ function outcome(row, card) {
   if (row.resolved_at) parts.push(el("p", { class: "muted" }, by, " ", time(row.resolved_at)));
   parts.push(steps(row));
   if (row.status === "unknown") parts.push(settle(row));
+  parts.push(again.part(row, card));
   if (row.status === "executed" && card?.inverse) {
     const { inverse } = card;
     parts.push(el("div", { class: "row-line" }, el("button", { type: "button", class: "button", onclick: () => void runInverse(inverse, row) }, t("card.inverse", { label: inverse.label })),
