@@ -84,7 +84,7 @@ export function askingAgain(redraw) {
       const words = whyNot(row, card, all);
       const action = actionOf(row, all);
       if (words) return el("p", { class: "muted wrap" }, words, " ", action ? el("a", { href: `#/lab/actions/${encodeURIComponent(action.id)}` }, t("again.changed_way")) : null);
-      return el("div", { class: "row-line" }, el("button", { type: "button", class: "button again", onclick: () => void ask(row, card, ".again") }, t("again.ask")),
+      return el("div", { class: "row-line" }, el("button", { type: "button", class: "button again", "data-keep": "again", onclick: () => void ask(row, card, ".again") }, t("again.ask")),
         el("span", { class: "muted small" }, t(runsAtOnce(action) ? "card.inverse_runs" : "card.inverse_waits")));
     },
     offer: (row, card, takesFocus) => {

@@ -17,7 +17,11 @@ import { toast } from "./toasts.js";
 const THINK_MS = 500;
 const REASONS = ["not_now", "wrong_target", "myself"];
 
-/** @typedef {HTMLElement & {update: (row: any) => void, ask: (answer: "approve" | "reject") => void}} CardNode */
+/**
+ * `ask` opens one of the two steps; `done` tells the state, and goes to the question of what happened if
+ * nobody knows.
+ * @typedef {HTMLElement & {update: (row: any) => void, ask: (answer: "approve" | "reject") => void, done: () => string}} CardNode
+ */
 
 /**
  * A proposal's card. `level` is the heading's.
@@ -67,7 +71,9 @@ export function proposalCard(row, how = {}) {
     if (refusal) parts.push(notice("problem", refusal));
     if (row.status === "pending") parts.push(decision());
     else parts.push(...outcome(row, card, again));
+    const at = foot.contains(document.activeElement) ? document.activeElement?.getAttribute("data-keep") : null;
     mount(foot, ...parts);
+    if (at) focusOn(`[data-keep=${at}]`);
   };
   /** @param {string} [selector] */
   const focusOn = (selector) => { if (selector) /** @type {HTMLElement | null} */ (foot.querySelector(selector))?.focus(); };
@@ -137,6 +143,10 @@ export function proposalCard(row, how = {}) {
   };
   node.ask = (answer) => {
     if (row.status === "pending" && card && isLive()) go(answer, answer === "approve" ? ".back" : ".reason");
+  };
+  node.done = () => {
+    focusOn("[data-keep=settle]");
+    return row.status;
   };
   /** Whether it was in the page and is no more. */
   let wasShown = false;
@@ -253,9 +263,9 @@ function settle(row) {
       toast(sentence(error), { isProblem: true });
     }
   };
-  return el("div", { class: "stack tight" }, el("p", {}, t("settle.ask")), el("div", { class: "decide" },
-    el("button", { type: "button", class: "button", onclick: () => void say("executed") }, t("settle.ran")),
-    el("button", { type: "button", class: "button", onclick: () => void say("failed") }, t("settle.not"))));
+  return el("div", { class: "stack tight settle", role: "group", "aria-label": t("settle.title"), tabIndex: -1, "data-keep": "settle" }, el("p", {}, t("settle.ask")), el("div", { class: "decide" },
+    el("button", { type: "button", class: "button", "data-keep": "ran", onclick: () => void say("executed") }, t("settle.ran")),
+    el("button", { type: "button", class: "button", "data-keep": "not", onclick: () => void say("failed") }, t("settle.not"))));
 }
 
 /** @param {any} inverse @param {any} row */
@@ -295,6 +305,7 @@ export function joinCard(item) {
     el("dl", { class: "facts" }, el("dt", {}, t("join.from")), el("dd", {}, item.from), el("dt", {}, t("join.version")), el("dd", {}, item.version ?? "–"), el("dt", {}, t("card.asked_by")), el("dd", {}, time(item.asked_at))), foot);
   mount(foot, choose());
   node.update = () => {};
+  node.done = () => "pending";
   node.ask = (answer) => /** @type {HTMLElement | null} */ (foot.querySelector(answer === "approve" ? ".approve" : ".reject"))?.[answer === "approve" ? "click" : "focus"]();
   return node;
 }

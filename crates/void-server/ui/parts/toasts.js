@@ -22,7 +22,10 @@ export function toast(text, more = {}) {
   };
   const way = href && label ? el("a", { href, class: "button quiet", onclick: close }, label) : null;
   const act = onclick && label ? el("button", { type: "button", class: "button quiet", onclick: () => { close(); onclick(); } }, label) : null;
-  const node = el("div", { class: "toast", role: isProblem ? "alert" : "status", tabIndex: -1 },
+  // Said twice it is one note.
+  const plain = label ? null : text;
+  for (const old of [...shelf.children]) if (plain !== null && old.getAttribute("data-plain") === plain) old.remove();
+  const node = el("div", { class: "toast", role: isProblem ? "alert" : "status", tabIndex: -1, "data-plain": plain },
     el("span", { class: "grow" }, text), way, act,
     el("button", { type: "button", class: "button quiet", "aria-label": t("toast.close"), onclick: close }, "×"));
   /** What holds it. @type {Set<string>} */
