@@ -56,9 +56,12 @@ async function giveSession(context, lab, base) {
   await context.addCookies([{ name, value: value.join("="), domain: new URL(base).hostname, path: "/", httpOnly: true, sameSite: "Strict" }]);
 }
 
-/** @param {any} page */
+/** @typedef {{errors: string[], dialogs: string[], requests: string[], open: Set<any>}} Seen */
+
+/** @param {any} page @returns {Seen} */
 export function watch(page) {
-  const seen = { /** @type {string[]} */ errors: [], /** @type {string[]} */ dialogs: [], /** @type {string[]} */ requests: [], /** @type {Set<any>} */ open: new Set() };
+  /** @type {Seen} */
+  const seen = { errors: [], dialogs: [], requests: [], open: new Set() };
   page.on("console", (/** @type {any} */ line) => { if (line.type() === "error" || /Content Security Policy|TrustedHTML|TrustedScript/.test(line.text())) seen.errors.push(`${line.text()} (${line.location().url})`); });
   page.on("pageerror", (/** @type {Error} */ error) => seen.errors.push(`exception: ${error.message}`));
   page.on("dialog", (/** @type {any} */ dialog) => { seen.dialogs.push(dialog.message()); void dialog.dismiss(); });
@@ -87,7 +90,7 @@ export const rewrite = (page, pattern, change) => page.route(pattern, async (/**
   }
 });
 
-/** The page has drawn what it asked for. @param {any} page @param {ReturnType<typeof watch>} seen */
+/** The page has drawn what it asked for. @param {any} page @param {Seen} seen */
 export async function settled(page, seen) {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   for (let calm = 0; calm < 2;) {

@@ -1,23 +1,24 @@
 // Somebody else's web site, on this machine under several names.
 
 import { createServer } from "node:http";
+import { hangUp, listen } from "./ports.js";
 
 export class ForeignSite {
   /** @type {Map<string, string>} */
   #pages = new Map();
   /** Everything that was asked of it. @type {string[]} */
   asked = [];
+  port = 0;
+  #server = createServer((request, response) => {
+    this.asked.push(`${request.method} ${request.url}`);
+    const body = this.#pages.get(request.url ?? "");
+    response.writeHead(body === undefined ? 404 : 200, { "content-type": "text/html; charset=utf-8" }).end(body === undefined ? "" : `<!doctype html><title>Foreign</title>${body}`);
+  });
 
   /** @param {number} [port] */
   static async start(port = 0) {
     const site = new ForeignSite();
-    site.server = createServer((request, response) => {
-      site.asked.push(`${request.method} ${request.url}`);
-      const body = site.#pages.get(request.url ?? "");
-      response.writeHead(body === undefined ? 404 : 200, { "content-type": "text/html; charset=utf-8" }).end(body === undefined ? "" : `<!doctype html><title>Foreign</title>${body}`);
-    });
-    await new Promise((resolve) => site.server.listen(port, "127.0.0.1", () => resolve(null)));
-    site.port = site.server.address().port;
+    site.port = await listen(site.#server, port);
     return site;
   }
 
@@ -27,8 +28,7 @@ export class ForeignSite {
     return `http://${host}:${this.port}${path}`;
   }
 
-  async stop() {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  stop() {
+    return hangUp(this.#server);
   }
 }

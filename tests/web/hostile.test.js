@@ -83,7 +83,8 @@ describe("foreign text (I18)", () => {
   test("every page is harmless when every answer of the API is full of payloads", async () => {
     const { context, page, seen } = await openPage(lab);
     let next = 0;
-    const poison = (/** @type {any} */ value, /** @type {string} */ key = "") => {
+    /** @param {any} value @param {string} [key] @returns {any} */
+    const poison = (value, key = "") => {
       if (Array.isArray(value)) return value.map((/** @type {any} */ one) => poison(one, key));
       if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poison(one, name)]));
       return typeof value === "string" && FOREIGN.has(key) ? corpus[next++ % corpus.length] : value;
@@ -123,7 +124,7 @@ describe("foreign text (I18)", () => {
     await context.close();
   });
 
-  /** @param {any} page @param {ReturnType<typeof import("./browsers.js").watch>} seen @param {string} base */
+  /** @param {any} page @param {import("./browsers.js").Seen} seen @param {string} base */
   async function harmless(page, seen, base) {
     assert.deepEqual(await page.evaluate(findHarm), []);
     assert.deepEqual(seen.dialogs, []);

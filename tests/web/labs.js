@@ -5,11 +5,14 @@ import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { FOLDER, VOID } from "./packages.js";
 import { until } from "./waiting.js";
 
 const START_MS = 20_000;
 const STOP_MS = 10_000;
+/** The server writes too. */
+const ALTER_MS = 5000;
 
 /** @typedef {Awaited<ReturnType<typeof demo>>} Lab */
 
@@ -118,6 +121,38 @@ export function caller(base, token) {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return text ? JSON.parse(text) : null;
   };
+}
+
+/** The settings of a lab whose host `local` is this machine, with the list that `runLocally` writes. */
+export const LOCAL = '[local]\nlist = "list.json"\ntrust_own_list = true\n';
+
+/**
+ * Lets actions of the host `local` run here, each as one program.
+ * @param {Lab} lab
+ * @param {Record<string, string[]>} programs by action
+ */
+export async function runLocally(lab, programs) {
+  const { actions } = await lab.owner("GET", "/api/actions");
+  const entries = Object.entries(programs).map(([id, argv]) => {
+    const { tier, exec_digest: def } = actions.find((/** @type {any} */ action) => action.id === id);
+    return { id, argv, tier, def };
+  });
+  await writeFile(join(lab.data, "list.json"), JSON.stringify({ version: 1, host: "local", stop_file: join(lab.data, "stop"), entries }), { mode: 0o600 });
+}
+
+/**
+ * Changes what the lab has stored, as time or a crash would, while it runs.
+ * @param {Lab} lab
+ * @param {string} sql
+ * @param {...(string | number)} values
+ */
+export function alter(lab, sql, ...values) {
+  const database = new DatabaseSync(join(lab.data, "void.db"), { timeout: ALTER_MS });
+  try {
+    if (!database.prepare(sql).run(...values).changes) throw new Error(`nothing was changed by ${sql}`);
+  } finally {
+    database.close();
+  }
 }
 
 /** A port that was free a moment ago. @returns {Promise<number>} */

@@ -12,16 +12,17 @@ import { parseMarkdown, settledBlocks } from "../../crates/void-server/ui/chat/m
 const BOUND_MS = 1500;
 const SIZE = 200 * 1024;
 
-/** Every link of a tree. */
+/** Every link of a tree. @param {any} value @returns {string[]} */
 function links(value) {
   if (Array.isArray(value)) return value.flatMap(links);
   if (value === null || typeof value !== "object") return [];
   return [...(value.type === "link" ? [value.to] : []), ...Object.values(value).flatMap(links)];
 }
 
-/** Blocks without their places, as far as they matter. */
+/** Blocks without their places, as far as they matter. @param {any[]} blocks @returns {any[]} */
 const bare = (blocks) => JSON.parse(JSON.stringify(blocks, (key, value) => (key === "from" ? undefined : value)));
 
+/** @param {string} words */
 const text = (words) => ({ type: "text", text: words });
 
 test("paragraphs, headings and rules", () => {
@@ -57,7 +58,7 @@ test("nested lists", () => {
   assert.equal(inner.items.length, 2);
   const [, numbered] = inner.items[0];
   assert.equal(numbered.isOrdered, true);
-  assert.deepEqual(numbered.items.map((item) => wordsOf(item[0].inline)), ["c", "d"]);
+  assert.deepEqual(numbered.items.map((/** @type {any} */ item) => wordsOf(item[0].inline)), ["c", "d"]);
 });
 
 test("lists begin where they say, part by blank lines, and hold code", () => {
@@ -70,15 +71,15 @@ test("lists begin where they say, part by blank lines, and hold code", () => {
 
 test("what only looks like a list", () => {
   assert.equal(parseMarkdown("It was\n1986. A good year").length, 1);
-  assert.equal(parseMarkdown("-no\n*no*")[0].type, "paragraph");
+  assert.equal(parseMarkdown("-no\n*no*")[0]?.type, "paragraph");
 });
 
 test("a fence that is not closed yet is code to the end", () => {
   const [block, ...rest] = bare(parseMarkdown("```js\nlet a = 1;\n\n# no heading\n- no list"));
   assert.deepEqual(block, { type: "code", text: "let a = 1;\n\n# no heading\n- no list", info: "js", isOpen: true });
   assert.deepEqual(rest, []);
-  assert.equal(parseMarkdown("````\n```\n````")[0].text, "```");
-  assert.equal(parseMarkdown("~~~\na\n~~~")[0].isOpen, false);
+  assert.equal(bare(parseMarkdown("````\n```\n````"))[0].text, "```");
+  assert.equal(bare(parseMarkdown("~~~\na\n~~~"))[0].isOpen, false);
 });
 
 test("quotes, with and without a mark on each line", () => {
@@ -92,7 +93,7 @@ test("tables", () => {
   const [before, table] = bare(parseMarkdown("Here:\n| a | b \\| c |\n|---|:-:|\n| 1 | **2** | 3 |\n| 4 |\n\nend"));
   assert.equal(before.type, "paragraph");
   assert.deepEqual(table.head.map(wordsOf), ["a", "b | c"]);
-  assert.deepEqual(table.rows.map((row) => row.map(wordsOf)), [["1", "2"], ["4", ""]]);
+  assert.deepEqual(table.rows.map((/** @type {any} */ row) => row.map(wordsOf)), [["1", "2"], ["4", ""]]);
 });
 
 test("links that are harmless", () => {
@@ -144,7 +145,7 @@ test("images are words", () => {
 
 test("HTML is text", () => {
   const source = '<img src=x onerror=alert(1)><script>alert(1)</script>\n\n<div onclick="x">&lt;b&gt; &amp; &#x202e;&unknown;</div>';
-  const said = parseMarkdown(source).map((block) => wordsOf(block.inline)).join("\n");
+  const said = bare(parseMarkdown(source)).map((block) => wordsOf(block.inline)).join("\n");
   assert.match(said, /^<img src=x onerror=alert\(1\)><script>/);
   assert.match(said, /<b> & \ufffd&unknown;/);
 });
@@ -163,7 +164,7 @@ test("a text that grows letter by letter ends as the whole text does", () => {
     const blocks = parseMarkdown(tail);
     const count = settledBlocks(blocks, tail);
     settled.push(...bare(blocks.slice(0, count)));
-    if (count > 0) from += blocks[count].from;
+    if (count > 0) from += blocks[count]?.from ?? 0;
   }
   settled.push(...bare(parseMarkdown(source.slice(from))));
   assert.deepEqual(settled, bare(parseMarkdown(source)));
@@ -177,7 +178,7 @@ test("deep nesting is cut, not followed", () => {
 });
 
 test("200 KB of anything is read in bounded time", () => {
-  const fill = (piece) => piece.repeat(Math.ceil(SIZE / piece.length));
+  const fill = (/** @type {string} */ piece) => piece.repeat(Math.ceil(SIZE / piece.length));
   const pieces = ["a", "a ", "*", "*a ", "*a**b_c~~", "_a*", "`", "` ``  ", "[", "![", "[](", "[a](b", "[a](<", "![a](", "]", "](x)", "[a](https://b.c) ", "![[a](https://b.c)", "<", "<a@", "&", "&#", "\\", "> ", "- ", "- a\n", "1. a\n\n", "  - a\n",
     "#", "# ", "# #", "|", "a|b\n", "|-", "| - ", "-\t", "- -\n", "```\n", "~~~ ", "http://", "http://!", "https://a.example/( ", "h", " ", "\t", "\n", "a  \n", "*`a` ", "**a** b\n", "    x\n", "a@b.c ", "\u202e", "((((", "![a](b) ", "'\"", "😀*"];
   for (const piece of pieces) {

@@ -1,6 +1,7 @@
 // A model that says what a test wants, in the form of Ollama's chat, and remembers what it was asked.
 
 import { createServer } from "node:http";
+import { hangUp, listen } from "./ports.js";
 import { sleep } from "./waiting.js";
 
 /** @typedef {{text: string} | {tool: string, args: any} | {pauseMs: number} | {words: string[], everyMs: number}} Step */
@@ -10,23 +11,22 @@ export class Model {
   answers = [];
   /** @type {any[]} */
   asked = [];
+  #host = "";
+  #server = createServer((request, response) => void this.#answer(request, response));
 
   static async start() {
     const model = new Model();
-    model.server = createServer((request, response) => void model.#answer(request, response));
-    await new Promise((resolve) => model.server.listen(0, "127.0.0.1", () => resolve(null)));
-    model.host = `127.0.0.1:${model.server.address().port}`;
+    model.#host = `127.0.0.1:${await listen(model.#server)}`;
     return model;
   }
 
   /** What makes a server think with it. */
   get env() {
-    return { VOID_BRAIN: "ollama", VOID_MODEL: "scripted", OLLAMA_HOST: this.host };
+    return { VOID_BRAIN: "ollama", VOID_MODEL: "scripted", OLLAMA_HOST: this.#host };
   }
 
-  async stop() {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  stop() {
+    return hangUp(this.#server);
   }
 
   /** @param {import("node:http").IncomingMessage} request @param {import("node:http").ServerResponse} response */

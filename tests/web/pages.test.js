@@ -49,15 +49,16 @@ describe("every page", () => {
   }
 
   test("signing in looks right before anybody is known, and when nothing can be read", async () => {
+    const lab = /** @type {import("./labs.js").Lab} */ (labs.typical);
     for (const width of [PHONE, DESK]) {
       const found = [];
-      const stranger = await openPage(labs.typical, { width, signedIn: false });
-      await stranger.page.goto(labs.typical?.base);
+      const stranger = await openPage(lab, { width, signedIn: false });
+      await stranger.page.goto(lab.base);
       found.push(...await look(stranger.page, stranger.seen, "login", width), ...stranger.seen.errors);
       await stranger.context.close();
-      const broken = await openPage(labs.typical, { width });
+      const broken = await openPage(lab, { width });
       await broken.page.route("**/api/home", (/** @type {any} */ route) => route.fulfill(FAILURE));
-      await broken.page.goto(labs.typical?.base);
+      await broken.page.goto(lab.base);
       await broken.page.getByText("The store cannot be read. Look at the disk.").waitFor();
       found.push(...await look(broken.page, broken.seen, "nothing-readable", width));
       await broken.context.close();

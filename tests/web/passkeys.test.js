@@ -2,14 +2,18 @@
 // owner off. The browser has an authenticator that exists only in it.
 
 import assert from "node:assert/strict";
+import { access, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { axe, card, debuggerOf, openPage, PHONE, rewrite, say } from "./browsers.js";
-import { serve } from "./labs.js";
-import { until } from "./waiting.js";
+import { approve, axe, card, debuggerOf, openPage, PHONE, say } from "./browsers.js";
+import { alter, LOCAL, runLocally, serve } from "./labs.js";
 
-const ACTIONS = { hosts: { edge: "127.0.0.1" }, actions: [
-  { id: "restart-router", label: "Restart the router", kind: "service_restart", host: "edge", service: "router", tier: "risky", risk: "critical" },
+const ROUTER = "Restart the router";
+const ACTIONS = { actions: [
+  { id: "restart-router", label: ROUTER, kind: "service_restart", host: "local", service: "router", tier: "risky", risk: "critical" },
 ] };
+/** Longer than a proof of identity counts for what is critical. */
+const OLD_MS = 6 * 60_000;
 
 describe("signing in", () => {
   /** @type {import("./labs.js").Lab} */
@@ -17,7 +21,8 @@ describe("signing in", () => {
   /** Passkeys belong to a name. */
   let base = "";
   before(async () => {
-    lab = await serve({ actions: ACTIONS });
+    lab = await serve({ actions: ACTIONS, settings: LOCAL });
+    await runLocally(lab, { "restart-router": ["/usr/bin/touch", join(lab.data, "restarted")] });
     base = lab.base.replace("127.0.0.1", "localhost");
   });
   after(() => lab.stop());
@@ -52,8 +57,11 @@ describe("signing in", () => {
     const { sessions } = await lab.owner("GET", "/api/sessions");
     assert.deepEqual(sessions.map((/** @type {any} */ one) => one.method), ["passkey"], "signing out ended the first session");
 
-    await asksAgain(page);
-    assert.deepEqual(seen.errors.filter((line) => !/ 401 /.test(line)), []);
+    const { shown, sheet } = await asksWho(page, base);
+    await sheet.getByRole("button", { name: say("identity.use_passkey") }).click();
+    await sheet.waitFor({ state: "detached" });
+    await shown.locator(".steps").getByText(say("step.unverified")).waitFor();
+    assert.deepEqual(seen.errors.filter((line) => !/ 40[13] /.test(line)), []);
     await context.close();
 
     const other = await openPage(lab, { signedIn: false, base });
@@ -91,22 +99,57 @@ describe("signing in", () => {
     await context.close();
   });
 
-  /** A critical yes wants to know anew who it is; the session is made to look old. @param {any} page */
-  async function asksAgain(page) {
-    const agent = await lab.agent("careful");
+  test("a critical yes needs a proof of the last minutes: refused without it, and with it the request runs", async () => {
+    const password = "staple battery horse";
+    const stored = await fetch(`${lab.base}/api/password`, { method: "PUT", headers: { cookie: await lab.session(), origin: lab.base, "content-type": "application/json" }, body: JSON.stringify({ password }) });
+    assert.ok(stored.ok, await stored.text());
+    await rm(join(lab.data, "restarted"), { force: true });
+    const { context, page, seen } = await openPage(lab, { width: PHONE });
+    const { shown, sheet, row } = await asksWho(page, lab.base);
+    assert.deepEqual(await axe(page), []);
+    await sheet.getByRole("button", { name: say("identity.cancel") }).click();
+    await sheet.waitFor({ state: "detached" });
+    const { id, code, digest } = await row();
+    const refused = await page.evaluate(async (/** @type {{id: string, digest: string}} */ { id, digest }) => {
+      const answer = await fetch(`/api/proposals/${id}/decide`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ decision: "approve", digest }) });
+      return [answer.status, (await answer.json()).error.code];
+    }, { id, digest });
+    assert.deepEqual(refused, [403, "fresh_login_needed"]);
+
+    await page.goto(`${lab.base}/inbox/${code}`);
+    await page.getByText("it needs a fresh sign-in").waitFor();
+    assert.equal(await page.locator("[name=decision][value=approve]").count(), 0, "there is no form for a yes");
+    assert.equal(await page.locator("[name=decision][value=reject]").count(), 1);
+    assert.equal((await row()).status, "pending");
+
+    await page.getByRole("link", { name: "Continue in Void" }).click();
+    await approve(shown);
+    for (const [words, next] of [["wrong horse battery", sheet.getByText(say("identity.wrong_password"))], [password, shown.locator(".steps").getByText(say("step.unverified"))]]) {
+      await sheet.getByLabel(say("login.password"), { exact: true }).fill(words);
+      await sheet.getByRole("button", { name: say("identity.confirm") }).first().click();
+      await next.waitFor();
+    }
+    assert.deepEqual((await row()).transitions.map((/** @type {any} */ step) => step.to), ["pending", "approved", "running", "executed"]);
+    await access(join(lab.data, "restarted"));
+    assert.deepEqual(seen.errors.filter((line) => !/ 40[13] /.test(line)), []);
+    await context.close();
+  });
+
+  /** Somebody whose last proof is old says a critical yes, and is asked who it is. @param {any} page @param {string} at */
+  async function asksWho(page, at) {
+    const agent = await lab.agent(`careful-${Date.now()}`);
     const asked = await agent("POST", "/api/actions/restart-router/run", { reason: "it drops packets" });
-    await rewrite(page, "**/api/proposals/*/card", (value) => ({ ...value, needs_login: true }));
-    await page.goto(`${base}/#/inbox/${asked.action_row_id}`);
-    const shown = card(page, "Restart the router");
+    await page.goto(`${at}/#/inbox/${asked.action_row_id}`);
+    const shown = card(page, ROUTER);
     await shown.getByText(say("tier.critical")).waitFor();
-    await shown.getByRole("button", { name: say("card.approve"), exact: true }).click();
-    await shown.getByRole("button", { name: say("card.yes") }).click();
+    await shown.getByRole("button", { name: say("card.approve"), exact: true }).click({ trial: true });
+    // It grows old while the card is open; the card itself does not know.
+    alter(lab, "UPDATE sessions SET authenticated_at = authenticated_at - ?", OLD_MS);
+    await approve(shown);
     const sheet = page.getByRole("dialog", { name: say("identity.title") });
     await sheet.waitFor();
-    assert.equal((await lab.owner("GET", `/api/proposals/${asked.action_row_id}`)).status, "pending");
-    await sheet.getByRole("button", { name: say("identity.use_passkey") }).click();
-    await sheet.waitFor({ state: "detached" });
-    await until("it is decided", async () => (await lab.owner("GET", `/api/proposals/${asked.action_row_id}`)).status !== "pending");
+    const row = () => lab.owner("GET", `/api/proposals/${asked.action_row_id}`);
+    return { shown, sheet, row };
   }
 });
 

@@ -1,6 +1,7 @@
 // A way to the lab that a test can change: what comes back is rewritten.
 
 import { createServer, request } from "node:http";
+import { hangUp, listen } from "./ports.js";
 
 /**
  * @param {string} base
@@ -29,13 +30,5 @@ export async function proxy(base, rewrite) {
     answer.on("close", () => onward.destroy());
     asked.pipe(onward);
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  return {
-    base: `http://127.0.0.1:${port}`,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { base: `http://127.0.0.1:${await listen(server)}`, stop: () => hangUp(server) };
 }

@@ -22,7 +22,7 @@ describe("what the owner reads (I7)", () => {
     const { context, page } = await openPage(lab);
     await page.goto(`${lab.base}/#/home`);
     await page.locator("article.approval").first().waitFor();
-    const wrong = await page.evaluate(async ({ ranges, layouts }) => {
+    const wrong = await page.evaluate(async (/** @type {{ranges: number[][], layouts: string[]}} */ { ranges, layouts }) => {
       const script = /** @type {HTMLScriptElement} */ (document.querySelector("script[type=module]"));
       const { proposalCard } = await import(script.src);
       const home = await (await fetch("/api/home")).json();

@@ -2,6 +2,7 @@
 // The stricter one is in crates/void-testkit; this one lets a browser test tap.
 
 import { createServer } from "node:http";
+import { hangUp, listen } from "./ports.js";
 import { until } from "./waiting.js";
 
 const USER = { id: 1, is_bot: false, first_name: "Test", username: "user1" };
@@ -13,19 +14,18 @@ export class BotApi {
   #updates = [];
   #next = 1;
   #isOver = false;
+  #server = createServer((request, response) => void this.#answer(request, response));
+  url = "";
 
   static async start() {
     const api = new BotApi();
-    api.server = createServer((request, response) => void api.#answer(request, response));
-    await new Promise((resolve) => api.server.listen(0, "127.0.0.1", () => resolve(null)));
-    api.url = `http://127.0.0.1:${api.server.address().port}`;
+    api.url = `http://127.0.0.1:${await listen(api.#server)}`;
     return api;
   }
 
   async stop() {
     this.#isOver = true;
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    await hangUp(this.#server);
   }
 
   messages = () => [...this.#messages.values()];

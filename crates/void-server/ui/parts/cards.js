@@ -7,8 +7,9 @@ import { el, mount } from "../lib/dom.js";
 import { isLive, onConnection, onEvent } from "../lib/live.js";
 import { span, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { askingAgain, runsAtOnce } from "./again.js";
 import { notice } from "./empties.js";
-import { confirmIdentity } from "./identity.js";
+import { asOneself, confirmIdentity } from "./identity.js";
 import { healthPill, statePill, tierPill } from "./states.js";
 import { toast } from "./toasts.js";
 
@@ -16,7 +17,11 @@ import { toast } from "./toasts.js";
 const THINK_MS = 500;
 const REASONS = ["not_now", "wrong_target", "myself"];
 
-/** @typedef {HTMLElement & {update: (row: any) => void, ask: (answer: "approve" | "reject") => void}} CardNode */
+/**
+ * `ask` opens one of the two steps; `done` tells the state, and goes to the question of what happened if
+ * nobody knows.
+ * @typedef {HTMLElement & {update: (row: any) => void, ask: (answer: "approve" | "reject") => void, done: () => string}} CardNode
+ */
 
 /**
  * A proposal's card. `level` is the heading's.
@@ -70,14 +75,22 @@ export function proposalCard(row, how = {}) {
     if (problem) parts.push(notice("problem", problem));
     if (refusal) parts.push(notice("problem", refusal));
     if (row.status === "pending") parts.push(decision());
-    else parts.push(...outcome(row, card));
+    else parts.push(...outcome(row, card, again));
+    const at = foot.contains(document.activeElement) ? document.activeElement?.getAttribute("data-keep") : null;
     mount(foot, ...parts);
+    if (at) focusOn(`[data-keep=${at}]`);
   };
+  /** @param {string} [selector] */
+  const focusOn = (selector) => { if (selector) /** @type {HTMLElement | null} */ (foot.querySelector(selector))?.focus(); };
+  const again = askingAgain((focus) => {
+    drawFoot();
+    focusOn(focus);
+  });
   /** @param {"rest" | "approve" | "reject" | "sending"} next @param {string} [focus] */
   const go = (next, focus) => {
     step = next;
     drawFoot();
-    if (focus) /** @type {HTMLElement | null} */ (foot.querySelector(focus))?.focus();
+    focusOn(focus);
   };
   const decision = () => {
     if (card?.changed) return notice("caution", t("card.changed"));
@@ -85,7 +98,7 @@ export function proposalCard(row, how = {}) {
     if (step === "sending") return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")));
     if (step === "approve") return approveStep();
     if (step === "reject") return rejectStep();
-    const isSafe = row.tier === "safe" && row.risk === "nominal";
+    const isSafe = runsAtOnce(row);
     return el("div", { class: "decide" },
       el("button", { type: "button", class: "button primary approve", disabled: !card, onclick: () => isSafe ? void send("approve") : go("approve", ".back") }, isSafe ? t("card.approve_safe") : t("card.approve")),
       el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
@@ -110,10 +123,16 @@ export function proposalCard(row, how = {}) {
   const send = async (answer, reason) => {
     refusal = null;
     if (answer === "approve" && card?.needs_login && !(await confirmIdentity())) return go("rest", ".approve");
+    // Whoever came by keys is taken along: what had the focus is gone.
+    const takesFocus = foot.querySelector(":focus-visible") !== null;
     go("sending");
     try {
       const sent = reason === undefined ? { decision: answer, digest: row.digest } : { decision: answer, digest: row.digest, reason };
-      row = await post(`/api/proposals/${row.id}/decide?wait=0`, sent);
+      // The card may be older than the proof that it knew of.
+      const decided = await asOneself(() => post(`/api/proposals/${row.id}/decide?wait=0`, sent));
+      if (!decided) return go("rest", ".approve");
+      row = decided;
+      if (answer === "reject") again.offer(row, card, takesFocus);
     } catch (error) {
       refusal = sentence(error);
       if (error instanceof ApiError && error.row) row = error.row;
@@ -131,6 +150,10 @@ export function proposalCard(row, how = {}) {
     if (row.status !== "pending" || !isLive()) return;
     if (card) go(answer, answer === "approve" ? ".back" : ".reason");
     else wanted = answer;
+  };
+  node.done = () => {
+    focusOn("[data-keep=settle]");
+    return row.status;
   };
   /** Whether it was in the page and is no more. */
   let wasShown = false;
@@ -210,8 +233,8 @@ function runs(all) {
     el("ul", { class: "plain" }, all.slice(0, 5).map((run) => el("li", { class: "row-line" }, statePill(run), el("a", { href: `#/inbox/${run.id}` }, run.code), time(run.started_at)))));
 }
 
-/** @param {any} row @param {any} card */
-function outcome(row, card) {
+/** @param {any} row @param {any} card @param {import("./again.js").Again} again */
+function outcome(row, card, again) {
   const parts = [];
   const by = row.resolved_by ? t("card.by", { name: row.resolved_by }) : "";
   if (["approved", "running"].includes(row.status)) parts.push(notice("info", t(`state.${row.status}`), "…"));
@@ -221,6 +244,7 @@ function outcome(row, card) {
   if (row.resolved_at) parts.push(el("p", { class: "muted" }, by, " ", time(row.resolved_at)));
   parts.push(steps(row));
   if (row.status === "unknown") parts.push(settle(row));
+  parts.push(again.part(row, card));
   if (row.status === "executed" && card?.inverse) {
     const { inverse } = card;
     parts.push(el("div", { class: "row-line" }, el("button", { type: "button", class: "button", onclick: () => void runInverse(inverse, row) }, t("card.inverse", { label: inverse.label })),
@@ -246,9 +270,9 @@ function settle(row) {
       toast(sentence(error), { isProblem: true });
     }
   };
-  return el("div", { class: "stack tight" }, el("p", {}, t("settle.ask")), el("div", { class: "decide" },
-    el("button", { type: "button", class: "button", onclick: () => void say("executed") }, t("settle.ran")),
-    el("button", { type: "button", class: "button", onclick: () => void say("failed") }, t("settle.not"))));
+  return el("div", { class: "stack tight settle", role: "group", "aria-label": t("settle.title"), tabIndex: -1, "data-keep": "settle" }, el("p", {}, t("settle.ask")), el("div", { class: "decide" },
+    el("button", { type: "button", class: "button", "data-keep": "ran", onclick: () => void say("executed") }, t("settle.ran")),
+    el("button", { type: "button", class: "button", "data-keep": "not", onclick: () => void say("failed") }, t("settle.not"))));
 }
 
 /** @param {any} inverse @param {any} row */
@@ -288,6 +312,7 @@ export function joinCard(item) {
     el("dl", { class: "facts" }, el("dt", {}, t("join.from")), el("dd", {}, item.from), el("dt", {}, t("join.version")), el("dd", {}, item.version ?? "–"), el("dt", {}, t("card.asked_by")), el("dd", {}, time(item.asked_at))), foot);
   mount(foot, choose());
   node.update = () => {};
+  node.done = () => "pending";
   node.ask = (answer) => /** @type {HTMLElement | null} */ (foot.querySelector(answer === "approve" ? ".approve" : ".reject"))?.[answer === "approve" ? "click" : "focus"]();
   return node;
 }

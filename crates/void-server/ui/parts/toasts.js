@@ -8,22 +8,40 @@ const STAYS_MS = 8000;
 
 /**
  * @param {string} text
- * @param {{href?: string, label?: string, onclick?: () => void, isProblem?: boolean}} [more] a way on
+ * @param {{href?: string, label?: string, onclick?: () => void, isProblem?: boolean, takesFocus?: boolean}} [more] a way on
+ * @returns {() => void} takes it away
  */
 export function toast(text, more = {}) {
   const shelf = find("#toasts");
-  if (!shelf) return;
-  const { href, label, onclick, isProblem } = more;
-  const close = () => node.remove();
+  if (!shelf) return () => {};
+  const { href, label, onclick, isProblem, takesFocus } = more;
+  const close = () => {
+    const hadFocus = node.contains(document.activeElement);
+    node.remove();
+    if (hadFocus) find("#main")?.focus({ preventScroll: true });
+  };
   const way = href && label ? el("a", { href, class: "button quiet", onclick: close }, label) : null;
   const act = onclick && label ? el("button", { type: "button", class: "button quiet", onclick: () => { close(); onclick(); } }, label) : null;
-  const node = el("div", { class: "toast", role: isProblem ? "alert" : "status", tabIndex: -1 },
+  // Said twice it is one note.
+  const plain = label ? null : text;
+  for (const old of [...shelf.children]) if (plain !== null && old.getAttribute("data-plain") === plain) old.remove();
+  const node = el("div", { class: "toast", role: isProblem ? "alert" : "status", tabIndex: -1, "data-plain": plain },
     el("span", { class: "grow" }, text), way, act,
     el("button", { type: "button", class: "button quiet", "aria-label": t("toast.close"), onclick: close }, "×"));
+  /** What holds it. @type {Set<string>} */
+  const held = new Set();
   let timer = setTimeout(close, STAYS_MS);
-  const pause = () => clearTimeout(timer);
-  const go = () => { pause(); timer = setTimeout(close, STAYS_MS); };
-  for (const name of ["pointerenter", "focusin"]) node.addEventListener(name, pause);
-  for (const name of ["pointerleave", "focusout"]) node.addEventListener(name, go);
+  /** @param {string} by @param {boolean} isHeld */
+  const hold = (by, isHeld) => {
+    if (isHeld) held.add(by);
+    else held.delete(by);
+    clearTimeout(timer);
+    if (held.size === 0) timer = setTimeout(close, STAYS_MS);
+  };
+  for (const [name, by, isHeld] of /** @type {const} */ ([["pointerenter", "pointer", true], ["pointerleave", "pointer", false], ["focusin", "focus", true], ["focusout", "focus", false]])) {
+    node.addEventListener(name, () => hold(by, isHeld));
+  }
   shelf.append(node);
+  if (takesFocus) node.focus();
+  return close;
 }

@@ -11,11 +11,11 @@ import { shortcutsOn } from "./settings.js";
 const PLACES = { h: "#/home", i: "#/inbox", l: "#/lab", c: "#/chat", u: "#/audit", s: "#/settings" };
 const SECOND_KEY_MS = 1200;
 
-/** @type {Record<string, () => void>} */
+/** @type {Record<string, () => unknown>} */
 let ofPage = {};
 let prefix = 0;
 
-/** @param {Record<string, () => void>} [keys] */
+/** @param {Record<string, () => unknown>} [keys] */
 export function setPageKeys(keys = {}) {
   ofPage = keys;
 }
@@ -46,13 +46,19 @@ function keyAction(key, shell) {
   if (isSecond && place) return () => goTo(place);
   if (key === "g") return () => { prefix = Date.now(); };
   if (key === "?") return showKeys;
-  if (key === "/") return ofPage["/"] ?? shell.palette;
+  if (key === "/") return () => filterOr(shell.palette);
   return ofPage[key];
+}
+
+/** A page that has nothing to filter just now says so. @param {() => void} otherwise */
+function filterOr(otherwise) {
+  const filter = ofPage["/"];
+  if (!filter || filter() === false) otherwise();
 }
 
 export function showKeys() {
   const rows = [["g h", "nav.home"], ["g i", "nav.inbox"], ["g l", "nav.lab"], ["g c", "nav.chat"], ["g u", "nav.audit"], ["g s", "nav.settings"],
-    ["Ctrl K", "keys.palette"], ["/", "keys.filter"], ["j k", "keys.move"], ["Enter", "keys.open"], ["a", "keys.approve"], ["r", "keys.reject"], ["?", "keys.help"]];
+    ["Ctrl K", "keys.palette"], ["/", "keys.filter"], ["j k", "keys.move"], ["Enter", "keys.open"], ["a", "keys.approve"], ["r", "keys.reject"], ["e", "keys.done"], ["?", "keys.help"]];
   sheet(t("keys.title"), el("table", {}, el("tbody", {}, rows.map(([keys = "", word = ""]) => el("tr", {}, el("th", { scope: "row" }, keys.split(" ").map((key) => [el("kbd", {}, key), " "])), el("td", {}, t(word)))))),
     el("p", { class: "muted" }, t("keys.note")), el("p", {}, el("a", { href: "#/settings/appearance" }, t("keys.turn_off"))));
 }
