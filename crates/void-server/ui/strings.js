@@ -252,6 +252,8 @@ export const STRINGS = {
   "join.refuse": "Refuse",
   "join.sure": "{name} will be able to run what its own list and the catalogue both allow.",
   "join.yes": "Yes, it is the same",
+  "join.admitted": "Admitted. It can ask for work now.",
+  "join.refused": "Refused. Its invitation is void.",
   "identity.title": "Is it you?",
   "identity.why": "What comes next needs a sign-in from the last five minutes.",
   "identity.confirm": "Confirm",

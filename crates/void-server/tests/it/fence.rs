@@ -57,7 +57,11 @@ fn origins(host: &str, port: u16) -> Vec<(Option<String>, bool)> {
     let owned = |text: &str| Some(text.to_owned());
     vec![
         (None, true),
-        (Some(format!("http://{host}")), true),
+        // Without a port `Host` does not tell plain HTTP from HTTPS, and that name is ours over HTTPS.
+        (
+            Some(format!("http://{host}")),
+            format!("https://{host}") != PUBLIC,
+        ),
         (owned(PUBLIC), true),
         (owned("null"), false),
         (owned("http://evil.example"), false),

@@ -83,7 +83,7 @@ async fn a_server_of_its_own() {
         .unwrap();
 }
 
-const OWNER: &str = "owner-of-the-server-of-its-own";
+const OWNER: &str = "owner-of-the-server-of-its-own-which-nobody-guesses";
 
 struct Server {
     child: Child,

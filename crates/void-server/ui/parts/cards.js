@@ -15,6 +15,7 @@ import { toast } from "./toasts.js";
 
 /** A second tap in the same place is no second thought. */
 const THINK_MS = 500;
+const LOOK_MS = 2000;
 const REASONS = ["not_now", "wrong_target", "myself"];
 
 /**
@@ -37,6 +38,12 @@ export function proposalCard(row, how = {}) {
   let step = "rest";
   /** What a key asked for before the card was there. @type {"approve" | "reject" | null} */
   let wanted = null;
+  /** What the foot was drawn from. @type {string | null} */
+  let drawn = null;
+  /** What runs on a node says how far it is; nobody is told of every line. @type {ReturnType<typeof setTimeout> | undefined} */
+  let looking;
+  /** A reason that is being typed. */
+  let typed = "";
   /** Why it could not be read. @type {string | null} */
   let problem = null;
   /** Why the last decision was not taken. @type {string | null} */
@@ -57,6 +64,8 @@ export function proposalCard(row, how = {}) {
       problem = sentence(error);
     }
     draw();
+    clearTimeout(looking);
+    if (row.status === "running" && !isGone()) looking = setTimeout(() => void load(), LOOK_MS);
     const answer = wanted;
     wanted = null;
     if (answer) node.ask(answer);
@@ -71,6 +80,10 @@ export function proposalCard(row, how = {}) {
     drawFoot();
   };
   const drawFoot = () => {
+    // What reads the same is left alone: somebody may be typing, or about to tap.
+    const stamp = row.status === "pending" ? JSON.stringify([problem, refusal, step, card?.changed, card?.consequence, isLive(), row.tier, row.risk]) : null;
+    if (stamp !== null && stamp === drawn) return;
+    drawn = stamp;
     const parts = [];
     if (problem) parts.push(notice("problem", problem));
     if (refusal) parts.push(notice("problem", refusal));
@@ -112,7 +125,7 @@ export function proposalCard(row, how = {}) {
       el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")), yes);
   };
   const rejectStep = () => {
-    const own = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 400, "aria-label": t("card.own_reason"), placeholder: t("card.own_reason") }));
+    const own = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 400, value: typed, "data-keep": "own", "aria-label": t("card.own_reason"), placeholder: t("card.own_reason"), oninput: () => { typed = own.value; } }));
     return el("form", { class: "decide", role: "group", "aria-label": t("card.why_not"), onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void send("reject", own.value.trim() || undefined); } },
       el("p", { class: "wide" }, t("card.why_not")),
       el("div", { class: "wide reasons" }, REASONS.map((reason) => el("button", { type: "button", class: "button reason", onclick: () => void send("reject", t(`reason.${reason}`)) }, t(`reason.${reason}`)))),
@@ -293,24 +306,46 @@ async function runInverse(inverse, row) {
 export function joinCard(item) {
   const node = /** @type {CardNode} */ (el("article", { class: "card approval", "aria-label": item.name }));
   const foot = el("div", { class: "stack", "aria-live": "polite" });
-  /** @param {() => Promise<any>} act */
-  const send = async (act) => {
+  /** @typedef {"rest" | "sure" | "sending" | "admitted" | "refused"} JoinStep */
+  let step = /** @type {JoinStep} */ ("rest");
+  /** Why the last answer was not taken. @type {string | null} */
+  let refusal = null;
+  /** @param {"admitted" | "refused"} then @param {() => Promise<any>} act */
+  const send = async (then, act) => {
+    refusal = null;
+    go("sending");
     try {
-      await act();
+      // Whoever thought better of it is asked again.
+      go(await asOneself(act) ? then : "rest");
     } catch (error) {
-      mount(foot, notice("problem", sentence(error)), choose());
+      refusal = sentence(error);
+      go("rest");
     }
   };
-  const choose = () => el("div", { class: "decide" },
-    el("button", { type: "button", class: "button primary approve", onclick: () => { mount(foot, sure()); /** @type {any} */ (foot.querySelector(".back")).focus(); } }, t("join.admit")),
-    el("button", { type: "button", class: "button reject", onclick: () => void send(() => del(`/api/nodes/${item.name}`)) }, t("join.refuse")));
+  /** @param {JoinStep} next @param {string} [focus] */
+  const go = (next, focus) => {
+    step = next;
+    draw();
+    if (focus) /** @type {HTMLElement | null} */ (foot.querySelector(focus))?.focus();
+  };
+  const draw = () => mount(foot, refusal ? notice("problem", refusal) : null, decision());
+  const decision = () => {
+    if (step === "admitted" || step === "refused") return notice("info", t(`join.${step}`));
+    if (!isLive()) return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.not_connected")));
+    if (step === "sending") return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")));
+    if (step === "sure") return sure();
+    return el("div", { class: "decide" },
+      el("button", { type: "button", class: "button primary approve", onclick: () => go("sure", ".back") }, t("join.admit")),
+      el("button", { type: "button", class: "button reject", onclick: () => void send("refused", () => del(`/api/nodes/${item.name}`)) }, t("join.refuse")));
+  };
   const sure = () => el("div", { class: "decide", role: "group", "aria-label": t("card.sure") }, el("p", { class: "wide" }, t("join.sure", { name: item.name })),
-    el("button", { type: "button", class: "button back", onclick: () => mount(foot, choose()) }, t("card.back")),
-    el("button", { type: "button", class: "button danger yes", onclick: () => void send(() => post(`/api/nodes/${item.name}/approve`, { fingerprint: item.fingerprint })) }, t("join.yes")));
+    el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")),
+    el("button", { type: "button", class: "button danger yes", onclick: () => void send("admitted", () => post(`/api/nodes/${item.name}/approve`, { fingerprint: item.fingerprint })) }, t("join.yes")));
   mount(node, el("h2", {}, t("join.title", { name: item.name })), el("p", {}, t("join.compare")),
     el("p", {}, el("code", { class: "wrap" }, item.fingerprint)),
     el("dl", { class: "facts" }, el("dt", {}, t("join.from")), el("dd", {}, item.from), el("dt", {}, t("join.version")), el("dd", {}, item.version ?? "–"), el("dt", {}, t("card.asked_by")), el("dd", {}, time(item.asked_at))), foot);
-  mount(foot, choose());
+  draw();
+  const end = onConnection(() => node.isConnected || step === "rest" ? draw() : end());
   node.update = () => {};
   node.done = () => "pending";
   node.ask = (answer) => /** @type {HTMLElement | null} */ (foot.querySelector(answer === "approve" ? ".approve" : ".reject"))?.[answer === "approve" ? "click" : "focus"]();

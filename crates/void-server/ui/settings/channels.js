@@ -7,6 +7,7 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
+import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
 import { code, copyButton, factList, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
@@ -92,7 +93,9 @@ function pairer(channels) {
     mount(place, said, told, el("p", {}, sender(t("channels.pair"), begin, { told, kind: "primary" })));
   };
   const begin = async () => {
-    const { link, bot, expires_at } = await post("/api/notifications/pair", { channel: "telegram" });
+    const offered = await asOneself(() => post("/api/notifications/pair", { channel: "telegram" }));
+    if (!offered) return;
+    const { link, bot, expires_at } = offered;
     const start = new URL(link).searchParams.get("start") ?? "";
     known = new Set(targets().map((/** @type {any} */ one) => one.target));
     looking = setInterval(() => channels.refresh(), LOOK_MS);

@@ -7,6 +7,7 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
+import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
 import { code, factList, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
@@ -66,7 +67,8 @@ function inviter(refresh) {
     const name = /** @type {HTMLInputElement} */ (el("input", { class: "input", required: true, maxLength: 63, pattern: "[a-z0-9][a-z0-9\\-]*", title: t("tokens.name_rule"), autocomplete: "off", autocapitalize: "none", spellcheck: false, placeholder: "nas" }));
     const told = el("div", { class: "told", "aria-live": "assertive" });
     const invite = async () => {
-      const made = await post("/api/nodes", { name: name.value.trim() });
+      const made = await asOneself(() => post("/api/nodes", { name: name.value.trim() }));
+      if (!made) return;
       const command = `sudo -u voidnode void node join ${location.origin} --token ${made.token}`;
       mount(place, secretOnce({ what: t("nodes.token_for", { name: made.name }), why: t("nodes.once"), text: command,
         more: el("div", { class: "stack tight" }, factList([[t("settings.good_until"), time(made.expires_at, "until")]]), isSecureContext ? null : el("p", { class: "small" }, t("nodes.plain_http"), " ", code("--plain-http")), el("p", { class: "small" }, t("nodes.then"))),
@@ -113,7 +115,7 @@ function truster(host, refresh) {
   const told = el("div", { class: "told", "aria-live": "assertive" });
   const print = /** @type {HTMLInputElement} */ (el("input", { class: "input", required: true, pattern: "SHA256:[A-Za-z0-9+\\/]{43}", title: t("hosts.print_rule"), placeholder: "SHA256:…", autocomplete: "off", spellcheck: false }));
   const trust = async () => {
-    await post(`/api/hosts/${encodeURIComponent(host.name)}/trust`, { fingerprint: print.value.trim() });
+    await asOneself(() => post(`/api/hosts/${encodeURIComponent(host.name)}/trust`, { fingerprint: print.value.trim() }));
     refresh();
   };
   return el("details", {}, el("summary", {}, t("hosts.trust")), el("form", { class: "stack tight" }, el("p", { class: "small" }, t("hosts.trust_how")), snippet("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", t("hosts.trust")),

@@ -6,6 +6,7 @@ import { Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
 import { part, quiet, secretOnce, sender, showing, twoStep } from "./pieces.js";
 
@@ -51,7 +52,8 @@ function maker(refresh) {
     const told = el("div", { class: "told", "aria-live": "assertive" });
     const make = async () => {
       const capabilities = kind.value === "agent" ? boxes.filter((box) => box.checked).map((box) => box.value) : [];
-      const made = await post("/api/tokens", { kind: kind.value, name: name.value.trim(), capabilities });
+      const made = await asOneself(() => post("/api/tokens", { kind: kind.value, name: name.value.trim(), capabilities }));
+      if (!made) return;
       mount(place, secretOnce({ what: t("tokens.made_one", { name: name.value.trim() }), why: t("settings.once"), text: made.token, more: el("p", { class: "small" }, el("a", { href: "#/settings/integrations" }, t("tokens.where"))), done: () => mount(place, form()) }));
       refresh();
     };

@@ -7,6 +7,7 @@ import { el, mount } from "../lib/dom.js";
 import { onConnection, retryLive } from "../lib/live.js";
 import { clock } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { asOneself } from "../parts/identity.js";
 import { sheet } from "../parts/sheets.js";
 import { toast } from "../parts/toasts.js";
 import { icon } from "./icons.js";
@@ -87,7 +88,7 @@ function frozen(freeze) {
   if (!freeze.frozen) return null;
   const thaw = async () => {
     try {
-      await del("/api/freeze");
+      await asOneself(() => del("/api/freeze"));
     } catch (error) {
       toast(sentence(error), { isProblem: true });
     }

@@ -15,7 +15,7 @@ use void_domain::catalogue::{Catalogue, Lockout};
 use void_testkit::{eventually_blocking, free_port};
 
 pub const VOID: &str = env!("CARGO_BIN_EXE_void");
-pub const OWNER: &str = "owner-token-of-a-test";
+pub const OWNER: &str = "owner-token-of-a-test-which-nobody-guesses";
 
 pub struct Lab {
     pub folder: TempDir,

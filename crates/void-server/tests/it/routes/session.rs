@@ -160,7 +160,7 @@ async fn guessing_is_slow_and_leaves_one_entry_a_minute() {
     assert_eq!(refused.len(), 2);
     assert_eq!(
         refused[1].detail,
-        r#"{"from":"127.0.0.1","method":"password","tries":10}"#
+        r#"{"from":"127.0.0.1","method":"password","tries":30}"#
     );
 }
 
@@ -303,7 +303,7 @@ async fn proving_it_again_in_place_lets_something_critical_through() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_short_token_is_not_guessed_at_speed_and_wrong_ones_are_on_the_record() {
     let setup = Setup {
-        owner_token: "short-token".to_owned(),
+        owner_token: "a-short-token".to_owned(),
         clock: Clock::manual(Clock::system().now()),
         ..Setup::default()
     };
