@@ -2,7 +2,7 @@
 // The record as a timeline by day. Pages come as one scrolls; only those near the eye are in the page.
 
 import { sentence } from "../lib/api.js";
-import { el, keyed, mount } from "../lib/dom.js";
+import { el, keyed, mount, visible } from "../lib/dom.js";
 import { day } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { shape } from "../parts/states.js";
@@ -116,7 +116,7 @@ export function timeline({ book, choose, loaded }) {
     /** @type {HTMLElement | null} */
     let more = null;
     node.update = () => {
-      const said = entryWords(entry);
+      const said = visible(entryWords(entry));
       if (words.textContent !== said) words.textContent = said;
       const isOpen = opened.has(entry.seq);
       link.setAttribute("aria-expanded", String(isOpen));
@@ -160,8 +160,8 @@ export function timeline({ book, choose, loaded }) {
     move: (by) => {
       const links = /** @type {HTMLElement[]} */ ([...holder.querySelectorAll("li > a")]);
       const at = links.findIndex((link) => link === document.activeElement);
-      const visible = links.findIndex((link) => link.getBoundingClientRect().top > 60);
-      links[at < 0 ? Math.max(0, visible) : Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
+      const first = links.findIndex((link) => link.getBoundingClientRect().top > 60);
+      links[at < 0 ? Math.max(0, first) : Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
     },
   };
 }

@@ -2,7 +2,7 @@
 // The lab on one page: how it is in a sentence, Proxmox's nodes with their guests, the machines that
 // fetch their work, the hosts behind SSH, and services that are on none of them.
 
-import { el, keyed, mount } from "../lib/dom.js";
+import { el, keyed, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { clock, time } from "../lib/time.js";
 import { sentence } from "../lib/api.js";
@@ -146,7 +146,7 @@ function machineSection(machine, guests, opened, folded) {
     mountIfNew(facts, [healthPill(next),
       el("span", { class: "muted small" }, t("lab.n_guests", { n: next.guests.length }), stopped > 0 ? ` · ${t("lab.n_stopped", { n: stopped })}` : "", troubled > 0 && next.status !== "unknown" ? ` · ${t("lab.n_troubled", { n: troubled })}` : ""),
       next.status === "online" && next.uptime_s > 0 ? el("span", { class: "age muted small" }, t("lab.up_for", { span: upFor(next.uptime_s) })) : null,
-      el("span", { class: "grow" }), el("a", { class: "small", href: `#/lab/nodes/${encodeURIComponent(next.name)}`, "aria-label": t("lab.open_node_of", { name: next.name }) }, t("lab.open_node"))].filter((part) => part !== null));
+      el("span", { class: "grow" }), el("a", { class: "small", href: `#/lab/nodes/${encodeURIComponent(next.name)}`, "aria-label": t("lab.open_node_of", { name: visible(next.name) }) }, t("lab.open_node"))].filter((part) => part !== null));
     table.show(some);
     table.node.hidden = some.length === 0;
     if (some.length === 0) body.append(none);

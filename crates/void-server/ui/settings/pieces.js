@@ -3,7 +3,7 @@
 // step in place, text to copy, a secret that is shown once.
 
 import { sentence } from "../lib/api.js";
-import { el, mount } from "../lib/dom.js";
+import { el, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
@@ -76,7 +76,7 @@ export function fitSenders(node) {
 export function twoStep({ word, ask, yes, act, label }) {
   const place = el("div", { class: "two-step", "aria-live": "polite" });
   const rest = () => {
-    const first = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", "data-sends": "yes", "aria-label": label ?? null, onclick: step }, word));
+    const first = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", "data-sends": "yes", "aria-label": label ? visible(label) : null, onclick: step }, word));
     fit(first);
     mount(place, first);
     return first;
@@ -84,7 +84,7 @@ export function twoStep({ word, ask, yes, act, label }) {
   const step = () => {
     const told = el("div", { class: "told" });
     const back = el("button", { type: "button", class: "button small", onclick: () => rest().focus() }, t("settings.keep"));
-    mount(place, el("div", { class: "asks", role: "group", "aria-label": ask }, el("p", { class: "small" }, ask), told, el("div", { class: "row-line" }, back, sender(yes, go, { kind: "danger small", told }))));
+    mount(place, el("div", { class: "asks", role: "group", "aria-label": visible(ask) }, el("p", { class: "small" }, ask), told, el("div", { class: "row-line" }, back, sender(yes, go, { kind: "danger small", told }))));
     back.focus();
   };
   const go = async () => {
