@@ -62,10 +62,16 @@ function whole(route, wide, seq) {
   });
   const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
   let isStopped = false;
+  /** What came and is not shown yet. @type {any[]} */
+  let held = [];
+  /** So much came that the book will be opened anew; none of it is kept. */
+  let isMuch = false;
 
   const open = async (/** @type {number} */ at = 0) => {
     const mine = new Book(filters);
     book = mine;
+    held = [];
+    isMuch = false;
     mount(fresh);
     try {
       await mine.open();
@@ -151,8 +157,6 @@ function whole(route, wide, seq) {
     clearTimeout(timer);
     timer = setTimeout(() => void readNews(), GATHER_MS);
   };
-  /** What came and is not shown yet. @type {any[]} */
-  let held = [];
   const readNews = async () => {
     const mine = book;
     if (mine.newest === 0) return;
@@ -164,11 +168,12 @@ function whole(route, wide, seq) {
       return;
     }
     if (mine !== book || isStopped) return;
-    held = [...news.entries, ...held];
-    const isMuch = news.isGap || held.length + (mine.pages.get(0)?.length ?? 0) > FRESH_MAX;
+    if (!isMuch) held = [...news.entries, ...held];
+    isMuch ||= news.isGap || held.length + (mine.pages.get(0)?.length ?? 0) > FRESH_MAX;
+    if (isMuch) held = [];
     if (held.length === 0 && !isMuch) return;
-    if (scrollY >= CALM_PX) offer(isMuch ? null : held.length);
-    else if (isMuch) anew();
+    if (scrollY >= CALM_PX) offer();
+    else if (isMuch) void open();
     else take();
   };
   const take = () => {
@@ -178,16 +183,11 @@ function whole(route, wide, seq) {
     list.show();
     drawFoot();
   };
-  const anew = () => {
-    held = [];
-    void open();
-  };
-  /** @param {number | null} n */
-  const offer = (n) => mount(fresh, el("button", { type: "button", class: "button small", onclick: () => {
+  const offer = () => mount(fresh, el("button", { type: "button", class: "button small", onclick: () => {
     scrollTo(0, 0);
-    if (n === null) anew();
+    if (isMuch) void open();
     else take();
-  } }, n === null ? t("audit.many_new") : t("audit.new", { n })));
+  } }, isMuch ? t("audit.many_new") : t("audit.new", { n: held.length })));
 
   drawFilters();
   let wasAway = false;
