@@ -5,11 +5,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { openPage, PHONE, rewrite, say } from "./browsers.js";
 import { demo } from "./labs.js";
-import { until } from "./waiting.js";
 
 /** Turns the order of what follows around. */
 const HIDDEN = "\u202e";
 const SHOWN = "\\u{202e}";
+/** The first word of every verb that the server records. */
+const RECORDED = ["access", "backup", "bridge", "decision", "freeze", "host", "node", "notification", "pairing", "passkey", "password", "proposal", "server", "session", "setup_link", "store", "token", "turn"];
 
 describe("the rooms", () => {
   /** @type {import("./labs.js").Lab} */
@@ -35,6 +36,48 @@ describe("the rooms", () => {
       assert.ok(words.includes(`proxy${SHOWN}yxorp`), `${place} shows the character`);
       assert.ok(!words.includes(HIDDEN), `${place} has it nowhere as itself`);
     }
+    await context.close();
+  });
+
+  test("what came for another filter is forgotten, and an address keeps the filter", async () => {
+    for (let at = 0; at < 12; at += 1) await lab.agent(`early-${at}`);
+    const { context, page } = await openPage(lab, { width: PHONE, height: 500 });
+    await page.goto(`${lab.base}/#/audit`);
+    const lines = page.locator(".lines .words");
+    await lines.nth(12).waitFor();
+    await page.evaluate(() => scrollTo(0, 600));
+    const asked = await lab.owner("POST", "/api/actions/reboot-ct101/run", { reason: "news" });
+    await page.getByRole("button", { name: /new entr/ }).waitFor();
+    await page.getByLabel(say("audit.filter.what")).selectOption("token.");
+    await page.waitForFunction((/** @type {string} */ made) => [...document.querySelectorAll(".lines .words")].every((line) => line.textContent?.startsWith(made)), say("audit.did.token.created"));
+    // Its end is an event; so is what it is about, which does not fit the filter.
+    const { tokens } = await lab.owner("GET", "/api/tokens");
+    await lab.owner("DELETE", `/api/tokens/${tokens.find((/** @type {any} */ one) => one.name === "early-0").id}`);
+    await lines.filter({ hasText: say("audit.did.token.revoked") }).waitFor();
+    assert.deepEqual((await lines.allTextContents()).filter((/** @type {string} */ words) => !/token/.test(words)), []);
+
+    await lines.first().click();
+    assert.match(new URL(page.url()).hash, /^#\/audit\/\d+\?verb=token\.$/);
+    await page.reload();
+    assert.equal(await page.getByRole("link", { name: say("audit.back") }).getAttribute("href"), "#/audit?verb=token.");
+    await lab.owner("POST", `/api/proposals/${asked.action_row_id}/cancel`);
+    await context.close();
+  });
+
+  test("a message is told with where it went, and everything that is recorded can be filtered for", async () => {
+    const { context, page } = await openPage(lab, { width: PHONE });
+    const details = [["pairing.ended", { target: "telegram:7" }], ["notification.tested", { targets: ["ntfy:a", "telegram:7"], failed: 0 }], ["notification.tested", { targets: [], failed: 0 }]];
+    await rewrite(page, /\/api\/audit\?/, (value) => {
+      value.entries = value.entries.slice(0, details.length);
+      value.entries.forEach((/** @type {any} */ entry, /** @type {number} */ at) => Object.assign(entry, { verb: details[at]?.[0], subject: null, detail: details[at]?.[1] }));
+      return value;
+    });
+    await page.goto(`${lab.base}/#/audit`);
+    const lines = page.locator(".lines .words");
+    await lines.nth(2).waitFor();
+    assert.deepEqual(await lines.allTextContents(), [say("audit.did.pairing.ended", { name: "telegram:7" }), say("audit.did.notification.tested", { name: "ntfy:a, telegram:7" }), say("audit.did.notification.tested", { name: say("audit.who.nobody") })]);
+    const kinds = await page.locator("[data-name=verb] > option").evaluateAll((/** @type {HTMLOptionElement[]} */ all) => all.map((one) => one.value));
+    assert.deepEqual(RECORDED.filter((kind) => !kinds.includes(`${kind}.`)), []);
     await context.close();
   });
 });

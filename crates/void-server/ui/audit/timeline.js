@@ -27,9 +27,10 @@ const SETTLE_MS = 120;
  * @param {object} how
  * @param {() => import("./book.js").Book} how.book
  * @param {(entry: Entry) => boolean} how.choose shows an entry elsewhere; false where it folds out in place
+ * @param {(seq?: number) => string} how.address of the list as it is filtered, with an entry open or none
  * @param {() => void} how.loaded something was loaded
  */
-export function timeline({ book, choose, loaded }) {
+export function timeline({ book, choose, address, loaded }) {
   const holder = el("div", { class: "timeline" });
   /** @type {Set<number>} */
   const opened = new Set();
@@ -108,7 +109,7 @@ export function timeline({ book, choose, loaded }) {
       event.preventDefault();
       if (choose(entry)) current = entry.seq;
       else if (!opened.delete(entry.seq)) opened.add(entry.seq);
-      history.replaceState(null, "", opened.has(entry.seq) || current === entry.seq ? `#/audit/${entry.seq}` : "#/audit");
+      history.replaceState(null, "", address(opened.has(entry.seq) || current === entry.seq ? entry.seq : undefined));
       for (const other of holder.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
       node.update();
     } }, el("time", { dateTime: entry.at, class: "at" }, clockFormat.format(new Date(entry.at))), el("span", { class: `mark ${look?.[1] ?? ""}` }, look ? shape(look[0]) : null), words, el("span", { class: "who" }, whoWords(entry.actor)));

@@ -28,7 +28,8 @@ function what(detail) {
 /** What the rest of an entry's sentence is about. @param {Entry} entry */
 function about(entry) {
   const { detail, subject } = entry;
-  const name = detail?.name ?? detail?.code ?? detail?.agent ?? detail?.channel ?? detail?.what ?? detail?.file ?? subject?.replace(/^node:/, "") ?? "";
+  const name = detail?.name ?? detail?.code ?? detail?.agent ?? detail?.channel ?? detail?.what ?? detail?.file ?? subject?.replace(/^node:/, "") ?? detail?.target ?? detail?.targets ?? "";
+  if (Array.isArray(name)) return name.length > 0 ? name.join(", ") : t("audit.who.nobody");
   return typeof name === "string" ? name : "";
 }
 

@@ -18,7 +18,7 @@ const GATHER_MS = 400;
 const FRESH_MAX = 400;
 /** Further down than this, what is new waits to be asked for. */
 const CALM_PX = 240;
-const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "server."];
+const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "passkey.", "password.", "setup_link.", "decision.", "store.", "server."];
 const OUTCOMES = ["created", "approved", "verified", "executed", "failed", "rejected", "refused", "expired", "cancelled", "unknown"];
 const WHO = ["owner", "agent", "node", "system"];
 
@@ -26,21 +26,30 @@ const WHO = ["owner", "agent", "node", "system"];
 export function auditPage(route) {
   const wide = matchMedia("(min-width: 1440px)");
   const seq = /^\d+$/.test(route.parts[0] ?? "") ? route.parts[0] : undefined;
-  if (seq && !wide.matches) return entryAlone(seq);
+  if (seq && !wide.matches) return entryAlone(seq, filtersOf(route.query));
   return whole(route, wide, seq);
 }
 
-/** @param {string} seq */
-function entryAlone(seq) {
+/** @param {URLSearchParams} query @returns {import("../audit/book.js").Filters} */
+const filtersOf = (query) => ({ actor: query.get("actor") ?? "", verb: query.get("verb") ?? "", subject: query.get("subject") ?? "", tier: query.get("tier") ?? "" });
+
+/** Where one is: the filters, and the entry that is open. @param {import("../audit/book.js").Filters} filters @param {number} [seq] */
+function addressOf(filters, seq) {
+  const kept = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
+  return `#/audit${seq === undefined ? "" : `/${seq}`}${kept.size > 0 ? `?${kept}` : ""}`;
+}
+
+/** @param {string} seq @param {import("../audit/book.js").Filters} filters of the list that it was opened in */
+function entryAlone(seq, filters) {
   const node = el("div", { class: "stack audit" });
-  void showEntry(node, seq, [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: "#/audit", class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))]);
+  void showEntry(node, seq, [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: addressOf(filters), class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))]);
   return { node, title: t("nav.audit") };
 }
 
 /** @param {{query: URLSearchParams}} route @param {MediaQueryList} wide @param {string | undefined} seq */
 function whole(route, wide, seq) {
   const { query } = route;
-  const filters = { actor: query.get("actor") ?? "", verb: query.get("verb") ?? "", subject: query.get("subject") ?? "", tier: query.get("tier") ?? "" };
+  const filters = filtersOf(query);
   let book = new Book(filters);
   /** @type {Set<string>} */
   const seenActors = new Set();
@@ -58,6 +67,7 @@ function whole(route, wide, seq) {
       detail.scrollTop = 0;
       return true;
     },
+    address: (entry) => addressOf(filters, entry),
     loaded: () => drawFoot(),
   });
   const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
@@ -112,8 +122,7 @@ function whole(route, wide, seq) {
   /** @param {Partial<import("../audit/book.js").Filters>} next */
   const set = (next) => {
     Object.assign(filters, next);
-    const kept = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
-    history.replaceState(null, "", kept.size > 0 ? `#/audit?${kept}` : "#/audit");
+    history.replaceState(null, "", addressOf(filters));
     scrollTo(0, 0);
     drawFilters();
     void open();
