@@ -440,6 +440,7 @@ export const STRINGS = {
   "lab.answer_code": "{code} in {n} ms",
   "lab.is_down": "It does not work: {reason}.",
   "lab.is_unknown": "It cannot be told: {reason}.",
+  "lab.is_unseen": "Nobody has looked at it yet.",
   "lab.flapping": "It changes so often that a change is believed late.",
   "lab.ask_guest": "What is wrong with {name}?",
   "lab.no_service": "No service named {id} is watched.",
