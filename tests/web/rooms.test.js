@@ -9,6 +9,8 @@ import { demo } from "./labs.js";
 /** Turns the order of what follows around. */
 const HIDDEN = "\u202e";
 const SHOWN = "\\u{202e}";
+/** So long after, a page that is looked at has asked again. */
+const LOOKED_AGAIN_MS = 12_000;
 /** The first word of every verb that the server records. */
 const RECORDED = ["access", "backup", "bridge", "decision", "freeze", "host", "node", "notification", "pairing", "passkey", "password", "proposal", "server", "session", "setup_link", "store", "token", "turn"];
 
@@ -78,6 +80,30 @@ describe("the rooms", () => {
     assert.deepEqual(await lines.allTextContents(), [say("audit.did.pairing.ended", { name: "telegram:7" }), say("audit.did.notification.tested", { name: "ntfy:a, telegram:7" }), say("audit.did.notification.tested", { name: say("audit.who.nobody") })]);
     const kinds = await page.locator("[data-name=verb] > option").evaluateAll((/** @type {HTMLOptionElement[]} */ all) => all.map((one) => one.value));
     assert.deepEqual(RECORDED.filter((kind) => !kinds.includes(`${kind}.`)), []);
+    await context.close();
+  });
+
+  test("a node that is gone is soon called away, and an open question stays open", async () => {
+    const { context, page } = await openPage(lab, { width: PHONE });
+    let here = true;
+    await rewrite(page, "**/api/nodes", (value) => {
+      const seen_at = new Date().toISOString();
+      value.nodes = [{ name: "nas", state: "joined", here, seen_at, version: "1.0.0", skew: "same", drift: null, twin_at: null, fingerprint: "SHA256:a", invite_expires_at: null, actions: 2 }];
+      return value;
+    });
+    await page.clock.install();
+    for (const place of ["lab", "settings/nodes"]) {
+      here = true;
+      await page.goto(`${lab.base}/#/${place}`);
+      const main = page.locator("main");
+      await main.locator(".pill", { hasText: say("lab.node.here") }).waitFor();
+      const isAsking = place !== "lab";
+      if (isAsking) await main.getByRole("button", { name: say("nodes.remove_named", { name: "nas" }) }).click();
+      here = false;
+      await page.clock.fastForward(LOOKED_AGAIN_MS);
+      await main.locator(".pill:not(.bad, .ok)", { hasText: say("lab.node.away") }).waitFor();
+      if (isAsking) await main.getByRole("button", { name: say("nodes.remove_yes") }).waitFor();
+    }
     await context.close();
   });
 });

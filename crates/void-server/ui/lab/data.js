@@ -5,7 +5,7 @@
 import { actions, Resource } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
 
-/** Proxmox and the checks say nothing by event, so they are asked again while somebody looks. */
+/** Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks. */
 const LOOK_AGAIN_MS = 10_000;
 const RUNS_SHOWN = 5;
 
@@ -73,8 +73,7 @@ export function watchLab(changed) {
   const ends = Object.values(labSources).map((source) => source.watch(ask));
   const timer = setInterval(() => {
     if (document.visibilityState !== "visible") return;
-    void lab.read();
-    void services.read();
+    for (const source of [lab, services, nodes]) void source.read();
   }, LOOK_AGAIN_MS);
   ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
   // What was read before may be old.

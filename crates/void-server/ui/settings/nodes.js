@@ -10,6 +10,9 @@ import { empty, notice } from "../parts/empties.js";
 import { pill } from "../parts/states.js";
 import { code, factList, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
+/** A node that stays away says nothing by event, so it is asked again while somebody looks. */
+const LOOK_AGAIN_MS = 10_000;
+
 /** @returns {import("./pieces.js").Section} */
 export function nodesSection() {
   const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./));
@@ -30,33 +33,63 @@ export function nodesSection() {
   }, { isSmall: true });
   const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodes.refresh())),
     part(t("hosts.title"), t("hosts.about"), hostPlace, source(t("hosts.source"))));
-  return { node, stop: () => { offNodes(); offHosts(); } };
+  const timer = setInterval(() => { if (document.visibilityState === "visible") void nodes.read(); }, LOOK_AGAIN_MS);
+  return { node, stop: () => { clearInterval(timer); offNodes(); offHosts(); } };
 }
 
 /** @param {any} node */
 function standingOf(node) {
-  if (node.state === "invited") return pill("waiting", "waiting", t("nodes.invited"));
-  if (node.state === "waiting") return pill("waiting", "waiting", t("nodes.asks"));
-  return node.here ? pill("up", "ok", t("nodes.here")) : pill("stale", "bad", t("nodes.away"));
+  if (node.state !== "joined") return pill("waiting", "waiting", t(`lab.node.${node.state}`));
+  return node.here ? pill("up", "ok", t("lab.node.here")) : pill("stale", "", t("lab.node.away"));
 }
 
-/** @param {any} node @param {() => void} refresh */
+/**
+ * What is known of a node; it changes every few seconds, and a question that is open below it stays.
+ * @param {any} node
+ * @param {() => void} refresh
+ * @returns {HTMLElement & {update: (node: any) => void}}
+ */
 function nodeCard(node, refresh) {
-  const isAsking = node.state === "waiting";
-  return el("article", { class: "card" },
+  const known = el("div", { class: "stack tight" });
+  const ways = el("div", { class: "row-line" });
+  const seen = el("span");
+  const card = /** @type {HTMLElement & {update: (node: any) => void}} */ (el("article", { class: "card" }, known, ways));
+  let [stamp, state] = ["", ""];
+  card.update = (next) => {
+    const now = JSON.stringify({ ...next, seen_at: null });
+    // Said once, not at every look.
+    if (now !== stamp) mount(known, nodeFacts(next, seen));
+    if (next.state !== state) mount(ways, nodeWays(next, refresh));
+    mount(seen, time(next.seen_at));
+    [stamp, state] = [now, next.state];
+  };
+  card.update(node);
+  return card;
+}
+
+/** @param {any} node @param {HTMLElement} seen when it last said something */
+function nodeFacts(node, seen) {
+  return [
     el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), standingOf(node)),
     node.twin_at ? notice("problem", t("nodes.twin"), " ", time(node.twin_at)) : null,
     node.drift ? notice("caution", t("nodes.drift", { what: node.drift })) : null,
     node.skew === "older" || node.skew === "newer" ? notice("caution", t(`nodes.skew_${node.skew}`)) : null,
     factList([
-      [t("nodes.seen"), node.state === "joined" ? time(node.seen_at) : null],
+      [t("nodes.seen"), node.state === "joined" ? seen : null],
       [t("nodes.version"), node.version ? code(node.version) : null],
       [t("nodes.actions"), node.state === "joined" ? String(node.actions) : null],
       [t("nodes.fingerprint"), node.fingerprint ? fingerprint(node.fingerprint) : null],
       [t("settings.good_until"), node.invite_expires_at ? time(node.invite_expires_at, "until") : null],
     ]),
-    el("div", { class: "row-line" }, isAsking ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,
-      twoStep({ word: t("nodes.remove"), label: t("nodes.remove_named", { name: node.name }), ask: t(`nodes.remove_ask_${node.state}`, { name: node.name }), yes: t("nodes.remove_yes"), act: async () => { await del(`/api/nodes/${encodeURIComponent(node.name)}`); refresh(); } })));
+  ];
+}
+
+/** @param {any} node @param {() => void} refresh */
+function nodeWays(node, refresh) {
+  return [
+    node.state === "waiting" ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,
+    twoStep({ word: t("nodes.remove"), label: t("nodes.remove_named", { name: node.name }), ask: t(`nodes.remove_ask_${node.state}`, { name: node.name }), yes: t("nodes.remove_yes"), act: async () => { await del(`/api/nodes/${encodeURIComponent(node.name)}`); refresh(); } }),
+  ];
 }
 
 /** @param {() => void} refresh */
