@@ -527,7 +527,6 @@ export const STRINGS = {
   "actions.refused_row": "Look at {code}",
 
   // Audit
-  "audit.title": "Audit",
   "audit.tools": "Check and take along",
   "audit.ways": "Ways on",
   "audit.back": "← The whole record",
@@ -540,7 +539,6 @@ export const STRINGS = {
   "audit.verify": "Check the chain",
   "audit.verifying": "Checking…",
   "audit.verify_offline": "Checking needs the server, and it cannot be reached.",
-  "audit.verify_missing": "This server cannot check from here.",
   "audit.intact": "Intact",
   "audit.checked": { one: "{n} entry checked, the last is number {seq}:", other: "{n} entries checked, the last is number {seq}:" },
   "audit.checked_until": { one: "{n} entry before it was checked.", other: "{n} entries before it were checked." },
@@ -598,7 +596,6 @@ export const STRINGS = {
   "audit.end": { one: "{n} entry fits. That is all.", other: "{n} entries fit. That is all." },
   "audit.reached": "Looked back to {day}, {at}.",
   "audit.go_on": "Look further back",
-  "audit.unhelped": "This server does not filter by who and what, so the page looks through the record itself.",
   "audit.new": { one: "Show {n} new entry", other: "Show {n} new entries" },
   "audit.many_new": "Much is new. Show the newest",
   "audit.chain": "How it went",
@@ -684,7 +681,6 @@ export const STRINGS = {
   "audit.did.store.rolled_back": "The database is older than the record outside of it",
 
   // Settings
-  "settings.title": "Settings",
   "settings.back": "← All settings",
   "settings.no_such": "There is no such section.",
   "settings.group_you": "You",
@@ -712,7 +708,6 @@ export const STRINGS = {
   "settings.about": "About",
   "settings.about_about": "Version, catalogue, record.",
   "settings.not_connected": "Not connected. Changing something needs the server; nothing is kept here to be sent later.",
-  "settings.not_here": "This server does not offer that. A newer version of Void does.",
   "settings.keep": "No, keep it",
   "settings.done": "Done",
   "settings.cancel": "Cancel",

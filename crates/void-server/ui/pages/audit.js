@@ -102,7 +102,6 @@ function whole(route, wide, seq) {
     const found = book.isWhole ? book.top : book.loaded.length;
     list.node.hidden = found === 0;
     const parts = [];
-    if (!book.isHelped) parts.push(el("p", { class: "muted small" }, t("audit.unhelped")));
     if (book.isPaused && book.reached) parts.push(el("p", { class: "muted" }, t("audit.reached", { day: day(book.reached.at), at: clock(book.reached.at) })), el("div", {}, el("button", { type: "button", class: "button", onclick: () => void goOn() }, t("audit.go_on"))));
     else if (found === 0 && book.next === null) parts.push(book.isWhole ? empty("resting", t("audit.empty")) : empty("resting", t("audit.filtered"), el("p", {}, el("button", { type: "button", class: "button", onclick: () => set({ actor: "", verb: "", subject: "", tier: "" }) }, t("audit.clear")))));
     else if (!book.isWhole && book.next === null) parts.push(el("p", { class: "muted small" }, t("audit.end", { n: found })));

@@ -169,7 +169,7 @@ export function showing(resource, place, draw, how = {}) {
     } else if (error && (!isShown || error.status !== 0)) {
       isShown = false;
       const again = () => { mount(place, loading()); void resource.read(); };
-      mount(place, error.status === 404 ? notice("caution", t("settings.not_here")) : how.isSmall ? smallTrouble(error, again) : cannotTell(error, again));
+      mount(place, how.isSmall ? smallTrouble(error, again) : cannotTell(error, again));
     }
   });
 }
