@@ -13,7 +13,7 @@ import { entryWords, isAboutProposal, whoWords } from "./words.js";
 /** @typedef {import("./words.js").Entry} Entry */
 
 /** @param {string} at */
-const moment = (at) => new Date(at).toLocaleString([], { dateStyle: "full", timeStyle: "long", hour12: false });
+const moment = (at) => new Date(at).toLocaleString([], { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
 
 /**
  * @param {Entry} entry

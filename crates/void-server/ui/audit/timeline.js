@@ -19,7 +19,7 @@ const CARD_PX = 69;
 /** As in the style sheet: so wide, an entry is one line. */
 const ONE_LINE_FROM = 600;
 /** Made once: making one costs more than a hundred uses. */
-const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
+const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 /** A page that flies by is not asked for. */
 const SETTLE_MS = 120;
 

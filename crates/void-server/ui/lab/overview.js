@@ -93,7 +93,7 @@ function drawBand(band, view) {
   const guests = view.machines.flatMap((machine) => machine.guests);
   const running = guests.filter((guest) => guest.status === "running").length;
   const words = !isLive() || labSources.services.error ? t("lab.says.offline") : view.services.length === 0 ? t("lab.says.unwatched")
-    : down > 0 ? t("lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t(view.isOld ? "lab.says.blind" : "lab.says.up", { n: up });
+    : down > 0 ? t(view.services.length === 1 ? "lab.says.only_down" : "lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t(view.isOld ? "lab.says.blind" : "lab.says.up", { n: up });
   mount(band, el("p", { class: "says" }, words),
     el("div", { class: "row-line" },
       pill("up", up > 0 ? "ok" : "", t("lab.n_up", { n: up })), pill("down", down > 0 ? "bad" : "", t("lab.n_down", { n: down })), pill("stale", "", t("lab.n_unknown", { n: unknown })),
