@@ -106,4 +106,26 @@ describe("the rooms", () => {
     }
     await context.close();
   });
+
+  test("on a phone one goes through a request step by step", async () => {
+    await lab.owner("POST", "/api/actions/restart-jellyfin/run", { reason: "it stutters" });
+    const { entries } = await lab.owner("GET", "/api/audit?verb=proposal.created&limit=1");
+    const { context, page } = await openPage(lab, { width: PHONE });
+    await page.goto(`${lab.base}/#/audit/${entries[0].seq}?actor=owner`);
+    const stepper = page.getByRole("navigation", { name: say("audit.chain") });
+    const step = page.locator(".chain [aria-current=step]");
+    /** @type {string[]} */
+    const seen = [];
+    for (let at = 1; at <= 5; at += 1) {
+      await stepper.getByText(say("audit.chain_at", { n: at, all: 5 })).waitFor();
+      seen.push(await step.locator("strong").textContent());
+      if (at < 5) await stepper.getByRole("link", { name: say("audit.chain_after") }).click();
+    }
+    assert.deepEqual(seen, ["outcome.created", "step.let_through", "step.started", "outcome.executed", "step.verified"].map((word) => say(`audit.${word}`)));
+    assert.equal(await stepper.getByRole("link", { name: say("audit.chain_after") }).count(), 0);
+    await stepper.getByRole("link", { name: say("audit.chain_before") }).click();
+    await stepper.getByText(say("audit.chain_at", { n: 4, all: 5 })).waitFor();
+    assert.equal(await page.getByRole("link", { name: say("audit.back") }).getAttribute("href"), "#/audit?actor=owner");
+    await context.close();
+  });
 });

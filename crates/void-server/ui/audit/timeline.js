@@ -123,7 +123,7 @@ export function timeline({ book, choose, address, loaded }) {
       link.setAttribute("aria-expanded", String(isOpen));
       if (current === entry.seq) link.setAttribute("aria-current", "true");
       if (isOpen && !more) {
-        more = el("div", { class: "entry-more" }, entryDetail(entry, false));
+        more = el("div", { class: "entry-more" }, entryDetail(entry, { isTitled: false, hrefOf: address }));
         node.append(more);
       } else if (!isOpen && more) {
         more.remove();

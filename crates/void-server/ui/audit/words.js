@@ -49,6 +49,13 @@ export function entryWords(entry) {
   return t(key, { what: what(entry.detail) || about(entry), name: about(entry), n: Number(entry.detail?.actions ?? 0) });
 }
 
+/** What happened, for a list that is about one request anyway. @param {Entry} entry */
+export function stepWords(entry) {
+  const step = keyOf(entry).replace("audit.did.proposal.", "");
+  const key = [`audit.step.${step}`, `audit.outcome.${step}`].find((one) => one in STRINGS);
+  return key ? t(key) : entryWords(entry);
+}
+
 /** Shape and colour of an entry; most have none. @param {Entry} entry @returns {[string, string] | null} */
 export function entryShape({ verb, detail }) {
   switch (verb) {

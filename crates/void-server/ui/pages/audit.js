@@ -42,7 +42,7 @@ function addressOf(filters, seq) {
 /** @param {string} seq @param {import("../audit/book.js").Filters} filters of the list that it was opened in */
 function entryAlone(seq, filters) {
   const node = el("div", { class: "stack audit" });
-  void showEntry(node, seq, [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: addressOf(filters), class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))]);
+  void showEntry(node, seq, { hrefOf: (other) => addressOf(filters, other), around: [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: addressOf(filters), class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))] });
   return { node, title: t("nav.audit") };
 }
 
@@ -63,7 +63,7 @@ function whole(route, wide, seq) {
     book: () => book,
     choose: (entry) => {
       if (!wide.matches) return false;
-      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry)));
+      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry, { hrefOf: (other) => addressOf(filters, other) })));
       detail.scrollTop = 0;
       return true;
     },
@@ -206,7 +206,7 @@ function whole(route, wide, seq) {
   const at = Number(seq ?? query.get("at") ?? 0);
   if (seq) {
     list.mark(Number(seq));
-    void showEntry(detail, seq);
+    void showEntry(detail, seq, { hrefOf: (other) => addressOf(filters, other) });
   }
   void open(at);
   return {
