@@ -146,6 +146,9 @@ export const actionsOfGuest = (guest) => catalogue().filter((action) => (action.
 /** What runs on a machine itself, by whatever way. @param {string} name */
 export const actionsOfMachine = (name) => catalogue().filter((action) => action.host === name || (action.node === name && action.vmid === null));
 
+/** What runs on a machine itself or on any of its guests. @param {string} name */
+export const actionsOn = (name) => catalogue().filter((action) => action.host === name || action.node === name);
+
 /** The last runs of some actions. @param {any[]} all */
 export function runsOf(all) {
   const ids = new Set(all.map((action) => action.id));
