@@ -128,4 +128,31 @@ describe("the rooms", () => {
     assert.equal(await page.getByRole("link", { name: say("audit.back") }).getAttribute("href"), "#/audit?actor=owner");
     await context.close();
   });
+
+  test("a guest has its last lines of the record, and follows what happens", async () => {
+    const { context, page } = await openPage(lab, { width: PHONE });
+    await page.goto(`${lab.base}/#/lab/guests/pve1/101`);
+    const record = page.locator("section", { has: page.getByRole("heading", { name: say("lab.record") }) }).last();
+    const agent = await lab.agent("watchful");
+    const asked = await agent("POST", "/api/actions/reboot-ct101/run", { reason: "it hangs" });
+    await record.getByText("proposal.created").first().waitFor();
+    const { digest } = await lab.owner("GET", `/api/proposals/${asked.action_row_id}`);
+    await lab.owner("POST", `/api/proposals/${asked.action_row_id}/decide`, { decision: "reject", digest });
+    await record.getByText("proposal.rejected").first().waitFor();
+    await page.goto(`${lab.base}/#/lab/nodes/pve1`);
+    await record.getByText("proposal.rejected").first().waitFor();
+    assert.ok(await record.getByRole("link").count() <= 5);
+    await context.close();
+  });
+
+  test("why this browser gets no push is said in words", async () => {
+    for (const isSecure of [true, false]) {
+      const { context, page } = await openPage(lab, { width: PHONE });
+      if (!isSecure) await page.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
+      await page.goto(`${lab.base}/#/settings/channels`);
+      await page.getByText(say("channels.push"), { exact: true }).click();
+      await page.getByText(say(isSecure ? "channels.push_not_yet" : "channels.push_plain_http")).waitFor();
+      await context.close();
+    }
+  });
 });

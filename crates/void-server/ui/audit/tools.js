@@ -73,7 +73,7 @@ function cell(value) {
 }
 
 /** @param {import("./words.js").Entry[]} entries */
-export function toCsv(entries) {
+function toCsv(entries) {
   const rows = entries.map((entry) => [entry.seq, entry.at, entry.actor, whoWords(entry.actor), entry.verb, entryWords(entry), entry.subject, entry.detail?.tier, JSON.stringify(entry.detail), entry.hash]);
   return [["seq", "at", "actor", "who", "verb", "words", "subject", "tier", "detail", "hash"], ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
 }

@@ -37,6 +37,7 @@ export function channelsSection() {
       el("details", {}, el("summary", {}, "Telegram"), snippet(TELEGRAM, "Telegram"), el("p", { class: "muted small" }, t("channels.telegram_how"))),
       el("details", {}, el("summary", {}, "ntfy"), snippet(NTFY, "ntfy")),
       el("details", {}, el("summary", {}, t("channels.webhook")), snippet(WEBHOOK, t("channels.webhook"))),
+      el("details", {}, el("summary", {}, t("channels.push")), el("p", {}, t(isSecureContext ? "channels.push_not_yet" : "channels.push_plain_http"))),
       source(t("settings.from_file"), " ", code("void.toml"), " ", t("settings.or_env"), " ", code("TELEGRAM_BOT_TOKEN"), ", ", code("NTFY_URL"), ". ", t("settings.docs", { file: "docs/notifications.md" }))));
   return { node, stop: () => { off(); pairing.stop(); } };
 }
