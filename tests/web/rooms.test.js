@@ -145,13 +145,20 @@ describe("the rooms", () => {
     await context.close();
   });
 
-  test("why this browser gets no push is said in words", async () => {
+  test("why this browser gets no push is said in words, and copying works on plain HTTP too", async () => {
     for (const isSecure of [true, false]) {
       const { context, page } = await openPage(lab, { width: PHONE });
-      if (!isSecure) await page.addInitScript(() => Object.defineProperty(window, "isSecureContext", { value: false }));
+      if (!isSecure) await page.addInitScript(() => {
+        Object.defineProperty(window, "isSecureContext", { value: false });
+        Object.defineProperty(navigator, "clipboard", { value: undefined });
+      });
       await page.goto(`${lab.base}/#/settings/channels`);
       await page.getByText(say("channels.push"), { exact: true }).click();
       await page.getByText(say(isSecure ? "channels.push_not_yet" : "channels.push_plain_http")).waitFor();
+      await page.getByText("ntfy", { exact: true }).click();
+      const copy = page.getByRole("button", { name: say("settings.copy_what", { what: "ntfy" }) });
+      await copy.click();
+      await copy.getByText(say("settings.copied")).waitFor();
       await context.close();
     }
   });

@@ -77,7 +77,7 @@ export function watchLab(changed) {
   }, LOOK_AGAIN_MS);
   ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
   // What was read before may be old.
-  for (const source of [lab, services, nodes, ended]) if (source.value) source.refresh();
+  for (const source of [lab, services, nodes, hosts, ended]) if (source.value) source.refresh();
   return () => { for (const end of ends) end(); };
 }
 

@@ -6,6 +6,7 @@ import { sentence } from "../lib/api.js";
 import { el, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
+import { copyText } from "../parts/copying.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 
 /** @typedef {{node: HTMLElement, stop?: () => void}} Section */
@@ -107,29 +108,10 @@ export function copyButton(text, what) {
   const button = el("button", { type: "button", class: "button small copy", onclick: () => void copy() }, t("settings.copy"));
   if (what) button.setAttribute("aria-label", t("settings.copy_what", { what }));
   const copy = async () => {
-    let isCopied = true;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      isCopied = bySelection(text);
-    }
-    mount(button, t(isCopied ? "settings.copied" : "settings.not_copied"));
+    mount(button, t(await copyText(text, button) ? "settings.copied" : "settings.not_copied"));
     setTimeout(() => mount(button, t("settings.copy")), COPIED_MS);
   };
   return button;
-}
-
-/** Plain HTTP has no clipboard; the old way still works there. @param {string} text */
-function bySelection(text) {
-  const area = /** @type {HTMLTextAreaElement} */ (el("textarea", { class: "hidden-text", value: text, readOnly: true, tabIndex: -1, "aria-hidden": "true" }));
-  const host = document.querySelector("dialog[open]") ?? document.body;
-  const before = /** @type {HTMLElement | null} */ (document.activeElement);
-  host.append(area);
-  area.select();
-  const isCopied = document.execCommand("copy");
-  area.remove();
-  before?.focus();
-  return isCopied;
 }
 
 /**
