@@ -89,7 +89,7 @@ function chainStep(one, here, hrefOf) {
 /** On a phone, the way through the steps. @param {Entry[]} all @param {Entry} here @param {HrefOf} hrefOf */
 function stepper(all, here, hrefOf) {
   const at = all.findIndex((one) => one.seq === here.seq);
-  const way = (/** @type {Entry | undefined} */ to, /** @type {string} */ word) => to ? el("a", { class: "button", href: hrefOf(to.seq) }, word) : el("span", { class: "button", "aria-disabled": "true" }, word);
+  const way = (/** @type {Entry | undefined} */ to, /** @type {string} */ word) => to ? el("a", { class: "button", href: hrefOf(to.seq) }, word) : el("button", { type: "button", class: "button", disabled: true }, word);
   return all.length < 2 || at < 0 ? null : el("nav", { class: "stepper", "aria-label": t("audit.chain") },
     way(all[at - 1], t("audit.chain_before")), el("span", { class: "muted" }, t("audit.chain_at", { n: at + 1, all: all.length })), way(all[at + 1], t("audit.chain_after")));
 }
