@@ -7,6 +7,7 @@ import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
 import { statePill, tierPill } from "../parts/states.js";
 import { entryWords, isAboutProposal, stepWords, whoWords } from "./words.js";
 
@@ -32,6 +33,7 @@ export function entryDetail(entry, { isTitled = true, hrefOf = plainHref } = {})
   if (isRequest && subject) void drawChain(chain, entry, subject, hrefOf);
   else chain.hidden = true;
   const said = detail?.reason ?? detail?.failure?.message;
+  /** @type {Array<[string, any] | null>} */
   const facts = [
     [t("audit.fact.who"), el("span", {}, whoWords(entry.actor), " ", el("code", { class: "muted" }, entry.actor))],
     [t("audit.fact.when"), el("span", {}, moment(entry.at), " ", el("span", { class: "muted" }, "(", time(entry.at), ")"))],
@@ -44,10 +46,10 @@ export function entryDetail(entry, { isTitled = true, hrefOf = plainHref } = {})
   return el("div", { class: "stack entry-detail" },
     isTitled ? el("h2", { class: "wrap" }, entryWords(entry)) : null,
     detail?.tier ? el("div", { class: "row-line" }, tierPill(detail)) : null,
-    factPairs(facts), chain,
+    factList(facts), chain,
     el("details", { class: "more" }, el("summary", {}, t("audit.raw")), el("div", { class: "stack tight" },
       el("pre", { class: "raw wrap", tabIndex: 0, "aria-label": t("audit.raw") }, JSON.stringify(detail, null, 2)),
-      factPairs([
+      factList([
         [t("audit.fact.seq"), el("a", { href: `#/audit/${entry.seq}` }, String(entry.seq))],
         [t("audit.fact.hash"), el("code", {}, entry.hash)],
         [t("audit.fact.prev"), el("code", {}, entry.prev)],
@@ -55,9 +57,6 @@ export function entryDetail(entry, { isTitled = true, hrefOf = plainHref } = {})
         entry.request_id ? [t("audit.fact.request_id"), el("code", {}, entry.request_id)] : null,
       ]))));
 }
-
-/** @param {any[]} pairs */
-const factPairs = (pairs) => el("dl", { class: "facts" }, pairs.filter(Boolean).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 
 /**
  * Every step of a request, this one marked; by the buttons one goes from step to step.

@@ -4,10 +4,11 @@
 
 import { el, keyed, mount, visible } from "../lib/dom.js";
 import { t } from "../lib/words.js";
+import { factList } from "../parts/facts.js";
 import { healthPill } from "../parts/states.js";
 import { windowed } from "../parts/windows.js";
 import { actionsOfGuest } from "./data.js";
-import { allowedActions, factList, lastRuns, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
+import { allowedActions, lastRuns, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
 
 const CHUNK_ROWS = 20;
 const ROW_PX = 55;

@@ -7,11 +7,13 @@ import { el, mount } from "../lib/dom.js";
 import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
+import { presencePill } from "../parts/nodes.js";
 import { healthPill } from "../parts/states.js";
 import { actionsOfGuest, actionsOfMachine, actionsOn, labError, labView, readLabAgain, watchLab } from "./data.js";
 import { guestFacts, guestTable } from "./guests.js";
-import { fitWords, presencePill } from "./overview.js";
-import { allowedActions, askInChat, factList, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
+import { fitWords } from "./overview.js";
+import { allowedActions, askInChat, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
 import { lastLines } from "./record.js";
 
 /** @param {import("./data.js").LabView} view */

@@ -8,6 +8,7 @@ import { clock, time } from "../lib/time.js";
 import { sentence } from "../lib/api.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { presencePill } from "../parts/nodes.js";
 import { healthPill, pill } from "../parts/states.js";
 import { labError, labSources, labView, readLabAgain, watchLab } from "./data.js";
 import { guestTable } from "./guests.js";
@@ -168,12 +169,6 @@ function otherSections(view, fits) {
     ...section(t("lab.hosts"), t("lab.hosts_why"), hosts.map(({ host, services }) => hostLine(host, services))),
     ...section(t("lab.other_services"), t("lab.other_services_why"), homeless.map(serviceLine)),
   ];
-}
-
-/** @param {any} node one that fetches its work */
-export function presencePill(node) {
-  if (node.state !== "joined") return pill("waiting", "waiting", t(`lab.node.${node.state}`));
-  return node.here ? pill("up", "ok", t("lab.node.here")) : pill("stale", "", t("lab.node.away"));
 }
 
 /** @param {any} node */

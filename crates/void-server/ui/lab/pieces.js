@@ -16,9 +16,6 @@ export const labTabs = (here) => el("nav", { class: "subnav", "aria-label": t("l
 export const trail = (ways, here) => el("nav", { class: "trail small", "aria-label": t("lab.trail") },
   el("ol", {}, ways.map(([href, word]) => el("li", {}, el("a", { href }, word))), el("li", { "aria-current": "page", class: "muted wrap" }, here)));
 
-/** @param {Array<[string, any] | null | false>} pairs */
-export const factList = (pairs) => el("dl", { class: "facts" }, pairs.map((pair) => pair ? [el("dt", {}, pair[0]), el("dd", {}, pair[1])] : []));
-
 /** @param {number} seconds */
 export const upFor = (seconds) => seconds > 0 ? span(seconds * 1000) : "–";
 

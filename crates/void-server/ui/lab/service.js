@@ -7,12 +7,13 @@ import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
 import { reasonWords } from "../parts/reasons.js";
 import { healthPill } from "../parts/states.js";
 import { dayBand } from "./band.js";
 import { actionsOfService, watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
-import { allowedActions, askInChat, factList, lastRuns, mountIfNew, trail } from "./pieces.js";
+import { allowedActions, askInChat, lastRuns, mountIfNew, trail } from "./pieces.js";
 
 const LOOK_AGAIN_MS = 10_000;
 const CHANGES_SHOWN = 12;

@@ -7,8 +7,9 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
 import { pill } from "../parts/states.js";
-import { code, copyButton, factList, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { code, copyButton, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
 const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF\nvoid serve\nvoid notify pair telegram";
 const NTFY = '[notify.ntfy]\nurl = "https://ntfy.sh/a-topic-nobody-guesses"\ntoken = "env:NTFY_TOKEN"';

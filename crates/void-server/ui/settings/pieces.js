@@ -168,14 +168,5 @@ export const code = (text) => el("code", { class: "wrap" }, text);
 /** A fingerprint, broken only between its pairs. @param {string} text */
 export const fingerprint = (text) => el("code", {}, text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]));
 
-/** An id longer than this gets a line of its own on a phone. */
-const LONG_CHARS = 20;
-
-/** @param {[string, any][]} rows */
-export const factList = (rows) => el("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined).map(([word, value]) => {
-  const isLong = value instanceof HTMLElement && (value.textContent ?? "").length > LONG_CHARS && value.matches(":is(code, span:has(code))");
-  return [el("dt", { class: isLong ? "long" : null }, word), el("dd", { class: isLong ? "long" : null }, value)];
-}));
-
 /** Why something is quiet, inside a list. @param {...any} words */
 export const quiet = (...words) => el("div", { class: "quiet muted" }, ...words);
