@@ -135,12 +135,12 @@ describe("the rooms", () => {
     const record = page.locator("section", { has: page.getByRole("heading", { name: say("lab.record") }) }).last();
     const agent = await lab.agent("watchful");
     const asked = await agent("POST", "/api/actions/reboot-ct101/run", { reason: "it hangs" });
-    await record.getByText("proposal.created").first().waitFor();
+    await record.getByText(say("audit.did.proposal.created").trim()).first().waitFor();
     const { digest } = await lab.owner("GET", `/api/proposals/${asked.action_row_id}`);
     await lab.owner("POST", `/api/proposals/${asked.action_row_id}/decide`, { decision: "reject", digest });
-    await record.getByText("proposal.rejected").first().waitFor();
+    await record.getByText(say("audit.did.proposal.rejected").trim()).first().waitFor();
     await page.goto(`${lab.base}/#/lab/nodes/pve1`);
-    await record.getByText("proposal.rejected").first().waitFor();
+    await record.getByText(say("audit.did.proposal.rejected").trim()).first().waitFor();
     assert.ok(await record.getByRole("link").count() <= 5);
     await context.close();
   });

@@ -1,6 +1,7 @@
 // @ts-check
 // The page begins here: who is it, then the frame, then the page that the address names.
 
+import { entryWords } from "./audit/words.js";
 import { get, ApiError, signedOut, whenSignedOut } from "./lib/api.js";
 import { home } from "./lib/data.js";
 import { el, mount } from "./lib/dom.js";

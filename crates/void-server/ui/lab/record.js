@@ -2,6 +2,7 @@
 // The last lines of the record about a machine or a guest: what was recorded of it by name, and of the
 // requests that were for it.
 
+import { entryWords, whoWords } from "../audit/words.js";
 import { get, sentence } from "../lib/api.js";
 import { actions, home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
@@ -31,7 +32,7 @@ export function lastLines() {
     let content;
     try {
       const entries = await linesOf([...(name ? [name] : []), ...rows.map((row) => row.id)]);
-      content = entries.length === 0 ? el("p", { class: "muted" }, t("lab.no_record")) : el("ul", { class: "list" }, entries.map((entry) => line(entry, all)));
+      content = entries.length === 0 ? el("p", { class: "muted" }, t("lab.no_record")) : el("ul", { class: "list" }, entries.map(line));
     } catch (error) {
       content = el("p", { class: "muted" }, sentence(error));
     }
@@ -53,9 +54,8 @@ async function linesOf(subjects) {
   return found.flatMap(({ entries }) => entries).sort((one, other) => other.seq - one.seq).slice(0, LINES_SHOWN);
 }
 
-/** @param {any} entry @param {any[]} all actions */
-function line(entry, all) {
-  const label = all.find((action) => action.id === entry.detail?.action_id)?.label;
-  return el("li", {}, el("a", { href: `#/audit/${entry.seq}` }, el("span", { class: "grow wrap" }, el("code", {}, entry.verb), label ? el("span", { class: "muted small by" }, label) : null),
-    el("span", { class: "muted small" }, entry.actor), el("span", { class: "muted small" }, time(entry.at))));
+/** @param {any} entry */
+function line(entry) {
+  return el("li", {}, el("a", { href: `#/audit/${entry.seq}` }, el("span", { class: "grow wrap" }, entryWords(entry)),
+    el("span", { class: "muted small" }, whoWords(entry.actor)), el("span", { class: "muted small" }, time(entry.at))));
 }
