@@ -1,6 +1,7 @@
 // @ts-check
 // The page begins here: who is it, then the frame, then the page that the address names.
 
+import { entryWords } from "./audit/words.js";
 import { get, ApiError, signedOut, whenSignedOut } from "./lib/api.js";
 import { home } from "./lib/data.js";
 import { el, mount } from "./lib/dom.js";
@@ -11,6 +12,8 @@ import { homePage } from "./pages/home.js";
 import { inboxPage } from "./pages/inbox.js";
 import { morePage } from "./pages/more.js";
 import { cannotTell, loading } from "./parts/empties.js";
+import { factList } from "./parts/facts.js";
+import { presencePill } from "./parts/nodes.js";
 import { windowed } from "./parts/windows.js";
 import { chatRail } from "./shell/chat-rail.js";
 import { frame } from "./shell/frame.js";

@@ -2,10 +2,10 @@
 // The record in pages. Without a filter the numbers have no gaps, so any page can be asked for at once,
 // and pages far away are forgotten. With a filter, pages come one after the other.
 
-import { ApiError, get } from "../lib/api.js";
+import { get } from "../lib/api.js";
 
 export const PAGE_ENTRIES = 100;
-/** Without help of the server so many pages are looked through before somebody has to want more. */
+/** The tier is not asked for but looked for; so many pages of it, before somebody has to want more. */
 const SCAN_PAGES = 20;
 const SCAN_ENTRIES = 500;
 /** So many fitting entries make a page. */
@@ -20,8 +20,6 @@ export class Book {
   constructor(filters) {
     this.filters = filters;
     this.isWhole = !filters.actor && !filters.verb && !filters.subject && !filters.tier;
-    /** Whether this server filters by who and what; an older one does not. */
-    this.isHelped = true;
     /** The newest number when the book was opened; pages are counted from it. */
     this.top = 0;
     /** The newest number that was seen. */
@@ -120,8 +118,7 @@ export class Book {
     let at = cursor;
     let isEnd = false;
     for (let page = 0; page < SCAN_PAGES && found.length < ENOUGH && !isEnd; page += 1) {
-      const isScan = Boolean(this.filters.tier) || !this.isHelped;
-      const answer = await this.#ask(at, isScan ? SCAN_ENTRIES : PAGE_ENTRIES);
+      const answer = await this.#ask(at, this.filters.tier ? SCAN_ENTRIES : PAGE_ENTRIES);
       this.#heard(answer);
       found.push(...answer.entries.filter((/** @type {Entry} */ entry) => this.#fits(entry)));
       this.reached = answer.entries.at(-1) ?? this.reached;
@@ -134,20 +131,11 @@ export class Book {
   }
 
   /** @param {string | null} cursor @param {number} limit @returns {Promise<any>} */
-  async #ask(cursor, limit) {
+  #ask(cursor, limit) {
     const query = new URLSearchParams({ limit: String(limit) });
     if (cursor !== null) query.set("cursor", cursor);
-    if (this.filters.subject) query.set("subject", this.filters.subject);
-    if (this.isHelped && this.filters.actor) query.set("actor", this.filters.actor);
-    if (this.isHelped && this.filters.verb) query.set("verb", this.filters.verb);
-    try {
-      return await get(`/api/audit?${query}`);
-    } catch (error) {
-      const isRefused = error instanceof ApiError && [400, 422].includes(error.status);
-      if (!isRefused || !this.isHelped || (!this.filters.actor && !this.filters.verb)) throw error;
-      this.isHelped = false;
-      return this.#ask(cursor, SCAN_ENTRIES);
-    }
+    for (const name of /** @type {const} */ (["subject", "actor", "verb"])) if (this.filters[name]) query.set(name, this.filters[name]);
+    return get(`/api/audit?${query}`);
   }
 
   /** @param {any} page */
@@ -158,8 +146,7 @@ export class Book {
 
   /** @param {Entry} entry */
   #fits(entry) {
-    const { actor, verb, tier } = this.filters;
-    return (!tier || entry.detail?.tier === tier) && (!actor || entry.actor.startsWith(actor)) && (!verb || entry.verb.startsWith(verb));
+    return !this.filters.tier || entry.detail?.tier === this.filters.tier;
   }
 }
 

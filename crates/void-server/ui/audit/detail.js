@@ -2,30 +2,38 @@
 // Everything about one entry: its words, its place in the chain, and for a request every step of it.
 
 import { ApiError, get, sentence } from "../lib/api.js";
+import { actions } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
-import { steps } from "../parts/cards.js";
 import { cannotTell, empty, loading } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
 import { statePill, tierPill } from "../parts/states.js";
-import { entryWords, isAboutProposal, whoWords } from "./words.js";
+import { entryWords, isAboutProposal, stepWords, whoWords } from "./words.js";
 
 /** @typedef {import("./words.js").Entry} Entry */
+/** @typedef {(seq: number) => string} HrefOf the address of an entry */
+
+/** Steps of one request that are shown; asking again is a step too, so there may be more. */
+const CHAIN_MAX = 100;
+/** @type {HrefOf} */
+const plainHref = (seq) => `#/audit/${seq}`;
 
 /** @param {string} at */
-const moment = (at) => new Date(at).toLocaleString([], { dateStyle: "full", timeStyle: "long", hour12: false });
+const moment = (at) => new Date(at).toLocaleString([], { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
 
 /**
  * @param {Entry} entry
- * @param {boolean} [isTitled] whether it needs a heading of its own
+ * @param {{isTitled?: boolean, hrefOf?: HrefOf}} [how] whether it needs a heading of its own
  */
-export function entryDetail(entry, isTitled = true) {
+export function entryDetail(entry, { isTitled = true, hrefOf = plainHref } = {}) {
   const { detail, subject } = entry;
   const isRequest = isAboutProposal(entry);
   const chain = el("section", { class: "stack tight", "aria-live": "polite" });
-  if (isRequest && subject) void drawChain(chain, subject);
+  if (isRequest && subject) void drawChain(chain, entry, subject, hrefOf);
   else chain.hidden = true;
   const said = detail?.reason ?? detail?.failure?.message;
+  /** @type {Array<[string, any] | null>} */
   const facts = [
     [t("audit.fact.who"), el("span", {}, whoWords(entry.actor), " ", el("code", { class: "muted" }, entry.actor))],
     [t("audit.fact.when"), el("span", {}, moment(entry.at), " ", el("span", { class: "muted" }, "(", time(entry.at), ")"))],
@@ -38,10 +46,10 @@ export function entryDetail(entry, isTitled = true) {
   return el("div", { class: "stack entry-detail" },
     isTitled ? el("h2", { class: "wrap" }, entryWords(entry)) : null,
     detail?.tier ? el("div", { class: "row-line" }, tierPill(detail)) : null,
-    factPairs(facts), chain,
+    factList(facts), chain,
     el("details", { class: "more" }, el("summary", {}, t("audit.raw")), el("div", { class: "stack tight" },
       el("pre", { class: "raw wrap", tabIndex: 0, "aria-label": t("audit.raw") }, JSON.stringify(detail, null, 2)),
-      factPairs([
+      factList([
         [t("audit.fact.seq"), el("a", { href: `#/audit/${entry.seq}` }, String(entry.seq))],
         [t("audit.fact.hash"), el("code", {}, entry.hash)],
         [t("audit.fact.prev"), el("code", {}, entry.prev)],
@@ -50,34 +58,55 @@ export function entryDetail(entry, isTitled = true) {
       ]))));
 }
 
-/** @param {any[]} pairs */
-const factPairs = (pairs) => el("dl", { class: "facts" }, pairs.filter(Boolean).map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
-
-/** @param {HTMLElement} place @param {string} id */
-async function drawChain(place, id) {
+/**
+ * Every step of a request, this one marked; by the buttons one goes from step to step.
+ * @param {HTMLElement} place
+ * @param {Entry} entry
+ * @param {string} id
+ * @param {HrefOf} hrefOf
+ */
+async function drawChain(place, entry, id, hrefOf) {
   const title = el("h3", {}, t("audit.chain"));
   mount(place, title, loading());
   try {
-    const row = await get(`/api/proposals/${encodeURIComponent(id)}`);
-    mount(place, el("div", { class: "row-line" }, title, statePill(row)), steps(row));
+    const [row, { entries, next }] = await Promise.all([get(`/api/proposals/${encodeURIComponent(id)}`), get(`/api/audit?subject=${encodeURIComponent(id)}&limit=${CHAIN_MAX}`)]);
+    const all = /** @type {Entry[]} */ (entries).reverse();
+    mount(place, el("div", { class: "row-line" }, title, statePill(row)), next === null ? stepper(all, entry, hrefOf) : null,
+      el("ol", { class: "steps chain" }, next === null ? null : el("li", {}, el("a", { href: `#/audit?subject=${encodeURIComponent(id)}` }, t("audit.chain_older"))), all.map((one) => chainStep(one, entry, hrefOf))));
   } catch (error) {
     mount(place, title, el("p", { class: "muted" }, sentence(error)));
   }
+}
+
+/** @param {Entry} one @param {Entry} here @param {HrefOf} hrefOf */
+function chainStep(one, here, hrefOf) {
+  const isHere = one.seq === here.seq;
+  return el("li", { "aria-current": isHere ? "step" : null }, isHere ? el("strong", {}, stepWords(one)) : el("a", { href: hrefOf(one.seq) }, stepWords(one)), " ",
+    el("span", { class: "muted" }, t("step.by", { name: whoWords(one.actor) }), " · ", time(one.at, "clock")));
+}
+
+/** On a phone, the way through the steps. @param {Entry[]} all @param {Entry} here @param {HrefOf} hrefOf */
+function stepper(all, here, hrefOf) {
+  const at = all.findIndex((one) => one.seq === here.seq);
+  const way = (/** @type {Entry | undefined} */ to, /** @type {string} */ word) => to ? el("a", { class: "button", href: hrefOf(to.seq) }, word) : el("button", { type: "button", class: "button", disabled: true }, word);
+  return all.length < 2 || at < 0 ? null : el("nav", { class: "stepper", "aria-label": t("audit.chain") },
+    way(all[at - 1], t("audit.chain_before")), el("span", { class: "muted" }, t("audit.chain_at", { n: at + 1, all: all.length })), way(all[at + 1], t("audit.chain_after")));
 }
 
 /**
  * One entry by its number, alone.
  * @param {HTMLElement} place
  * @param {string} seq
- * @param {any[]} [around] what stands before it
+ * @param {{around?: any[], hrefOf?: HrefOf}} [how] what stands before it, and where others are
  */
-export async function showEntry(place, seq, around = []) {
+export async function showEntry(place, seq, { around = [], hrefOf = plainHref } = {}) {
   mount(place, ...around, loading());
   try {
-    const entry = await get(`/api/audit/${encodeURIComponent(seq)}`);
-    mount(place, ...around, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry)));
+    // The words of an entry name actions as the catalogue does.
+    const [entry] = await Promise.all([get(`/api/audit/${encodeURIComponent(seq)}`), actions.value ? null : actions.read()]);
+    mount(place, ...around, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry, { hrefOf })));
   } catch (error) {
     const isMissing = error instanceof ApiError && error.status === 404;
-    mount(place, ...around, isMissing ? empty("unsure", t("audit.no_entry", { seq })) : cannotTell(error, () => void showEntry(place, seq, around)));
+    mount(place, ...around, isMissing ? empty("unsure", t("audit.no_entry", { seq })) : cannotTell(error, () => void showEntry(place, seq, { around, hrefOf })));
   }
 }

@@ -2,7 +2,7 @@
 // The record as a timeline by day. Pages come as one scrolls; only those near the eye are in the page.
 
 import { sentence } from "../lib/api.js";
-import { el, keyed, mount } from "../lib/dom.js";
+import { el, keyed, mount, visible } from "../lib/dom.js";
 import { day } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { shape } from "../parts/states.js";
@@ -19,7 +19,7 @@ const CARD_PX = 69;
 /** As in the style sheet: so wide, an entry is one line. */
 const ONE_LINE_FROM = 600;
 /** Made once: making one costs more than a hundred uses. */
-const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hour12: false });
+const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 /** A page that flies by is not asked for. */
 const SETTLE_MS = 120;
 
@@ -27,9 +27,10 @@ const SETTLE_MS = 120;
  * @param {object} how
  * @param {() => import("./book.js").Book} how.book
  * @param {(entry: Entry) => boolean} how.choose shows an entry elsewhere; false where it folds out in place
+ * @param {(seq?: number) => string} how.address of the list as it is filtered, with an entry open or none
  * @param {() => void} how.loaded something was loaded
  */
-export function timeline({ book, choose, loaded }) {
+export function timeline({ book, choose, address, loaded }) {
   const holder = el("div", { class: "timeline" });
   /** @type {Set<number>} */
   const opened = new Set();
@@ -108,7 +109,7 @@ export function timeline({ book, choose, loaded }) {
       event.preventDefault();
       if (choose(entry)) current = entry.seq;
       else if (!opened.delete(entry.seq)) opened.add(entry.seq);
-      history.replaceState(null, "", opened.has(entry.seq) || current === entry.seq ? `#/audit/${entry.seq}` : "#/audit");
+      history.replaceState(null, "", address(opened.has(entry.seq) || current === entry.seq ? entry.seq : undefined));
       for (const other of holder.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
       node.update();
     } }, el("time", { dateTime: entry.at, class: "at" }, clockFormat.format(new Date(entry.at))), el("span", { class: `mark ${look?.[1] ?? ""}` }, look ? shape(look[0]) : null), words, el("span", { class: "who" }, whoWords(entry.actor)));
@@ -116,13 +117,13 @@ export function timeline({ book, choose, loaded }) {
     /** @type {HTMLElement | null} */
     let more = null;
     node.update = () => {
-      const said = entryWords(entry);
+      const said = visible(entryWords(entry));
       if (words.textContent !== said) words.textContent = said;
       const isOpen = opened.has(entry.seq);
       link.setAttribute("aria-expanded", String(isOpen));
       if (current === entry.seq) link.setAttribute("aria-current", "true");
       if (isOpen && !more) {
-        more = el("div", { class: "entry-more" }, entryDetail(entry, false));
+        more = el("div", { class: "entry-more" }, entryDetail(entry, { isTitled: false, hrefOf: address }));
         node.append(more);
       } else if (!isOpen && more) {
         more.remove();
@@ -160,8 +161,8 @@ export function timeline({ book, choose, loaded }) {
     move: (by) => {
       const links = /** @type {HTMLElement[]} */ ([...holder.querySelectorAll("li > a")]);
       const at = links.findIndex((link) => link === document.activeElement);
-      const visible = links.findIndex((link) => link.getBoundingClientRect().top > 60);
-      links[at < 0 ? Math.max(0, visible) : Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
+      const first = links.findIndex((link) => link.getBoundingClientRect().top > 60);
+      links[at < 0 ? Math.max(0, first) : Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
     },
   };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Beside reading: is the chain whole, and taking the record along.
 
-import { ApiError, get, sentence } from "../lib/api.js";
+import { get, sentence } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { time } from "../lib/time.js";
@@ -27,8 +27,7 @@ export function auditTools(shown) {
     try {
       mount(told, ...verdict(await get("/api/audit-verify")));
     } catch (error) {
-      const isOlder = error instanceof ApiError && error.status === 404;
-      mount(told, notice(isOlder ? "caution" : "problem", isOlder ? t("audit.verify_missing") : sentence(error), " ", hint()));
+      mount(told, notice("problem", sentence(error), " ", hint()));
     }
     check.disabled = false;
     check.textContent = t("audit.verify");
@@ -74,7 +73,7 @@ function cell(value) {
 }
 
 /** @param {import("./words.js").Entry[]} entries */
-export function toCsv(entries) {
+function toCsv(entries) {
   const rows = entries.map((entry) => [entry.seq, entry.at, entry.actor, whoWords(entry.actor), entry.verb, entryWords(entry), entry.subject, entry.detail?.tier, JSON.stringify(entry.detail), entry.hash]);
   return [["seq", "at", "actor", "who", "verb", "words", "subject", "tier", "detail", "hash"], ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
 }

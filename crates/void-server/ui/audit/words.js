@@ -28,7 +28,8 @@ function what(detail) {
 /** What the rest of an entry's sentence is about. @param {Entry} entry */
 function about(entry) {
   const { detail, subject } = entry;
-  const name = detail?.name ?? detail?.code ?? detail?.agent ?? detail?.channel ?? detail?.what ?? detail?.file ?? subject?.replace(/^node:/, "") ?? "";
+  const name = detail?.name ?? detail?.code ?? detail?.agent ?? detail?.channel ?? detail?.what ?? detail?.file ?? subject?.replace(/^node:/, "") ?? detail?.target ?? detail?.targets ?? "";
+  if (Array.isArray(name)) return name.length > 0 ? name.join(", ") : t("audit.who.nobody");
   return typeof name === "string" ? name : "";
 }
 
@@ -46,6 +47,13 @@ export function entryWords(entry) {
   const key = keyOf(entry);
   if (!(key in STRINGS)) return [entry.verb, about(entry)].filter(Boolean).join(" · ");
   return t(key, { what: what(entry.detail) || about(entry), name: about(entry), n: Number(entry.detail?.actions ?? 0) });
+}
+
+/** What happened, for a list that is about one request anyway. @param {Entry} entry */
+export function stepWords(entry) {
+  const step = keyOf(entry).replace("audit.did.proposal.", "");
+  const key = [`audit.step.${step}`, `audit.outcome.${step}`].find((one) => one in STRINGS);
+  return key ? t(key) : entryWords(entry);
 }
 
 /** Shape and colour of an entry; most have none. @param {Entry} entry @returns {[string, string] | null} */

@@ -9,11 +9,12 @@ import { clock, span } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { proposalCard } from "../parts/cards.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
 import { tierPill } from "../parts/states.js";
 import { shortDigest } from "./catalogue.js";
 import { ended, watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
-import { factList, lastRuns, mountIfNew, trail } from "./pieces.js";
+import { lastRuns, mountIfNew, trail } from "./pieces.js";
 
 /** @param {string} id */
 export function actionPage(id) {

@@ -17,7 +17,7 @@ const WIDTH_MIN = 6;
  * @param {{status: string, since: string | null, at: string, history: any[]}} service
  * @returns {{state: string, from: number, to: number}[]}
  */
-export function daySpans(service) {
+function daySpans(service) {
   const now = Date.parse(service.at);
   const begin = now - DAY_MS;
   const changes = service.history.filter((change) => Date.parse(change.at) > begin);

@@ -4,19 +4,18 @@
 
 import { actions, Resource } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
+import { hostsKnown, nodesKnown } from "../parts/nodes.js";
 
-/** Proxmox and the checks say nothing by event, so they are asked again while somebody looks. */
+/** Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks. */
 const LOOK_AGAIN_MS = 10_000;
 const RUNS_SHOWN = 5;
 
 const lab = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
 const services = /** @type {Resource<any>} */ (new Resource("/api/services", /^service\./));
-const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./));
-const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
 /** What ended lately; the newest first. */
 export const ended = /** @type {Resource<any>} */ (new Resource("/api/actions/recent?limit=200", /^proposal\./));
 
-export const labSources = { lab, services, nodes, hosts, ended, actions };
+export const labSources = { lab, services, nodes: nodesKnown, hosts: hostsKnown, ended, actions };
 
 /** What Proxmox showed when it last answered. @type {{nodes: any[], read_at: string} | null} */
 let lastSeen = null;
@@ -73,17 +72,16 @@ export function watchLab(changed) {
   const ends = Object.values(labSources).map((source) => source.watch(ask));
   const timer = setInterval(() => {
     if (document.visibilityState !== "visible") return;
-    void lab.read();
-    void services.read();
+    for (const source of [lab, services, nodesKnown]) void source.read();
   }, LOOK_AGAIN_MS);
   ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
   // What was read before may be old.
-  for (const source of [lab, services, nodes, ended]) if (source.value) source.refresh();
+  for (const source of [lab, services, nodesKnown, hostsKnown, ended]) if (source.value) source.refresh();
   return () => { for (const end of ends) end(); };
 }
 
 /** The first thing that could not be read. */
-export const labError = () => [lab, services, nodes, hosts].find((source) => source.error)?.error ?? null;
+export const labError = () => [lab, services, nodesKnown, hostsKnown].find((source) => source.error)?.error ?? null;
 
 export function readLabAgain() {
   for (const source of Object.values(labSources)) void source.read();
@@ -118,16 +116,16 @@ export function labView() {
     const status = isOld ? "unknown" : node.status;
     return { ...node, status, guests, isFine: status === "online" && guests.every((/** @type {Guest} */ guest) => guest.isFine) };
   });
-  const hostNames = new Set((hosts.value?.hosts ?? []).map((/** @type {any} */ host) => host.name));
+  const hostNames = new Set((hostsKnown.value?.hosts ?? []).map((/** @type {any} */ host) => host.name));
   return {
-    isKnown: Boolean(seen && services.value && nodes.value && hosts.value),
+    isKnown: Boolean(seen && services.value && nodesKnown.value && hostsKnown.value),
     isConnected: seen?.connected === true,
     problem: seen?.problem ?? null,
     seenAt: isOld ? lastSeen?.read_at ?? null : seen?.read_at ?? null,
     isOld,
     machines,
-    nodes: nodes.value?.nodes ?? [],
-    hosts: hosts.value?.hosts ?? [],
+    nodes: nodesKnown.value?.nodes ?? [],
+    hosts: hostsKnown.value?.hosts ?? [],
     services: watched,
     homeless: watched.filter((/** @type {any} */ service) => !hostNames.has(service.host) && !shown.has(`${service.node}/${service.vmid}`)),
   };
@@ -146,6 +144,9 @@ export const actionsOfGuest = (guest) => catalogue().filter((action) => (action.
 
 /** What runs on a machine itself, by whatever way. @param {string} name */
 export const actionsOfMachine = (name) => catalogue().filter((action) => action.host === name || (action.node === name && action.vmid === null));
+
+/** What runs on a machine itself or on any of its guests. @param {string} name */
+export const actionsOn = (name) => catalogue().filter((action) => action.host === name || action.node === name);
 
 /** The last runs of some actions. @param {any[]} all */
 export function runsOf(all) {

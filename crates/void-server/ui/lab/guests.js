@@ -2,12 +2,13 @@
 // The guests of one node as a table whose rows fold out. However many there are, only those near the
 // eye are in the page; on a phone a row is a card.
 
-import { el, keyed, mount } from "../lib/dom.js";
+import { el, keyed, mount, visible } from "../lib/dom.js";
 import { t } from "../lib/words.js";
+import { factList } from "../parts/facts.js";
 import { healthPill } from "../parts/states.js";
 import { windowed } from "../parts/windows.js";
 import { actionsOfGuest } from "./data.js";
-import { allowedActions, factList, lastRuns, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
+import { allowedActions, lastRuns, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
 
 const CHUNK_ROWS = 20;
 const ROW_PX = 55;
@@ -27,7 +28,7 @@ export const guestHref = (node, vmid) => `#/lab/guests/${encodeURIComponent(node
 export function guestTable(name, opened) {
   /** @type {Guest[]} */
   let guests = [];
-  const table = el("table", { class: "guests", role: "table", "aria-label": t("lab.guests_of", { name }) },
+  const table = el("table", { class: "guests", role: "table", "aria-label": t("lab.guests_of", { name: visible(name) }) },
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, COLUMNS.map((key) => el("th", { scope: "col", role: "columnheader" }, t(key))), el("th", { scope: "col", role: "columnheader" }, el("span", { class: "hidden-text" }, t("lab.col.more"))))));
   const rowHeight = () => matchMedia("(min-width: 720px)").matches ? ROW_PX : CARD_PX;
   const list = windowed(table, {
@@ -63,7 +64,8 @@ export function guestTable(name, opened) {
     const stamps = { state: "", chips: "" };
     node.update = (line) => {
       guest = line.guest;
-      if (title.textContent !== guest.name) title.textContent = guest.name;
+      const name = visible(guest.name);
+      if (title.textContent !== name) title.textContent = name;
       number.textContent = `${guest.vmid} · ${t(`lab.kind.${guest.kind}`)}`;
       uptime.textContent = guest.status === "running" ? upFor(guest.uptime_s) : "–";
       uptime.toggleAttribute("data-none", guest.status !== "running");
@@ -74,7 +76,7 @@ export function guestTable(name, opened) {
       Object.assign(stamps, { state: standing, chips: own });
       const isOpen = opened.has(guest.key);
       more.setAttribute("aria-expanded", String(isOpen));
-      more.setAttribute("aria-label", t(isOpen ? "lab.less_of" : "lab.more_of", { name: guest.name }));
+      more.setAttribute("aria-label", t(isOpen ? "lab.less_of" : "lab.more_of", { name }));
     };
     node.update({ guest, isMore: false });
     return node;

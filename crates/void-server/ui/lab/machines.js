@@ -2,25 +2,27 @@
 // One guest, or one machine by whatever it is known: a node of Proxmox, a node that fetches its work,
 // a host behind SSH.
 
-import { get, sentence } from "../lib/api.js";
+import { sentence } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
 import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
+import { presencePill } from "../parts/nodes.js";
 import { healthPill } from "../parts/states.js";
-import { actionsOfMachine, labError, labView, readLabAgain, watchLab } from "./data.js";
+import { actionsOfGuest, actionsOfMachine, actionsOn, labError, labView, readLabAgain, watchLab } from "./data.js";
 import { guestFacts, guestTable } from "./guests.js";
-import { fitWords, presencePill } from "./overview.js";
-import { allowedActions, askInChat, factList, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
-
-const LINES_SHOWN = 5;
+import { fitWords } from "./overview.js";
+import { allowedActions, askInChat, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
+import { lastLines } from "./record.js";
 
 /** @param {import("./data.js").LabView} view */
 const oldNotice = (view) => !view.isOld ? null : notice("problem", t("lab.unreachable"), " ", view.seenAt ? t("lab.not_seen_since", { at: clock(view.seenAt) }) : t("lab.never_seen"));
 
 /** @param {string} node @param {string} vmid */
 export function guestPage(node, vmid) {
-  const place = el("div", { class: "stack lab" }, loading());
+  const place = el("div", { class: "stack" }, loading());
+  const lines = lastLines();
   const draw = () => {
     const view = labView();
     const error = labError();
@@ -34,16 +36,17 @@ export function guestPage(node, vmid) {
     mountIfNew(place, [ways, ...(told ? [told] : []), el("section", { class: "card stack" },
       el("div", { class: "row-line" }, el("h2", { class: "grow wrap" }, guest.name), healthPill(guest)), guestFacts(guest),
       guest.isFine ? null : el("p", {}, askInChat(t("lab.ask_guest", { name: guest.name }))))]);
+    void lines.show(null, actionsOfGuest(guest));
   };
-  return { node: place, title: t("nav.lab"), stop: watchLab(draw) };
+  return { node: el("div", { class: "stack lab" }, place, lines.node), title: t("nav.lab"), stop: watchLab(draw) };
 }
 
 /** @param {string} name */
 export function machinePage(name) {
   const place = el("div", { class: "stack" }, loading());
   const guests = el("section", { class: "stack tight" });
-  const lines = el("section", { class: "stack tight" });
-  const node = el("div", { class: "stack lab" }, place, guests, lines);
+  const lines = lastLines();
+  const node = el("div", { class: "stack lab" }, place, guests, lines.node);
   const table = guestTable(name, new Set());
   mount(guests, el("h3", {}, t("lab.guests")), el("div", { class: "machine" }, table.node));
   guests.hidden = true;
@@ -70,7 +73,7 @@ export function machinePage(name) {
       ...(services.length > 0 ? [el("section", { class: "stack tight" }, el("h3", {}, t("lab.services")), el("ul", { class: "list" }, services.map(serviceLine)))] : []),
       ...(puller || host || allowed.length > 0 ? [el("div", { class: "lab-two" }, allowedActions(allowed), lastRuns(allowed))] : [])]);
     if (machine) table.show(machine.guests);
-    if ((puller || host) && !lines.hasChildNodes()) void drawLines(lines, puller ? `node:${name}` : name);
+    void lines.show(puller ? `node:${name}` : host ? name : null, actionsOn(name));
   };
   const off = watchLab(draw);
   return { node, title: t("nav.lab"), stop: () => { off(); table.stop(); } };
@@ -101,18 +104,4 @@ function hostCard(host) {
     host.user ? [t("lab.fact.key"), el("span", {}, key, host.trusted.map((/** @type {string} */ one) => el("code", { class: "line small" }, one)))] : null,
     [t("lab.fact.actions"), t("lab.n_actions", { n: host.actions })],
   ]));
-}
-
-/** The last lines of the record about a machine. @param {HTMLElement} place @param {string} subject */
-async function drawLines(place, subject) {
-  mount(place, el("h3", {}, t("lab.record")), loading());
-  let content;
-  try {
-    const { entries } = await get(`/api/audit?subject=${encodeURIComponent(subject)}&limit=${LINES_SHOWN}`);
-    content = entries.length === 0 ? el("p", { class: "muted" }, t("lab.no_record")) : el("ul", { class: "list" }, entries.map((/** @type {any} */ entry) =>
-      el("li", {}, el("a", { href: `#/audit/${entry.seq}` }, el("code", { class: "grow wrap" }, entry.verb), el("span", { class: "muted small" }, entry.actor), el("span", { class: "muted small" }, time(entry.at))))));
-  } catch (error) {
-    content = el("p", { class: "muted" }, sentence(error));
-  }
-  mount(place, el("h3", {}, t("lab.record")), content);
 }

@@ -2,12 +2,13 @@
 // The lab on one page: how it is in a sentence, Proxmox's nodes with their guests, the machines that
 // fetch their work, the hosts behind SSH, and services that are on none of them.
 
-import { el, keyed, mount } from "../lib/dom.js";
+import { el, keyed, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { clock, time } from "../lib/time.js";
 import { sentence } from "../lib/api.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { presencePill } from "../parts/nodes.js";
 import { healthPill, pill } from "../parts/states.js";
 import { labError, labSources, labView, readLabAgain, watchLab } from "./data.js";
 import { guestTable } from "./guests.js";
@@ -93,7 +94,7 @@ function drawBand(band, view) {
   const guests = view.machines.flatMap((machine) => machine.guests);
   const running = guests.filter((guest) => guest.status === "running").length;
   const words = !isLive() || labSources.services.error ? t("lab.says.offline") : view.services.length === 0 ? t("lab.says.unwatched")
-    : down > 0 ? t("lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t(view.isOld ? "lab.says.blind" : "lab.says.up", { n: up });
+    : down > 0 ? t(view.services.length === 1 ? "lab.says.only_down" : "lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t(view.isOld ? "lab.says.blind" : "lab.says.up", { n: up });
   mount(band, el("p", { class: "says" }, words),
     el("div", { class: "row-line" },
       pill("up", up > 0 ? "ok" : "", t("lab.n_up", { n: up })), pill("down", down > 0 ? "bad" : "", t("lab.n_down", { n: down })), pill("stale", "", t("lab.n_unknown", { n: unknown })),
@@ -146,7 +147,7 @@ function machineSection(machine, guests, opened, folded) {
     mountIfNew(facts, [healthPill(next),
       el("span", { class: "muted small" }, t("lab.n_guests", { n: next.guests.length }), stopped > 0 ? ` · ${t("lab.n_stopped", { n: stopped })}` : "", troubled > 0 && next.status !== "unknown" ? ` · ${t("lab.n_troubled", { n: troubled })}` : ""),
       next.status === "online" && next.uptime_s > 0 ? el("span", { class: "age muted small" }, t("lab.up_for", { span: upFor(next.uptime_s) })) : null,
-      el("span", { class: "grow" }), el("a", { class: "small", href: `#/lab/nodes/${encodeURIComponent(next.name)}`, "aria-label": t("lab.open_node_of", { name: next.name }) }, t("lab.open_node"))].filter((part) => part !== null));
+      el("span", { class: "grow" }), el("a", { class: "small", href: `#/lab/nodes/${encodeURIComponent(next.name)}`, "aria-label": t("lab.open_node_of", { name: visible(next.name) }) }, t("lab.open_node"))].filter((part) => part !== null));
     table.show(some);
     table.node.hidden = some.length === 0;
     if (some.length === 0) body.append(none);
@@ -168,12 +169,6 @@ function otherSections(view, fits) {
     ...section(t("lab.hosts"), t("lab.hosts_why"), hosts.map(({ host, services }) => hostLine(host, services))),
     ...section(t("lab.other_services"), t("lab.other_services_why"), homeless.map(serviceLine)),
   ];
-}
-
-/** @param {any} node one that fetches its work */
-export function presencePill(node) {
-  if (node.state !== "joined") return pill("waiting", "waiting", t(`lab.node.${node.state}`));
-  return node.here ? pill("up", "ok", t("lab.node.here")) : pill("stale", "", t("lab.node.away"));
 }
 
 /** @param {any} node */

@@ -1,7 +1,7 @@
 // @ts-check
 // What the pages of the lab share: the way about, facts, what may be done, what was done.
 
-import { el, mount } from "../lib/dom.js";
+import { el, mount, visible } from "../lib/dom.js";
 import { span, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { healthPill, shape, statePill, tierPill } from "../parts/states.js";
@@ -16,9 +16,6 @@ export const labTabs = (here) => el("nav", { class: "subnav", "aria-label": t("l
 export const trail = (ways, here) => el("nav", { class: "trail small", "aria-label": t("lab.trail") },
   el("ol", {}, ways.map(([href, word]) => el("li", {}, el("a", { href }, word))), el("li", { "aria-current": "page", class: "muted wrap" }, here)));
 
-/** @param {Array<[string, any] | null | false>} pairs */
-export const factList = (pairs) => el("dl", { class: "facts" }, pairs.map((pair) => pair ? [el("dt", {}, pair[0]), el("dd", {}, pair[1])] : []));
-
 /** @param {number} seconds */
 export const upFor = (seconds) => seconds > 0 ? span(seconds * 1000) : "–";
 
@@ -29,7 +26,7 @@ const formOf = (service) => service.status === "up" ? "up" : service.status === 
 
 /** A service in few words: shape, name; the word for whoever does not see the shape. @param {any} service */
 export const serviceChip = (service) => el("a", { class: `service-chip ${toneOf(service)}`, href: `#/lab/services/${encodeURIComponent(service.id)}` },
-  shape(formOf(service)), el("span", { class: "name", title: service.label }, service.label), el("span", { class: service.status === "up" ? "hidden-text" : "state" }, t(`health.${service.status}`)));
+  shape(formOf(service)), el("span", { class: "name", title: visible(service.label) }, service.label), el("span", { class: service.status === "up" ? "hidden-text" : "state" }, t(`health.${service.status}`)));
 
 /** @param {any} service */
 export const serviceLine = (service) => el("li", {}, el("a", { href: `#/lab/services/${encodeURIComponent(service.id)}` },

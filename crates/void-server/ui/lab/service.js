@@ -1,25 +1,22 @@
 // @ts-check
 // One service: how it is and since when, its day, what may be done about it and what was done.
 
-import { ApiError } from "../lib/api.js";
+import { ApiError, sentence } from "../lib/api.js";
 import { Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
+import { reasonWords } from "../parts/reasons.js";
 import { healthPill } from "../parts/states.js";
-import { sentence } from "../lib/api.js";
 import { dayBand } from "./band.js";
 import { actionsOfService, watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
-import { allowedActions, askInChat, factList, lastRuns, mountIfNew, trail } from "./pieces.js";
+import { allowedActions, askInChat, lastRuns, mountIfNew, trail } from "./pieces.js";
 
 const LOOK_AGAIN_MS = 10_000;
 const CHANGES_SHOWN = 12;
-const REASONS = ["refused", "unreachable", "timed_out", "reset", "wrong_status", "not_http", "stopped", "unknown_name", "certificate", "proxmox", "local", "stale"];
-
-/** @param {string | null | undefined} reason */
-export const reasonWords = (reason) => !reason ? "" : REASONS.includes(reason) ? t(`reason.check.${reason}`) : reason;
 
 /** @param {string} id */
 export function servicePage(id) {
@@ -52,7 +49,7 @@ function whole(service, error) {
     ...(error ? [notice("problem", sentence(error), " ", t("lab.old"))] : []),
     el("section", { class: "card stack" },
       el("div", { class: "row-line" }, el("h2", { class: "grow wrap" }, service.label), healthPill(service)),
-      service.status === "up" ? null : el("p", { class: service.status === "down" ? "bad-words" : "muted" }, t(service.status === "down" ? "lab.is_down" : "lab.is_unknown", { reason })),
+      service.status === "up" ? null : el("p", { class: service.status === "down" ? "bad-words" : "muted" }, t(!reason ? "lab.is_unseen" : service.status === "down" ? "lab.is_down" : "lab.is_unknown", { reason })),
       service.flapping ? notice("caution", t("lab.flapping")) : null,
       dayBand(service),
       factList([

@@ -18,7 +18,7 @@ const GATHER_MS = 400;
 const FRESH_MAX = 400;
 /** Further down than this, what is new waits to be asked for. */
 const CALM_PX = 240;
-const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "server."];
+const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "passkey.", "password.", "setup_link.", "decision.", "store.", "server."];
 const OUTCOMES = ["created", "approved", "verified", "executed", "failed", "rejected", "refused", "expired", "cancelled", "unknown"];
 const WHO = ["owner", "agent", "node", "system"];
 
@@ -26,21 +26,30 @@ const WHO = ["owner", "agent", "node", "system"];
 export function auditPage(route) {
   const wide = matchMedia("(min-width: 1440px)");
   const seq = /^\d+$/.test(route.parts[0] ?? "") ? route.parts[0] : undefined;
-  if (seq && !wide.matches) return entryAlone(seq);
+  if (seq && !wide.matches) return entryAlone(seq, filtersOf(route.query));
   return whole(route, wide, seq);
 }
 
-/** @param {string} seq */
-function entryAlone(seq) {
+/** @param {URLSearchParams} query @returns {import("../audit/book.js").Filters} */
+const filtersOf = (query) => ({ actor: query.get("actor") ?? "", verb: query.get("verb") ?? "", subject: query.get("subject") ?? "", tier: query.get("tier") ?? "" });
+
+/** Where one is: the filters, and the entry that is open. @param {import("../audit/book.js").Filters} filters @param {number} [seq] */
+function addressOf(filters, seq) {
+  const kept = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
+  return `#/audit${seq === undefined ? "" : `/${seq}`}${kept.size > 0 ? `?${kept}` : ""}`;
+}
+
+/** @param {string} seq @param {import("../audit/book.js").Filters} filters of the list that it was opened in */
+function entryAlone(seq, filters) {
   const node = el("div", { class: "stack audit" });
-  void showEntry(node, seq, [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: "#/audit", class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))]);
+  void showEntry(node, seq, { hrefOf: (other) => addressOf(filters, other), around: [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: addressOf(filters), class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))] });
   return { node, title: t("nav.audit") };
 }
 
 /** @param {{query: URLSearchParams}} route @param {MediaQueryList} wide @param {string | undefined} seq */
 function whole(route, wide, seq) {
   const { query } = route;
-  const filters = { actor: query.get("actor") ?? "", verb: query.get("verb") ?? "", subject: query.get("subject") ?? "", tier: query.get("tier") ?? "" };
+  const filters = filtersOf(query);
   let book = new Book(filters);
   /** @type {Set<string>} */
   const seenActors = new Set();
@@ -54,18 +63,25 @@ function whole(route, wide, seq) {
     book: () => book,
     choose: (entry) => {
       if (!wide.matches) return false;
-      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry)));
+      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry, { hrefOf: (other) => addressOf(filters, other) })));
       detail.scrollTop = 0;
       return true;
     },
+    address: (entry) => addressOf(filters, entry),
     loaded: () => drawFoot(),
   });
   const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
   let isStopped = false;
+  /** What came and is not shown yet. @type {any[]} */
+  let held = [];
+  /** So much came that the book will be opened anew; none of it is kept. */
+  let isMuch = false;
 
   const open = async (/** @type {number} */ at = 0) => {
     const mine = new Book(filters);
     book = mine;
+    held = [];
+    isMuch = false;
     mount(fresh);
     try {
       await mine.open();
@@ -86,7 +102,6 @@ function whole(route, wide, seq) {
     const found = book.isWhole ? book.top : book.loaded.length;
     list.node.hidden = found === 0;
     const parts = [];
-    if (!book.isHelped) parts.push(el("p", { class: "muted small" }, t("audit.unhelped")));
     if (book.isPaused && book.reached) parts.push(el("p", { class: "muted" }, t("audit.reached", { day: day(book.reached.at), at: clock(book.reached.at) })), el("div", {}, el("button", { type: "button", class: "button", onclick: () => void goOn() }, t("audit.go_on"))));
     else if (found === 0 && book.next === null) parts.push(book.isWhole ? empty("resting", t("audit.empty")) : empty("resting", t("audit.filtered"), el("p", {}, el("button", { type: "button", class: "button", onclick: () => set({ actor: "", verb: "", subject: "", tier: "" }) }, t("audit.clear")))));
     else if (!book.isWhole && book.next === null) parts.push(el("p", { class: "muted small" }, t("audit.end", { n: found })));
@@ -106,8 +121,7 @@ function whole(route, wide, seq) {
   /** @param {Partial<import("../audit/book.js").Filters>} next */
   const set = (next) => {
     Object.assign(filters, next);
-    const kept = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
-    history.replaceState(null, "", kept.size > 0 ? `#/audit?${kept}` : "#/audit");
+    history.replaceState(null, "", addressOf(filters));
     scrollTo(0, 0);
     drawFilters();
     void open();
@@ -151,8 +165,6 @@ function whole(route, wide, seq) {
     clearTimeout(timer);
     timer = setTimeout(() => void readNews(), GATHER_MS);
   };
-  /** What came and is not shown yet. @type {any[]} */
-  let held = [];
   const readNews = async () => {
     const mine = book;
     if (mine.newest === 0) return;
@@ -164,11 +176,12 @@ function whole(route, wide, seq) {
       return;
     }
     if (mine !== book || isStopped) return;
-    held = [...news.entries, ...held];
-    const isMuch = news.isGap || held.length + (mine.pages.get(0)?.length ?? 0) > FRESH_MAX;
+    if (!isMuch) held = [...news.entries, ...held];
+    isMuch ||= news.isGap || held.length + (mine.pages.get(0)?.length ?? 0) > FRESH_MAX;
+    if (isMuch) held = [];
     if (held.length === 0 && !isMuch) return;
-    if (scrollY >= CALM_PX) offer(isMuch ? null : held.length);
-    else if (isMuch) anew();
+    if (scrollY >= CALM_PX) offer();
+    else if (isMuch) void open();
     else take();
   };
   const take = () => {
@@ -178,16 +191,11 @@ function whole(route, wide, seq) {
     list.show();
     drawFoot();
   };
-  const anew = () => {
-    held = [];
-    void open();
-  };
-  /** @param {number | null} n */
-  const offer = (n) => mount(fresh, el("button", { type: "button", class: "button small", onclick: () => {
+  const offer = () => mount(fresh, el("button", { type: "button", class: "button small", onclick: () => {
     scrollTo(0, 0);
-    if (n === null) anew();
+    if (isMuch) void open();
     else take();
-  } }, n === null ? t("audit.many_new") : t("audit.new", { n })));
+  } }, isMuch ? t("audit.many_new") : t("audit.new", { n: held.length })));
 
   drawFilters();
   let wasAway = false;
@@ -198,7 +206,7 @@ function whole(route, wide, seq) {
   const at = Number(seq ?? query.get("at") ?? 0);
   if (seq) {
     list.mark(Number(seq));
-    void showEntry(detail, seq);
+    void showEntry(detail, seq, { hrefOf: (other) => addressOf(filters, other) });
   }
   void open(at);
   return {

@@ -5,7 +5,8 @@ import { Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
-import { code, copyButton, factList, part, showing } from "./pieces.js";
+import { factList } from "../parts/facts.js";
+import { code, copyButton, part, showing } from "./pieces.js";
 
 /** @returns {import("./pieces.js").Section} */
 export function aboutSection() {

@@ -5,13 +5,13 @@ import { Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { empty } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
+import { costWords } from "../parts/money.js";
 import { pill } from "../parts/states.js";
-import { code, factList, part, showing, snippet, source } from "./pieces.js";
+import { code, part, showing, snippet, source } from "./pieces.js";
 
 const BRAIN = '[agents.little-blue]\nbrain = "anthropic"\nmodel = "claude-sonnet-4-5"\nkey = "file:/run/secrets/model"\ndaily_tokens = 500000\nprices = { input = 3.0, output = 15.0, cache_read = 0.3, cache_write = 3.75 }';
-const MICROS = 1_000_000;
 const number = new Intl.NumberFormat();
-const money = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: 4 });
 
 /** @returns {import("./pieces.js").Section} */
 export function agentsSection() {
@@ -40,7 +40,7 @@ function agentCard(agent) {
       [t("agents.brain"), isRules ? t("agents.rules") : [agent.brain, " · ", code(agent.model)]],
       [t("agents.rights"), agent.capabilities.length > 0 ? agent.capabilities.join(", ") : t("agents.nothing")],
       [t("agents.budget"), bound ? t("agents.a_day", { n: number.format(bound) }) : t("agents.no_bound")],
-      [t("agents.used"), el("span", { class: "stack tight" }, el("span", {}, t("agents.used_today", { n: number.format(agent.used_tokens) }), agent.used_cost_micros > 0 ? ` · ${money.format(agent.used_cost_micros / MICROS)}` : ""), meter)],
+      [t("agents.used"), el("span", { class: "stack tight" }, el("span", {}, t("agents.used_today", { n: number.format(agent.used_tokens) }), agent.used_cost_micros > 0 ? ` · ${costWords(agent.used_cost_micros)}` : ""), meter)],
     ]),
     agent.withdrawn ? el("p", { class: "small" }, t("agents.withdrawn_way"), " ", code(`void token new --kind agent --name ${agent.slug}`)) : null);
 }

@@ -12,7 +12,7 @@ import { code, copyButton, part, quiet, sender, showing, snippet, source } from 
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
 
 /** @param {number} bytes */
-export function sized(bytes) {
+function sized(bytes) {
   const step = Math.min(UNITS.length - 1, bytes > 0 ? Math.floor(Math.log10(bytes) / 3) : 0);
   const value = bytes / 1000 ** step;
   return `${value >= 10 || step === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[step]}`;

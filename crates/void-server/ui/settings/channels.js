@@ -7,9 +7,10 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
 import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
-import { code, copyButton, factList, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { code, copyButton, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
 const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF\nvoid serve\nvoid notify pair telegram";
 const NTFY = '[notify.ntfy]\nurl = "https://ntfy.sh/a-topic-nobody-guesses"\ntoken = "env:NTFY_TOKEN"';
@@ -38,6 +39,7 @@ export function channelsSection() {
       el("details", {}, el("summary", {}, "Telegram"), snippet(TELEGRAM, "Telegram"), el("p", { class: "muted small" }, t("channels.telegram_how"))),
       el("details", {}, el("summary", {}, "ntfy"), snippet(NTFY, "ntfy")),
       el("details", {}, el("summary", {}, t("channels.webhook")), snippet(WEBHOOK, t("channels.webhook"))),
+      el("details", {}, el("summary", {}, t("channels.push")), el("p", {}, t(isSecureContext ? "channels.push_not_yet" : "channels.push_plain_http"))),
       source(t("settings.from_file"), " ", code("void.toml"), " ", t("settings.or_env"), " ", code("TELEGRAM_BOT_TOKEN"), ", ", code("NTFY_URL"), ". ", t("settings.docs", { file: "docs/notifications.md" }))));
   return { node, stop: () => { off(); pairing.stop(); } };
 }
@@ -61,7 +63,7 @@ function placeCard(place, refresh) {
   const title = place.channel === "telegram" ? "Telegram" : place.channel === "ntfy" ? "ntfy" : t("channels.webhook");
   return el("article", { class: "card" },
     el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, title, place.name && place.name !== place.channel ? ` · ${place.name}` : ""), standingOf(place)),
-    place.problem ? notice("problem", place.problem) : null,
+    place.problem ? notice("problem", place.problem, place.problem_since ? [" ", time(place.problem_since)] : null) : null,
     place.target ? null : el("p", {}, t("channels.nobody_way")),
     factList([
       [t("channels.target"), place.target ? code(place.target) : null],

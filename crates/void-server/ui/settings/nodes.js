@@ -2,62 +2,90 @@
 // Nodes, which dial in for their work, and hosts, which Void dials: who is here, and which keys are trusted.
 
 import { del, post } from "../lib/api.js";
-import { Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
+import { factList } from "../parts/facts.js";
 import { asOneself } from "../parts/identity.js";
+import { hostsKnown, nodesKnown, presencePill } from "../parts/nodes.js";
 import { pill } from "../parts/states.js";
-import { code, factList, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { code, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
+
+/** A node that stays away says nothing by event, so it is asked again while somebody looks. */
+const LOOK_AGAIN_MS = 10_000;
 
 /** @returns {import("./pieces.js").Section} */
 export function nodesSection() {
-  const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./));
-  const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
   const nodePlace = el("div", { class: "stack tight" });
   const hostPlace = el("div", { class: "stack tight" });
   const nodeList = el("div", { class: "stack tight" });
   const hostList = el("div", { class: "stack tight" });
-  const offNodes = showing(nodes, nodePlace, (/** @type {any} */ value) => {
+  // Another page may have read them long ago.
+  for (const known of [nodesKnown, hostsKnown]) if (known.value) known.refresh();
+  const offNodes = showing(nodesKnown, nodePlace, (/** @type {any} */ value) => {
     if (value.nodes.length === 0) return mount(nodePlace, empty("resting", t("nodes.none")));
     if (nodeList.parentNode !== nodePlace) mount(nodePlace, nodeList);
-    return keyed(nodeList, value.nodes, (/** @type {any} */ node) => node.name, (node) => nodeCard(node, () => nodes.refresh()));
+    return keyed(nodeList, value.nodes, (/** @type {any} */ node) => node.name, (node) => nodeCard(node, () => nodesKnown.refresh()));
   });
-  const offHosts = showing(hosts, hostPlace, (/** @type {any} */ value) => {
+  const offHosts = showing(hostsKnown, hostPlace, (/** @type {any} */ value) => {
     if (value.hosts.length === 0) return mount(hostPlace, quiet(t("hosts.none")));
     if (hostList.parentNode !== hostPlace) mount(hostPlace, hostList);
-    return keyed(hostList, value.hosts, (/** @type {any} */ host) => host.name, (host) => hostCard(host, () => hosts.refresh()));
+    return keyed(hostList, value.hosts, (/** @type {any} */ host) => host.name, (host) => hostCard(host, () => hostsKnown.refresh()));
   }, { isSmall: true });
-  const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodes.refresh())),
+  const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodesKnown.refresh())),
     part(t("hosts.title"), t("hosts.about"), hostPlace, source(t("hosts.source"))));
-  return { node, stop: () => { offNodes(); offHosts(); } };
+  const timer = setInterval(() => { if (document.visibilityState === "visible") void nodesKnown.read(); }, LOOK_AGAIN_MS);
+  return { node, stop: () => { clearInterval(timer); offNodes(); offHosts(); } };
 }
 
-/** @param {any} node */
-function standingOf(node) {
-  if (node.state === "invited") return pill("waiting", "waiting", t("nodes.invited"));
-  if (node.state === "waiting") return pill("waiting", "waiting", t("nodes.asks"));
-  return node.here ? pill("up", "ok", t("nodes.here")) : pill("stale", "bad", t("nodes.away"));
-}
-
-/** @param {any} node @param {() => void} refresh */
+/**
+ * What is known of a node; it changes every few seconds, and a question that is open below it stays.
+ * @param {any} node
+ * @param {() => void} refresh
+ * @returns {HTMLElement & {update: (node: any) => void}}
+ */
 function nodeCard(node, refresh) {
-  const isAsking = node.state === "waiting";
-  return el("article", { class: "card" },
-    el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), standingOf(node)),
+  const known = el("div", { class: "stack tight" });
+  const ways = el("div", { class: "row-line" });
+  const seen = el("span");
+  const card = /** @type {HTMLElement & {update: (node: any) => void}} */ (el("article", { class: "card" }, known, ways));
+  let [stamp, state] = ["", ""];
+  card.update = (next) => {
+    const now = JSON.stringify({ ...next, seen_at: null });
+    // Said once, not at every look.
+    if (now !== stamp) mount(known, nodeFacts(next, seen));
+    if (next.state !== state) mount(ways, nodeWays(next, refresh));
+    mount(seen, time(next.seen_at));
+    [stamp, state] = [now, next.state];
+  };
+  card.update(node);
+  return card;
+}
+
+/** @param {any} node @param {HTMLElement} seen when it last said something */
+function nodeFacts(node, seen) {
+  return [
+    el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), presencePill(node)),
     node.twin_at ? notice("problem", t("nodes.twin"), " ", time(node.twin_at)) : null,
     node.drift ? notice("caution", t("nodes.drift", { what: node.drift })) : null,
     node.skew === "older" || node.skew === "newer" ? notice("caution", t(`nodes.skew_${node.skew}`)) : null,
     factList([
-      [t("nodes.seen"), node.state === "joined" ? time(node.seen_at) : null],
+      [t("nodes.seen"), node.state === "joined" ? seen : null],
       [t("nodes.version"), node.version ? code(node.version) : null],
       [t("nodes.actions"), node.state === "joined" ? String(node.actions) : null],
       [t("nodes.fingerprint"), node.fingerprint ? fingerprint(node.fingerprint) : null],
       [t("settings.good_until"), node.invite_expires_at ? time(node.invite_expires_at, "until") : null],
     ]),
-    el("div", { class: "row-line" }, isAsking ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,
-      twoStep({ word: t("nodes.remove"), label: t("nodes.remove_named", { name: node.name }), ask: t(`nodes.remove_ask_${node.state}`, { name: node.name }), yes: t("nodes.remove_yes"), act: async () => { await del(`/api/nodes/${encodeURIComponent(node.name)}`); refresh(); } })));
+  ];
+}
+
+/** @param {any} node @param {() => void} refresh */
+function nodeWays(node, refresh) {
+  return [
+    node.state === "waiting" ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,
+    twoStep({ word: t("nodes.remove"), label: t("nodes.remove_named", { name: node.name }), ask: t(`nodes.remove_ask_${node.state}`, { name: node.name }), yes: t("nodes.remove_yes"), act: async () => { await del(`/api/nodes/${encodeURIComponent(node.name)}`); refresh(); } }),
+  ];
 }
 
 /** @param {() => void} refresh */

@@ -3,9 +3,10 @@
 // step in place, text to copy, a secret that is shown once.
 
 import { sentence } from "../lib/api.js";
-import { el, mount } from "../lib/dom.js";
+import { el, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
+import { copyText } from "../parts/copying.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 
 /** @typedef {{node: HTMLElement, stop?: () => void}} Section */
@@ -76,7 +77,7 @@ export function fitSenders(node) {
 export function twoStep({ word, ask, yes, act, label }) {
   const place = el("div", { class: "two-step", "aria-live": "polite" });
   const rest = () => {
-    const first = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", "data-sends": "yes", "aria-label": label ?? null, onclick: step }, word));
+    const first = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", "data-sends": "yes", "aria-label": label ? visible(label) : null, onclick: step }, word));
     fit(first);
     mount(place, first);
     return first;
@@ -84,7 +85,7 @@ export function twoStep({ word, ask, yes, act, label }) {
   const step = () => {
     const told = el("div", { class: "told" });
     const back = el("button", { type: "button", class: "button small", onclick: () => rest().focus() }, t("settings.keep"));
-    mount(place, el("div", { class: "asks", role: "group", "aria-label": ask }, el("p", { class: "small" }, ask), told, el("div", { class: "row-line" }, back, sender(yes, go, { kind: "danger small", told }))));
+    mount(place, el("div", { class: "asks", role: "group", "aria-label": visible(ask) }, el("p", { class: "small" }, ask), told, el("div", { class: "row-line" }, back, sender(yes, go, { kind: "danger small", told }))));
     back.focus();
   };
   const go = async () => {
@@ -107,29 +108,10 @@ export function copyButton(text, what) {
   const button = el("button", { type: "button", class: "button small copy", onclick: () => void copy() }, t("settings.copy"));
   if (what) button.setAttribute("aria-label", t("settings.copy_what", { what }));
   const copy = async () => {
-    let isCopied = true;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      isCopied = bySelection(text);
-    }
-    mount(button, t(isCopied ? "settings.copied" : "settings.not_copied"));
+    mount(button, t(await copyText(text, button) ? "settings.copied" : "settings.not_copied"));
     setTimeout(() => mount(button, t("settings.copy")), COPIED_MS);
   };
   return button;
-}
-
-/** Plain HTTP has no clipboard; the old way still works there. @param {string} text */
-function bySelection(text) {
-  const area = /** @type {HTMLTextAreaElement} */ (el("textarea", { class: "hidden-text", value: text, readOnly: true, tabIndex: -1, "aria-hidden": "true" }));
-  const host = document.querySelector("dialog[open]") ?? document.body;
-  const before = /** @type {HTMLElement | null} */ (document.activeElement);
-  host.append(area);
-  area.select();
-  const isCopied = document.execCommand("copy");
-  area.remove();
-  before?.focus();
-  return isCopied;
 }
 
 /**
@@ -169,7 +151,7 @@ export function showing(resource, place, draw, how = {}) {
     } else if (error && (!isShown || error.status !== 0)) {
       isShown = false;
       const again = () => { mount(place, loading()); void resource.read(); };
-      mount(place, error.status === 404 ? notice("caution", t("settings.not_here")) : how.isSmall ? smallTrouble(error, again) : cannotTell(error, again));
+      mount(place, how.isSmall ? smallTrouble(error, again) : cannotTell(error, again));
     }
   });
 }
@@ -185,15 +167,6 @@ export const code = (text) => el("code", { class: "wrap" }, text);
 
 /** A fingerprint, broken only between its pairs. @param {string} text */
 export const fingerprint = (text) => el("code", {}, text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]));
-
-/** An id longer than this gets a line of its own on a phone. */
-const LONG_CHARS = 20;
-
-/** @param {[string, any][]} rows */
-export const factList = (rows) => el("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined).map(([word, value]) => {
-  const isLong = value instanceof HTMLElement && (value.textContent ?? "").length > LONG_CHARS && value.matches(":is(code, span:has(code))");
-  return [el("dt", { class: isLong ? "long" : null }, word), el("dd", { class: isLong ? "long" : null }, value)];
-}));
 
 /** Why something is quiet, inside a list. @param {...any} words */
 export const quiet = (...words) => el("div", { class: "quiet muted" }, ...words);
