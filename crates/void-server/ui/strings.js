@@ -148,6 +148,7 @@ export const STRINGS = {
   // Inbox
   "inbox.waiting": "Waiting",
   "inbox.done": "Done",
+  "inbox.not_connected": "Not connected. Whether something waits cannot be told.",
   "inbox.quiet": "Nothing waits for you.",
   "inbox.none_done": "Nothing has ended yet.",
   "inbox.filter": "Filter by name, reason or code",

@@ -5,6 +5,7 @@ import { inboxFilter } from "../inbox/filter.js";
 import { ApiError, get, sentence } from "../lib/api.js";
 import { home, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
+import { isLive, onConnection } from "../lib/live.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
@@ -40,6 +41,7 @@ export function inboxPage(route) {
   /** Whether the server has said what there is. */
   let isRead = false;
   const ended = new Resource("/api/actions/recent?limit=200", /^proposal\./);
+  const source = isDone ? ended : home;
 
   const draw = () => {
     if (!isRead) return;
@@ -49,7 +51,7 @@ export function inboxPage(route) {
     const isHidden = shown.length === 0 && items.length > 0;
     mount(foot,
       isHidden ? el("p", { class: "muted" }, t("inbox.filtered")) : null,
-      items.length === 0 ? (isDone ? empty("resting", t("inbox.none_done")) : empty("resting", t("inbox.quiet"), home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null)) : null,
+      items.length === 0 ? (source.error ? cannotTell(source.error, () => void source.read()) : !isLive() ? empty("unsure", t("inbox.not_connected")) : isDone ? empty("resting", t("inbox.none_done")) : empty("resting", t("inbox.quiet"), home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null)) : null,
       next && filter.isOn() ? el("p", { class: "muted small" }, t("inbox.looked", { n: items.length })) : null,
       next || isHidden ? el("div", { class: "row-line" }, isHidden ? el("button", { type: "button", class: "button", onclick: () => filter.clear() }, t("inbox.unfilter")) : null,
         next ? el("button", { type: "button", class: "button", onclick: () => void loadMore() }, t("inbox.more")) : null) : null);
@@ -75,14 +77,33 @@ export function inboxPage(route) {
       el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : `${item.requested_by.name} · ${item.reason ?? t("card.no_reason")}`)),
       el("span", { class: "side" }, isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item), el("span", { class: "muted small" }, time(item.resolved_at ?? item.created_at ?? item.asked_at)))));
   };
+  /** How many pages were loaded beyond the first one. */
+  let pages = 0;
+  /** Which reading of them is the last one. */
+  let reading = 0;
   const loadMore = async () => {
+    pages += 1;
     try {
-      const page = await get(`/api/inbox?cursor=${next}`);
-      items = together(items, page.items);
-      next = page.next;
+      await readBeyond();
     } catch (error) {
+      pages -= 1;
       toast(sentence(error), { isProblem: true });
     }
+  };
+  /** Everything after the first page anew: rows move up when others are decided. */
+  const readBeyond = async () => {
+    const mine = ++reading;
+    const first = home.value.inbox;
+    let all = first.items;
+    let cursor = first.next;
+    for (let page = 0; page < pages && cursor; page += 1) {
+      const more = await get(`/api/inbox?cursor=${encodeURIComponent(cursor)}`);
+      all = together(all, more.items);
+      cursor = more.next;
+    }
+    if (mine !== reading) return;
+    items = all;
+    next = cursor;
     draw();
   };
 
@@ -90,26 +111,25 @@ export function inboxPage(route) {
   const left = el("div", { class: "stack" }, tabs(isDone), filter.bar, list, foot);
   const node = el("div", { class: `split${isOpen ? " has-detail" : ""}` }, left, detail);
   mount(foot, loading());
-  const source = isDone ? ended : home;
   const off = source.watch(() => {
     const { value, error } = source;
     if (!value) return void mount(foot, error ? cannotTell(error, () => void source.read()) : loading());
     isRead = true;
     if (isDone) items = value.recent;
     else {
-      const first = value.inbox.items;
-      // What was loaded beyond the first page stays, as long as it waits.
-      const isBeyond = items.length > first.length && next !== null;
-      items = isBeyond ? together(first, items.slice(first.length)) : first;
-      if (!isBeyond) next = value.inbox.next;
+      // What is beyond the first page stays as it was until it is read again; if that fails, until then.
+      if (pages > 0) return void readBeyond().catch(() => {});
+      items = value.inbox.items;
+      next = value.inbox.next;
     }
     draw();
   });
+  const offLine = onConnection(draw);
   if (isOpen && chosen) void showDetail(detail, chosen, route.query.has("settle"));
   else mount(detail, el("p", { class: "muted choose" }, t("inbox.choose")));
   return {
     node, title: t("nav.inbox"),
-    stop: () => { off(); filter.stop(currentRoute().page !== "inbox"); chunks.stop(); },
+    stop: () => { off(); offLine(); filter.stop(currentRoute().page !== "inbox"); chunks.stop(); },
     keys: { ...inboxKeys(list, detail, (key) => items.find((item) => keyOf(item) === key)), "/": () => filter.open() },
   };
 }
@@ -153,7 +173,8 @@ function inboxKeys(list, detail, itemOf) {
   /** @param {number} by */
   const move = (by) => {
     const links = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("a")]);
-    const at = links.findIndex((link) => link === document.activeElement || link.getAttribute("aria-current"));
+    const focused = links.findIndex((link) => link === document.activeElement);
+    const at = focused >= 0 ? focused : links.findIndex((link) => link.getAttribute("aria-current"));
     links[Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
   };
   const card = () => /** @type {import("../parts/cards.js").CardNode | null} */ (detail.querySelector(".approval"));
