@@ -27,6 +27,8 @@ export const STRINGS = {
   "nav.more": "More",
   "live.live": "Live",
   "live.connecting": "Reconnecting…",
+  "live.asked": "Asking every {n} s",
+  "live.asked_why": "No stream of events comes through, so the page asks the server instead. A proxy may hold it back. Select to try again.",
   "live.stale": "Not connected since {at}",
   "live.why": "What you see is as the server has it now.",
   "live.retry": "What you see may be old. Select to try again.",

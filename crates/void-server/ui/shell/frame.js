@@ -4,7 +4,7 @@
 import { del, post, sentence } from "../lib/api.js";
 import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
-import { onConnection, retryLive } from "../lib/live.js";
+import { ASK_MS, onConnection, retryLive } from "../lib/live.js";
 import { clock } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { sheet } from "../parts/sheets.js";
@@ -36,9 +36,10 @@ export function frame() {
     rail, bar, banner, main, aside, tabs, el("div", { id: "toasts", class: "toasts" }));
 
   onConnection((connection) => {
-    live.dataset.kind = connection.kind;
-    mount(live, connection.kind === "live" ? t("live.live") : connection.kind === "connecting" ? t("live.connecting") : t("live.stale", { at: clock(connection.since) }));
-    live.title = connection.kind === "live" ? t("live.why") : t("live.retry");
+    const { kind, isAsked } = connection;
+    live.dataset.kind = kind;
+    mount(live, isAsked ? t("live.asked", { n: ASK_MS / 1000 }) : connection.kind === "stale" ? t("live.stale", { at: clock(connection.since) }) : t(`live.${connection.kind}`));
+    live.title = t(isAsked ? "live.asked_why" : kind === "live" ? "live.why" : "live.retry");
     node.dataset.live = connection.kind;
   });
   home.watch(({ value }) => {
