@@ -79,7 +79,7 @@ export const del = (path) => call("DELETE", path);
  * @param {unknown} error
  */
 export function sentence(error) {
-  if (!(error instanceof ApiError)) return String(error);
+  if (!(error instanceof ApiError)) return t("error.here", { message: error instanceof Error ? error.message : String(error) });
   const message = error.message.charAt(0).toUpperCase() + error.message.slice(1);
   const end = /[.!?…]$/.test(message) ? message : `${message}.`;
   return error.hint ? `${end} ${error.hint.charAt(0).toUpperCase()}${error.hint.slice(1)}.` : end;

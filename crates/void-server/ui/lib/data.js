@@ -136,7 +136,7 @@ function lookAgain(look, everyMs) {
 class Home extends Resource {
   /** @override @param {any} value */
   fill(value) {
-    noteServerTime(value.status.at);
+    if (value !== this.value) noteServerTime(value.status.at);
     super.fill(value);
   }
 }
@@ -149,6 +149,12 @@ export const actions = /** @type {Resource<any>} */ (new Resource("/api/actions"
 
 /** Machines that fetch their work. One that goes silent says nothing about it. */
 export const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./, LOOK_AGAIN_MS));
+
+/** What Proxmox shows. It is asked each time, so only those who need it watch. */
+export const proxmox = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
+
+/** Who one can talk to. */
+export const agents = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|access)\./));
 
 /** How each row stood when the page last asked. @type {Map<string, string>} */
 let stood = new Map();

@@ -8,17 +8,16 @@ const STAYS_MS = 8000;
 
 /**
  * @param {string} text
- * @param {{href?: string, label?: string, onclick?: () => void, isProblem?: boolean}} [more] a way on
+ * @param {{href?: string, label?: string, isProblem?: boolean}} [more] a way on
  */
 export function toast(text, more = {}) {
-  const shelf = find("#toasts");
+  const shelf = shelfNow();
   if (!shelf) return;
-  const { href, label, onclick, isProblem } = more;
+  const { href, label, isProblem } = more;
   const close = () => node.remove();
   const way = href && label ? el("a", { href, class: "button quiet", onclick: close }, label) : null;
-  const act = onclick && label ? el("button", { type: "button", class: "button quiet", onclick: () => { close(); onclick(); } }, label) : null;
   const node = el("div", { class: "toast", role: isProblem ? "alert" : "status", tabIndex: -1 },
-    el("span", { class: "grow" }, text), way, act,
+    el("span", { class: "grow" }, text), way,
     el("button", { type: "button", class: "button quiet", "aria-label": t("toast.close"), onclick: close }, "×"));
   let timer = setTimeout(close, STAYS_MS);
   const pause = () => clearTimeout(timer);
@@ -26,4 +25,20 @@ export function toast(text, more = {}) {
   for (const name of ["pointerenter", "focusin"]) node.addEventListener(name, pause);
   for (const name of ["pointerleave", "focusout"]) node.addEventListener(name, go);
   shelf.append(node);
+}
+
+/** Beside a dialog nothing can be reached, so words for whoever is in one are shown in it; they outlive it. */
+function shelfNow() {
+  const page = find("#toasts");
+  const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
+  if (!dialog || !page) return page;
+  const known = find(".toasts", dialog);
+  if (known) return known;
+  const made = el("div", { class: "toasts" });
+  dialog.append(made);
+  dialog.addEventListener("close", () => {
+    page.append(...made.children);
+    made.remove();
+  }, { once: true });
+  return made;
 }
