@@ -16,7 +16,7 @@ export function noteServerTime(at) {
 }
 
 /** Now, by the server's clock. */
-const now = () => Date.now() + aheadMs;
+export const serverNow = () => Date.now() + aheadMs;
 
 const STEPS = /** @type {const} */ ([[60, "s"], [60, "min"], [24, "h"], [Infinity, "d"]]);
 
@@ -31,7 +31,7 @@ export function span(ms) {
 }
 
 /** @param {string} at */
-export const ago = (at) => t("time.ago", { span: span(now() - Date.parse(at)) });
+export const ago = (at) => t("time.ago", { span: span(serverNow() - Date.parse(at)) });
 
 const hourFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const dayFormat = new Intl.DateTimeFormat([], { day: "numeric", month: "short" });
@@ -41,7 +41,7 @@ const wholeFormat = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle
 export function clock(at, { isDayKnown = false } = {}) {
   const then = new Date(at);
   const hour = hourFormat.format(then);
-  return isDayKnown || then.toDateString() === new Date(now()).toDateString() ? hour : `${dayFormat.format(then)}, ${hour}`;
+  return isDayKnown || then.toDateString() === new Date(serverNow()).toDateString() ? hour : `${dayFormat.format(then)}, ${hour}`;
 }
 
 /** @param {string} at */
@@ -66,7 +66,7 @@ export function time(at, form = "ago") {
 function words(at, form) {
   if (form === "clock") return clock(at);
   if (form === "until") {
-    const left = Date.parse(at) - now();
+    const left = Date.parse(at) - serverNow();
     return left > 0 ? t("time.in", { span: span(left) }) : t("time.now");
   }
   return ago(at);
