@@ -157,6 +157,7 @@ export const STRINGS = {
   "home.nothing_yet": "Nothing has run yet.",
   "home.down": "It is down: {reason}.",
   "home.down_why": "It is down.",
+  "home.way": "{label}…",
   "home.look": "Look closer",
   "home.ask": "Why is {name} down?",
   "home.ask_blue": "Ask Little Blue",

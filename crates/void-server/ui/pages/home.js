@@ -181,8 +181,8 @@ function worry({ id, label, status, since, reason, way }) {
     el("div", { class: "row-line" }, healthPill({ status }), el("span", { class: "muted small" }, time(since))),
     el("h2", { class: "wrap" }, label),
     el("p", {}, reason ? t("home.down", { reason }) : t("home.down_why")),
-    way ? el("p", { class: "row-line" }, el("a", { class: "button primary", href: `#/lab/actions/${encodeURIComponent(way.id)}` }, way.label), tierPill(way)) : null,
-    el("p", { class: "row-line" }, el("a", { class: "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
+    way ? el("p", { class: "row-line" }, el("a", { class: "button", href: `#/lab/actions/${encodeURIComponent(way.id)}` }, t("home.way", { label: way.label })), tierPill(way)) : null,
+    el("p", { class: "row-line" }, el("a", { class: way ? "button quiet" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
       el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue"))));
 }
 
