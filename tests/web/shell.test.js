@@ -40,18 +40,30 @@ describe("the frame", () => {
     const { context, page } = await openPage(lab);
     let version = "1.0.0";
     let status = "";
+    let here = true;
     await rewrite(page, "**/api/home", (value) => ({
-      ...value, status: { ...value.status, version },
+      ...value, status: { ...value.status, version, nodes: 1, running: 1 },
       services: { services: value.services.services.map((/** @type {any} */ one) => ({ ...one, status: status || one.status })) },
     }));
-    await page.clock.install();
+    await page.route("**/api/nodes", (/** @type {any} */ route) => route.fulfill({ json: { nodes: [{ name: "nas", state: "joined", here, seen_at: new Date().toISOString() }] } }));
+    const run = { id: "x", status: "running", label: "Restart Samba", requested_by: { name: "nightly" }, transitions: [{ to: "running", at: new Date().toISOString() }] };
+    await page.route("**/api/proposals?status=running*", (/** @type {any} */ route) => route.fulfill({ json: { proposals: [run], next: null } }));
+    await page.route("**/pages/chat.js", (/** @type {any} */ route) => route.abort());
+    // Ages count by the server's clock; this browser's is an hour ahead.
+    await page.clock.install({ time: Date.now() + 3_600_000 });
     await begin(page);
-    assert.equal(await page.getByRole("button", { name: say("reload") }).count(), 0);
-    [version, status] = ["1.1.0", "unknown"];
+    assert.match(await page.locator(".truth-line time").textContent(), /^\d+ s ago$/);
+    await page.locator(".chat-rail").getByText(say("error.unloaded")).waitFor();
+    const machine = page.locator("main").getByRole("link", { name: /^nas/ });
+    await machine.getByText(say("node.here")).waitFor();
+    await page.locator("main").getByRole("link", { name: /Restart Samba.*Running/ }).waitFor();
+    assert.equal(await page.locator(".banners").getByRole("button").count(), 0);
+    [version, status, here] = ["1.1.0", "unknown", false];
     await page.clock.runFor(31_000);
     await page.locator("main .pill", { hasText: say("health.unknown") }).nth(2).waitFor();
     await page.getByText(say("frame.upgraded", { version })).waitFor();
-    await page.getByRole("button", { name: say("reload") }).waitFor();
+    await page.locator(".banners").getByRole("button", { name: say("reload") }).waitFor();
+    await machine.getByText(say("node.away")).waitFor();
     await page.route("**/api/home", (/** @type {any} */ route) => route.fulfill({ status: 500, json: { error: { code: "store", message: "the store cannot be read" } } }));
     await page.clock.runFor(31_000);
     await page.getByText(say("mood.unread")).waitFor();

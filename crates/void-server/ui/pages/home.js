@@ -20,16 +20,25 @@ const DECIDED_STAYS_MS = 15 * 60_000;
 /** Away for less than this is no leaving. */
 const AWAY_MS = 10 * 60_000;
 
-/** When somebody was last here before now. */
-let lastVisit = localStorage.getItem("last-visit") ?? "";
-let hiddenAt = 0;
-const noteVisit = () => localStorage.setItem("last-visit", new Date(serverNow()).toISOString());
-addEventListener("pagehide", noteVisit);
+/** When somebody was last here before now: coming back within minutes, or a reload, is the same visit. */
+let lastVisit = visitBefore(localStorage.getItem("last-visit") ?? "");
+let hiddenAt = "";
+
+/** @param {string} left when this browser was last left */
+function visitBefore(left) {
+  const known = localStorage.getItem("visit-before") ?? "";
+  if (left === "" || serverNow() - Date.parse(left) < AWAY_MS) return known;
+  localStorage.setItem("visit-before", left);
+  return left;
+}
+const noteLeft = () => {
+  hiddenAt = new Date(serverNow()).toISOString();
+  localStorage.setItem("last-visit", hiddenAt);
+};
+addEventListener("pagehide", noteLeft);
 document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "hidden") {
-    hiddenAt = serverNow();
-    noteVisit();
-  } else if (hiddenAt > 0 && serverNow() - hiddenAt > AWAY_MS) lastVisit = new Date(hiddenAt).toISOString();
+  if (document.visibilityState === "hidden") noteLeft();
+  else if (hiddenAt) lastVisit = visitBefore(hiddenAt);
 });
 
 const running = /** @type {Resource<any>} */ (new Resource("/api/proposals?status=running&limit=10", /^proposal\./));

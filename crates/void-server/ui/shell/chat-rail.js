@@ -65,7 +65,8 @@ export function chatRail(aside, load) {
       make = await load();
     } catch (error) {
       reportError(error);
-      mount(place, empty("unsure", t("error.unloaded"), el("button", { type: "button", class: "button", onclick: () => void draw() }, t("retry"))));
+      // Some browsers remember that a module could not be had; unfolding tries again, a reload surely does.
+      mount(place, empty("unsure", t("error.unloaded"), el("button", { type: "button", class: "button", onclick: () => location.reload() }, t("reload"))));
       return;
     }
     if (panel || isOver || isFolded || !isWide.matches) return;

@@ -50,7 +50,7 @@ export function enterPlace(main, { isSame = false, isFirst = false } = {}) {
   if (isSame) return;
   const known = places.get(current);
   if (!isFirst) main.focus({ preventScroll: true });
-  if (known) findPlace(main, known);
+  if (known) findPlace(main, isFirst ? { ...known, href: "" } : known);
   else scrollTo(0, 0);
 }
 
