@@ -16,6 +16,9 @@ import { setTheme, theme } from "./settings.js";
 const RAIL = ["home", "inbox", "lab", "chat", "audit", "settings"];
 const TABS = ["home", "inbox", "lab", "chat", "more"];
 
+/** Which program this page came with; it outlives a session. */
+let version = "";
+
 /** @returns {{node: HTMLElement, main: HTMLElement, aside: HTMLElement, show: (page: string, title: string) => void, stop: () => void}} */
 export function frame() {
   const title = el("h1", { id: "page-title" });
@@ -36,8 +39,6 @@ export function frame() {
     el("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => { event.preventDefault(); main.focus(); } }, t("nav.skip")),
     rail, bar, banner, main, aside, tabs, polite, urgent, el("div", { id: "toasts", class: "toasts" }));
   let waiting = 0;
-  /** Which program this page came with. */
-  let version = "";
   const news = announcements(polite, urgent);
   /** Drawn anew only when it says something else, so that a button under a finger stays. @param {(HTMLElement | null)[]} parts */
   const drawBanner = (parts) => {
@@ -48,7 +49,7 @@ export function frame() {
 
   const offLive = onConnection((connection) => {
     const { kind, isAsked } = connection;
-    live.dataset.kind = kind;
+    live.dataset.kind = isAsked ? "asked" : kind;
     mount(live, isAsked ? t("live.asked", { n: ASK_MS / 1000 }) : connection.kind === "stale" ? t("live.stale", { at: clock(connection.since) }) : t(`live.${connection.kind}`));
     live.title = t(isAsked ? "live.asked_why" : kind === "live" ? "live.why" : "live.retry");
     node.dataset.live = connection.kind;
@@ -127,6 +128,6 @@ function announcements(polite, urgent) {
     const [waits, fails] = [fresh(items), fresh(failed)];
     if (waits) mount(polite, waits);
     if (fails) mount(urgent, fails);
-    known = new Set([...before ?? [], ...items.map((/** @type {any} */ one) => one.key), ...failed.map((/** @type {any} */ one) => one.key)]);
+    known = new Set([...items, ...failed].map(({ key }) => key));
   };
 }
