@@ -2,7 +2,7 @@
 // The page begins here: who is it, then the frame, then the page that the address names.
 
 import { entryWords } from "./audit/words.js";
-import { get, ApiError, signedOut, whenSignedOut } from "./lib/api.js";
+import { get, ApiError, whenSignedOut } from "./lib/api.js";
 import { home } from "./lib/data.js";
 import { el, mount } from "./lib/dom.js";
 import { startLive, stopLive } from "./lib/live.js";
@@ -11,7 +11,7 @@ import { t } from "./lib/words.js";
 import { homePage } from "./pages/home.js";
 import { inboxPage } from "./pages/inbox.js";
 import { morePage } from "./pages/more.js";
-import { cannotTell, loading } from "./parts/empties.js";
+import { cannotTell, empty, loading } from "./parts/empties.js";
 import { factList } from "./parts/facts.js";
 import { presencePill } from "./parts/nodes.js";
 import { windowed } from "./parts/windows.js";
@@ -19,9 +19,14 @@ import { chatRail } from "./shell/chat-rail.js";
 import { frame } from "./shell/frame.js";
 import { setPageKeys, startKeys } from "./shell/keys.js";
 import { openPalette } from "./shell/palette.js";
-import { currentRoute, goTo } from "./shell/router.js";
+import { enterPlace, leavePlace } from "./shell/places.js";
+import { closeOverlays, currentRoute, goTo } from "./shell/router.js";
 
-/** @typedef {{node: HTMLElement, title: string, stop?: () => void, keys?: Record<string, () => void>}} Shown */
+/**
+ * `go` takes another address of the same page without being built anew, if it can: what is loaded, chosen
+ * and focused stays.
+ * @typedef {{node: HTMLElement, title: string, stop?: () => void, keys?: Record<string, () => void>, go?: (route: import("./shell/router.js").Route) => boolean}} Shown
+ */
 /** @typedef {(route: import("./shell/router.js").Route) => Shown} Page */
 
 /** Where each page comes from; some are loaded when they are first wanted. @type {Record<string, () => Promise<Page>>} */
@@ -38,6 +43,8 @@ const PAGES = {
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 /** @type {ReturnType<typeof frame> | null} */
 let shell = null;
+/** @type {ReturnType<typeof chatRail> | null} */
+let rail = null;
 /** @type {Shown | null} */
 let shown = null;
 /** Counts openings, so that a slow page does not replace a later one. */
@@ -46,27 +53,33 @@ let opening = 0;
 async function begin() {
   // A browser that was never signed in is not asked for what it cannot have.
   if (currentRoute().page === "setup" || localStorage.getItem("signed-in") !== "yes") return void signIn();
+  opening += 1;
+  const mine = opening;
+  /** @type {unknown} */
+  let problem = null;
   try {
     home.fill(await get("/api/home"));
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return void signIn();
-    mount(app, el("main", { class: "alone" }, el("h1", {}, "Void"), cannotTell(error, () => void begin())));
-    return;
+    problem = error;
   }
+  if (mine !== opening) return;
+  if (problem instanceof ApiError && problem.status === 401) return void signIn();
+  if (problem) return mount(app, el("main", { class: "alone" }, el("h1", {}, "Void"), cannotTell(problem, () => void begin())));
   shell = frame();
   mount(app, shell.node);
   startLive(home.value.event);
-  chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
+  rail = chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
   await open();
 }
 
 async function signIn() {
   leave();
   localStorage.removeItem("signed-in");
-  stopLive();
+  const mine = opening;
   mount(app, loading());
   try {
     const { loginPage } = await import("./pages/login.js");
+    if (mine !== opening) return;
     const page = loginPage(currentRoute(), () => {
       localStorage.setItem("signed-in", "yes");
       if (currentRoute().page === "setup") history.replaceState(null, "", "#/home");
@@ -75,15 +88,28 @@ async function signIn() {
     mount(app, page.node);
     document.title = `${page.title} · Void`;
   } catch (error) {
-    mount(app, cannotTell(error, () => location.reload()));
+    mount(app, unloaded(error));
   }
 }
 
+/** Everything of the session ends: what listens, what lies over the page, what is on its way. */
 function leave() {
+  opening += 1;
+  closeOverlays();
   shown?.stop?.();
+  rail?.stop();
+  shell?.stop();
+  stopLive();
   shown = null;
+  rail = null;
   shell = null;
   setPageKeys();
+}
+
+/** A part of the page that could not be had. @param {unknown} error */
+function unloaded(error) {
+  reportError(error);
+  return empty("unsure", t("error.unloaded"), el("button", { type: "button", class: "button", onclick: () => location.reload() }, t("reload")));
 }
 
 async function open() {
@@ -96,21 +122,27 @@ async function open() {
   opening += 1;
   const mine = opening;
   const { main, show } = shell;
+  leavePlace();
+  if (shown?.go && main.dataset.page === route.page && shown.go(route)) {
+    show(route.page, shown.title);
+    return enterPlace(main, { isSame: true });
+  }
   let page;
   try {
     page = await load();
   } catch (error) {
-    mount(main, cannotTell(error, () => location.reload()));
+    if (mine === opening) mount(main, unloaded(error));
     return;
   }
   if (mine !== opening) return;
+  const isFirst = shown === null;
   shown?.stop?.();
   shown = page(route);
   show(route.page, shown.title);
   mount(main, shown.node);
   setPageKeys(shown.keys);
   main.dataset.page = route.page;
-  scrollTo(0, 0);
+  enterPlace(main, { isFirst });
 }
 
 whenSignedOut(() => { if (shell) void signIn(); });
@@ -123,6 +155,3 @@ if ("serviceWorker" in navigator && isSecureContext) {
   const policy = /** @type {any} */ (window).trustedTypes?.createPolicy("void", { createScriptURL: () => "/sw.js" });
   navigator.serviceWorker.register(policy ? policy.createScriptURL("") : "/sw.js").catch(() => {});
 }
-
-export const leaveSession = () => signedOut();
-export const titleOf = (/** @type {string} */ page) => t(`nav.${page}`);

@@ -3,8 +3,9 @@
 
 import { home } from "../lib/data.js";
 import { t } from "../lib/words.js";
+import { currentRoute } from "../shell/router.js";
 
-/** @typedef {{page: string, name: string, subject: string, isHere: boolean}} Place */
+/** @typedef {{page: string, name: string, subject: string}} Place */
 
 /** The page before the chat took its place. @type {Place | null} */
 let before = null;
@@ -13,7 +14,7 @@ const watchers = new Set();
 
 /** Where the owner is, or was before the chat filled the page. @returns {Place | null} */
 export function placeNow() {
-  return here() ?? (before?.subject ? { ...before, isHere: false } : null);
+  return here() ?? (before?.subject ? before : null);
 }
 
 /** @param {() => void} watcher */
@@ -24,18 +25,9 @@ export function onPlace(watcher) {
 
 /** @returns {Place | null} */
 function here() {
-  const [page = "", ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0]?.split("/").map(plainPart) ?? [];
+  const { page, parts } = currentRoute();
   if (!["home", "inbox", "lab", "audit", "settings"].includes(page)) return null;
-  return { page, name: t(`nav.${page}`), subject: subjectOf(page, rest), isHere: true };
-}
-
-/** @param {string} part */
-function plainPart(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  return { page, name: t(`nav.${page}`), subject: subjectOf(page, parts) };
 }
 
 /** @param {string} page @param {string[]} rest */

@@ -6,10 +6,11 @@ import { sentence } from "../lib/api.js";
 import { home } from "../lib/data.js";
 import { el, keyed, mount, svg } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
-import { t } from "../lib/words.js";
+import { isPlainVoice, t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { cannotTell, loading } from "../parts/empties.js";
 import { toast } from "../parts/toasts.js";
+import { chooseAgent, chosenAgent, onAgent } from "../shell/settings.js";
 import { agentSheet, agentsKnown, asleepBecause, brainWords } from "./agents.js";
 import { announcer } from "./announcer.js";
 import { stepPhrase } from "./chips.js";
@@ -22,23 +23,11 @@ import { talkWith } from "./talks.js";
 /** @typedef {import("./talks.js").Talk} Talk */
 /** @typedef {import("./talks.js").Change} Change */
 
-const FIRST_AGENT = "little-blue";
 /** So near to the end is at the end. */
 const NEAR_END_PX = 48;
 /** So near to the beginning older messages are read. */
 const NEAR_START_PX = 600;
 const SUGGESTIONS_MAX = 4;
-
-/** Every place that shows the chat follows the choice. @type {Set<(slug: string) => void>} */
-const choosers = new Set();
-
-const chosenAgent = () => localStorage.getItem("chat-agent") ?? FIRST_AGENT;
-
-/** @param {string} slug */
-function chooseAgent(slug) {
-  localStorage.setItem("chat-agent", slug);
-  for (const choose of choosers) choose(slug);
-}
 
 /** @returns {{node: HTMLElement, stop: () => void, add: (text: string) => void, focus: () => void}} */
 export function chatView() {
@@ -100,15 +89,17 @@ export function chatView() {
     const name = agent?.name ?? t("nav.chat");
     const why = agent ? asleepBecause(agent) : null;
     const running = live?.steps.findLast((step) => step.status === "running");
-    const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : home.value ? mood(home.value, true).pose : "resting";
+    const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : home.value ? moodNow().pose : "resting";
     const words = !isLive() ? t("card.not_connected") : why ?? (running ? t("chat.doing", { what: stepPhrase(running) }) : live ? t(live.text ? "chat.writing" : "chat.thinking") : agent ? brainWords(agent) : "");
-    const stamp = [name, pose, words].join("\n");
+    const stamp = [name, pose, words, isPlainVoice()].join("\n");
     if (head.dataset.stamp === stamp) return;
+    const hasTurned = head.dataset.pose !== undefined && head.dataset.pose !== pose;
     head.dataset.stamp = stamp;
+    head.dataset.pose = pose;
     const hadFocus = head.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.name : undefined;
     mount(head,
       el("button", { type: "button", class: "chat-who", "data-name": "who", "aria-haspopup": "dialog", title: t("chat.agent.choose"), onclick: () => agentSheet(talk.slug, chooseAgent) },
-        blue(pose, 32), el("span", { class: "chat-who-words" }, el("strong", {}, name, el("span", { class: "caret", "aria-hidden": "true" }, "▾")), el("span", { class: "muted small" }, words))),
+        blue(pose, 32, hasTurned), el("span", { class: "chat-who-words" }, el("strong", {}, name, el("span", { class: "caret", "aria-hidden": "true" }, "▾")), el("span", { class: "muted small" }, words))),
       el("button", { type: "button", class: "icon-button", "data-name": "past", "aria-label": t("chat.history.open"), title: t("chat.history.open"), onclick: () => historySheet(talk) }, clockIcon()),
       el("button", { type: "button", class: "button small", "data-name": "new", title: t("chat.new_why"), onclick: () => void beginAnew() }, t("chat.new")));
     if (hadFocus) /** @type {HTMLElement | null} */ (head.querySelector(`[data-name="${hadFocus}"]`))?.focus();
@@ -145,7 +136,7 @@ export function chatView() {
     if (!agent) return mount(place, error ? cannotTell(error, () => void talk.open()) : loading());
     const why = asleepBecause(agent);
     if (why) return mount(place, el("div", { class: "empty" }, blue("asleep", 96), el("p", {}, why), el("p", {}, t("chat.agent.rest_works"))));
-    return mount(place, el("div", { class: "chat-hello" }, blue(home.value ? mood(home.value, isLive()).pose : "resting", 96),
+    return mount(place, el("div", { class: "chat-hello" }, blue(home.value ? moodNow().pose : "resting", 96),
       el("p", {}, el("strong", {}, agent.name)), el("p", { class: "muted" }, agent.about, "."),
       el("div", { class: "suggestions" }, suggestions(agent).map((words) =>
         el("button", { type: "button", class: "suggestion", onclick: () => void (isLive() ? writing.send(words) : writing.add(words)) }, words)))));
@@ -201,7 +192,7 @@ export function chatView() {
     talk = talkWith(slug);
     attach();
   };
-  choosers.add(choose);
+  const offAgent = onAgent(choose);
   attach();
   const offConnection = onConnection(() => changed("all"));
   const offHome = home.watch(() => { drawHead(); if (talk.messages.length === 0) drawBlank(); });
@@ -215,12 +206,13 @@ export function chatView() {
     } else if (value && !found && value.agents[0]) chooseAgent(value.agents[0].slug);
   });
   const stop = () => {
-    for (const end of [unwatch, offConnection, offHome, offPlace, offAgents, writing.stop]) end();
-    choosers.delete(choose);
+    for (const end of [unwatch, offConnection, offHome, offPlace, offAgent, offAgents, writing.stop]) end();
     resized.disconnect();
   };
   return { node, stop, add: writing.add, focus: writing.focus };
 }
+
+const moodNow = () => mood(home.value, isLive(), !home.error);
 
 const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" }, svg("path", { d: "M10 3a7 7 0 1 1-6.600 4.700M3 3.500v4.300h4.300M10 6.500V10l2.500 2" }));
 

@@ -16,6 +16,9 @@ export class ApiError extends Error {
   }
 }
 
+/** An answer that did not come until then does not come; what waits on it would wait for ever. */
+const READ_WAITS_MS = 30_000;
+
 /** Those who want to know that the session is over. @type {Set<() => void>} */
 const leavers = new Set();
 
@@ -31,12 +34,12 @@ export function signedOut() {
 /**
  * @param {string} method
  * @param {string} path
- * @param {any} [body]
+ * @param {{body?: any, waitsMs?: number}} [how]
  * @returns {Promise<any>}
  */
-async function call(method, path, body) {
+async function call(method, path, { body, waitsMs } = {}) {
   /** @type {RequestInit} */
-  const request = { method, headers: {}, credentials: "same-origin", cache: "no-store" };
+  const request = { method, headers: {}, credentials: "same-origin", cache: "no-store", ...(waitsMs ? { signal: AbortSignal.timeout(waitsMs) } : {}) };
   if (body !== undefined) {
     request.headers = { "content-type": "application/json" };
     request.body = JSON.stringify(body);
@@ -62,12 +65,12 @@ async function call(method, path, body) {
   throw new ApiError(response.status, value?.error ?? {});
 }
 
-/** @param {string} path */
-export const get = (path) => call("GET", path);
+/** @param {string} path @param {number} [waitsMs] */
+export const get = (path, waitsMs = READ_WAITS_MS) => call("GET", path, { waitsMs });
 /** @param {string} path @param {any} [body] */
-export const post = (path, body = {}) => call("POST", path, body);
+export const post = (path, body = {}) => call("POST", path, { body });
 /** @param {string} path @param {any} [body] */
-export const put = (path, body = {}) => call("PUT", path, body);
+export const put = (path, body = {}) => call("PUT", path, { body });
 /** @param {string} path */
 export const del = (path) => call("DELETE", path);
 
@@ -76,7 +79,7 @@ export const del = (path) => call("DELETE", path);
  * @param {unknown} error
  */
 export function sentence(error) {
-  if (!(error instanceof ApiError)) return String(error);
+  if (!(error instanceof ApiError)) return t("error.here", { message: error instanceof Error ? error.message : String(error) });
   const message = error.message.charAt(0).toUpperCase() + error.message.slice(1);
   const end = /[.!?…]$/.test(message) ? message : `${message}.`;
   return error.hint ? `${end} ${error.hint.charAt(0).toUpperCase()}${error.hint.slice(1)}.` : end;

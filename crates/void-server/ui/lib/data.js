@@ -1,12 +1,17 @@
 // @ts-check
-// What the server last said, kept fresh: read once, read again when an event says that it changed or
-// when the connection is back, never made up here.
+// What the server last said, kept fresh: read when somebody begins to look, when an event says that it
+// changed, when the connection is back, and now and then for what no event tells. Never made up here.
 
 import { get, ApiError } from "./api.js";
-import { onConnection, onEvent } from "./live.js";
+import { isLive, onConnection, onEvent, tellEach, tellEvent } from "./live.js";
+import { noteServerTime } from "./time.js";
 
 /** Events come in bursts; one reading covers them. */
 const GATHER_MS = 60;
+/** What was read less than this ago is not read again for a second reader. */
+const FRESH_MS = 1000;
+/** Readings grow old, nodes leave and a freeze ends without an event. */
+const LOOK_AGAIN_MS = 30_000;
 
 /**
  * Something that can be read from the server and watched.
@@ -16,16 +21,17 @@ export class Resource {
   /**
    * @param {string} path
    * @param {RegExp} [events] what changes it
+   * @param {number} [everyMs] how often it is read while somebody looks; for what changes without an event
    */
-  constructor(path, events) {
+  constructor(path, events, everyMs) {
     this.path = path;
     this.events = events;
+    this.everyMs = everyMs;
     /** @type {T | null} */
     this.value = null;
     /** @type {ApiError | null} */
     this.error = null;
-    /** @type {number | null} */
-    this.readAt = null;
+    this.readAt = 0;
     /** @type {Set<(resource: Resource<T>) => void>} */
     this.watchers = new Set();
     this.reading = false;
@@ -56,7 +62,7 @@ export class Resource {
     this.value = value;
     this.error = null;
     this.readAt = Date.now();
-    for (const watcher of [...this.watchers]) watcher(this);
+    tellEach(this.watchers, this);
   }
 
   async read() {
@@ -70,7 +76,7 @@ export class Resource {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.error = error;
-      for (const watcher of [...this.watchers]) watcher(this);
+      tellEach(this.watchers, this);
     } finally {
       this.reading = false;
     }
@@ -87,13 +93,16 @@ export class Resource {
   }
 
   #begin() {
+    // While nobody looked, nobody heard what changed.
     if (this.value === null) void this.read();
-    const { events } = this;
+    else if (Date.now() - this.readAt > FRESH_MS) this.refresh();
+    const { events, everyMs } = this;
     if (events) {
       this.ends.push(onEvent(({ name }) => {
-        if (events.test(name)) this.refresh();
+        if (events.test(name) || (name === "asked" && Date.now() - this.readAt > FRESH_MS)) this.refresh();
       }));
     }
+    if (everyMs) this.ends.push(lookAgain(() => this.refresh(), everyMs));
     let wasAway = false;
     this.ends.push(onConnection(({ kind, isFirst }) => {
       if (kind === "live" && wasAway) this.refresh();
@@ -107,8 +116,55 @@ export class Resource {
   }
 }
 
+/**
+ * Calls now and then while the page is seen and live, and at once when it is seen again. Returns the end of it.
+ * @param {() => void} look
+ * @param {number} everyMs
+ */
+function lookAgain(look, everyMs) {
+  const mayLook = () => document.visibilityState === "visible" && isLive();
+  const timer = setInterval(() => { if (mayLook()) look(); }, everyMs);
+  const seen = () => { if (mayLook()) look(); };
+  document.addEventListener("visibilitychange", seen);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener("visibilitychange", seen);
+  };
+}
+
+/** @extends {Resource<any>} */
+class Home extends Resource {
+  /** @override @param {any} value */
+  fill(value) {
+    if (value !== this.value) noteServerTime(value.status.at);
+    super.fill(value);
+  }
+}
+
 /** Who, status, inbox, services, freeze, what ended: what most of the page shows. */
-export const home = /** @type {Resource<any>} */ (new Resource("/api/home", /^(proposal|service|freeze|node|notification)\./));
+export const home = new Home("/api/home", /^(proposal|service|freeze|node|notification)\./, LOOK_AGAIN_MS);
 
 /** The catalogue; it changes when the server starts anew. */
 export const actions = /** @type {Resource<any>} */ (new Resource("/api/actions"));
+
+/** Machines that fetch their work. One that goes silent says nothing about it. */
+export const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./, LOOK_AGAIN_MS));
+
+/** What Proxmox shows. It is asked each time, so only those who need it watch. */
+export const proxmox = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
+
+/** Who one can talk to. */
+export const agents = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|access)\./));
+
+/** How each row stood when the page last asked. @type {Map<string, string>} */
+let stood = new Map();
+
+// A page that asks tells the cards what a stream would have told them.
+onEvent(({ name, data }) => {
+  if (name !== "asked") return;
+  const before = stood;
+  const rows = [...data.inbox.items, ...data.recent].filter((row) => row.id);
+  stood = new Map(rows.map((row) => [row.id, `${row.status} ${row.verification} ${row.count}`]));
+  home.fill(data);
+  for (const id of new Set([...before.keys(), ...stood.keys()])) if (before.get(id) !== stood.get(id)) tellEvent({ name: "proposal.asked", data: { id } });
+});

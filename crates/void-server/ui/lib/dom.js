@@ -115,7 +115,7 @@ export function keyed(container, items, keyOf, make) {
  * Addresses of this page, of the web and of mailboxes; everything else goes nowhere.
  * @param {string} href
  */
-export function safeHref(href) {
+function safeHref(href) {
   const plain = /^[^\s\\\u0000-\u001f]*$/.test(href);
   return plain && /^(#|\/(?!\/)|https?:\/\/|mailto:)/i.test(href) ? href : "#";
 }

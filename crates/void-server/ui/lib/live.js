@@ -1,33 +1,39 @@
 // @ts-check
-// One stream of events for the whole page. It resumes where it was, notices silence, and says in words
-// how it is. Read by fetch, not by EventSource, which keeps the heartbeat to itself.
+// One stream of events for the whole page, and in words how it is. Where no stream comes through, the
+// page asks instead.
 
-import { signedOut } from "./api.js";
+import { get, signedOut } from "./api.js";
+import { openSse } from "./sse.js";
 
-/** `isFirst`: there was none before, so nothing can have been missed. */
-/** @typedef {{kind: "live", isFirst?: boolean} | {kind: "connecting", isFirst?: boolean} | {kind: "stale", since: string, isFirst?: boolean}} Connection */
+/**
+ * `isFirst`: there was none before, so nothing can have been missed. `isAsked`: no stream comes through, so
+ * what changes is seen at the next question.
+ * @typedef {{kind: "live" | "connecting", isFirst?: boolean, isAsked?: boolean} | {kind: "stale", since: string, isFirst?: boolean, isAsked?: boolean}} Connection
+ */
 /** @typedef {(event: {name: string, data: any}) => void} Listener */
 
-/** The server says something at least every 15 s. */
-const SILENCE_MS = 35_000;
 const RETRY_MS = [500, 1000, 2000, 5000];
-/** So many failed tries are "reconnecting"; then what is shown is called stale. */
+/** So many failed tries, and so long without a word, are "reconnecting"; then what is shown is called stale. */
 const TRIES_CALM = 2;
+const CALM_MS = 15_000;
+/** Without a stream: how often the page asks, how long it waits for the answer, how often it tries the stream. */
+export const ASK_MS = 10_000;
+const ASK_WAITS_MS = 5000;
+const RETRY_ASKED_MS = 30_000;
 
 /** @type {Set<Listener>} */
 const listeners = new Set();
 /** @type {Set<(connection: Connection) => void>} */
 const watchers = new Set();
+const NONE = /** @type {Connection} */ ({ kind: "connecting", isFirst: true });
 /** @type {Connection} */
-let connection = { kind: "connecting", isFirst: true };
-/** @type {AbortController | null} */
+let connection = NONE;
+/** @type {import("./sse.js").Sse | null} */
 let stream = null;
-let lastId = "";
-let tries = 0;
-let lastHeard = Date.now();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
-let timer;
-let started = false;
+let askTimer;
+let isAsking = false;
+let lastHeard = Date.now();
 
 /** @param {Listener} listener */
 export function onEvent(listener) {
@@ -44,99 +50,89 @@ export function onConnection(watcher) {
 
 export const isLive = () => connection.kind === "live";
 
+/**
+ * Tells each; one that fails takes nothing from the others.
+ * @template T
+ * @param {Iterable<(value: T) => void>} all
+ * @param {T} value
+ */
+export function tellEach(all, value) {
+  for (const one of [...all]) {
+    try {
+      one(value);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
+
+/** @param {{name: string, data: any}} event */
+export const tellEvent = (event) => tellEach(listeners, event);
+
 /** @param {Connection} next */
 function change(next) {
-  if (next.kind === connection.kind) return;
+  if (next.kind === connection.kind && next.isAsked === connection.isAsked) return;
   connection = next;
-  for (const watcher of watchers) watcher(next);
+  tellEach(watchers, next);
 }
 
 /** @param {number} after the last event that what is shown already knows of */
 export function startLive(after) {
-  lastId = String(after);
-  if (!started) {
-    started = true;
-    document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "visible" && (!isLive() || Date.now() - lastHeard > SILENCE_MS)) void listen();
-    });
-    addEventListener("online", () => void listen());
-    addEventListener("offline", () => lost());
-  }
-  void listen();
+  stopLive();
+  lastHeard = Date.now();
+  stream = openSse({
+    request: (lastId) => ({ path: `/api/events?after=${lastId || after}` }),
+    opened: () => {
+      clearTimeout(askTimer);
+      change({ kind: "live" });
+    },
+    event: (name, data) => tellEvent({ name, data }),
+    refused: (status) => {
+      if (status === 401) signedOut();
+      return status === 401;
+    },
+    lost,
+  });
 }
 
 export function stopLive() {
-  clearTimeout(timer);
-  stream?.abort();
+  clearTimeout(askTimer);
+  stream?.stop();
   stream = null;
+  change(NONE);
 }
 
 /** Tries at once, because somebody asked for it. */
 export function retryLive() {
-  tries = 0;
-  void listen();
+  stream?.again();
 }
 
-async function listen() {
-  stopLive();
-  const mine = new AbortController();
-  stream = mine;
-  const isMine = () => stream === mine;
-  try {
-    const path = lastId ? `/api/events?after=${lastId}` : "/api/events";
-    const response = await fetch(path, { signal: mine.signal, headers: { accept: "text/event-stream" }, cache: "no-store" });
-    if (response.status === 401) {
-      stopLive();
-      signedOut();
-      return;
-    }
-    if (!response.ok || !response.body) throw new Error(String(response.status));
-    tries = 0;
-    heard(mine);
-    change({ kind: "live" });
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done || !isMine()) break;
-      heard(mine);
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) tell(block);
-    }
-  } catch {
-    // Whatever it was, the way back is the same.
-  }
-  if (isMine()) lost();
+/** @param {number} tries @param {number} heard */
+function lost(tries, heard) {
+  lastHeard = Math.max(lastHeard, heard);
+  const retryMs = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0;
+  if (connection.isAsked && navigator.onLine) return RETRY_ASKED_MS;
+  if (navigator.onLine && tries < TRIES_CALM && Date.now() - lastHeard < CALM_MS) change({ kind: "connecting" });
+  else void ask();
+  return retryMs;
 }
 
-/** @param {AbortController} mine */
-function heard(mine) {
-  lastHeard = Date.now();
-  clearTimeout(timer);
-  timer = setTimeout(() => {
-    if (stream === mine) lost();
-  }, SILENCE_MS);
-}
-
-/** @param {string} block */
-function tell(block) {
-  let name = "";
-  let data = "";
-  for (const line of block.split("\n")) {
-    if (line.startsWith("id:")) lastId = line.slice(3).trim();
-    else if (line.startsWith("event:")) name = line.slice(6).trim();
-    else if (line.startsWith("data:")) data += line.slice(5).trim();
-  }
-  if (!name) return;
-  const event = { name, data: data ? JSON.parse(data) : null };
-  for (const listener of listeners) listener(event);
-}
-
-function lost() {
-  stopLive();
-  const isCalm = tries < TRIES_CALM && navigator.onLine;
-  change(isCalm ? { kind: "connecting" } : { kind: "stale", since: new Date(lastHeard).toISOString() });
-  timer = setTimeout(() => void listen(), RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
-  tries += 1;
+/** Asks, since nothing tells: the same answer that the page began with. */
+async function ask() {
+  if (isAsking) return;
+  const mine = stream;
+  isAsking = true;
+  clearTimeout(askTimer);
+  const value = navigator.onLine ? await get("/api/home", ASK_WAITS_MS).catch(() => null) : null;
+  isAsking = false;
+  // It ended, or the stream came back.
+  if (stream !== mine || !mine || (isLive() && !connection.isAsked && navigator.onLine)) return;
+  if (value) {
+    lastHeard = Date.now();
+    // The server is back; perhaps its stream is too.
+    if (connection.kind === "stale") mine.again();
+    change({ kind: "live", isAsked: true });
+    tellEvent({ name: "asked", data: value });
+  } else change({ kind: "stale", since: new Date(lastHeard).toISOString() });
+  askTimer = setTimeout(() => void ask(), value ? ASK_MS : ASK_WAITS_MS);
 }

@@ -14,13 +14,13 @@ export const isAddress = () => /^(\d{1,3}(\.\d{1,3}){3}|\[.*\])$/.test(location.
 export const isLoopback = () => location.hostname === "127.0.0.1" || location.hostname === "[::1]";
 
 /** @param {string} text base64url @returns {ArrayBuffer} */
-export function bytesOf(text) {
+function bytesOf(text) {
   const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(raw, (letter) => letter.charCodeAt(0)).buffer;
 }
 
 /** @param {ArrayBuffer | null | undefined} bytes @returns {string | null} base64url without padding */
-export function textOf(bytes) {
+function textOf(bytes) {
   if (!bytes) return null;
   const raw = Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join("");
   return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");

@@ -4,6 +4,20 @@
 import { el } from "./dom.js";
 import { t } from "./words.js";
 
+/** By how much the server's clock is ahead of this one; times come from there. */
+let aheadMs = 0;
+/** An answer's way takes less than this. */
+const JITTER_MS = 2000;
+
+/** @param {string} at what the server's clock showed just now */
+export function noteServerTime(at) {
+  const ahead = Date.parse(at) - Date.now();
+  if (Math.abs(ahead - aheadMs) > JITTER_MS) aheadMs = Math.abs(ahead) > JITTER_MS ? ahead : 0;
+}
+
+/** Now, by the server's clock. */
+export const serverNow = () => Date.now() + aheadMs;
+
 const STEPS = /** @type {const} */ ([[60, "s"], [60, "min"], [24, "h"], [Infinity, "d"]]);
 
 /** @param {number} ms */
@@ -17,13 +31,21 @@ export function span(ms) {
 }
 
 /** @param {string} at */
-export const ago = (at) => t("time.ago", { span: span(Date.now() - Date.parse(at)) });
+export const ago = (at) => t("time.ago", { span: span(serverNow() - Date.parse(at)) });
+
+const hourFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const dayFormat = new Intl.DateTimeFormat([], { day: "numeric", month: "short" });
+const wholeFormat = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+
+/** The time of day, with the day unless it is today or said beside it. @param {string} at @param {{isDayKnown?: boolean}} [how] */
+export function clock(at, { isDayKnown = false } = {}) {
+  const then = new Date(at);
+  const hour = hourFormat.format(then);
+  return isDayKnown || then.toDateString() === new Date(serverNow()).toDateString() ? hour : `${dayFormat.format(then)}, ${hour}`;
+}
 
 /** @param {string} at */
-export const clock = (at) => new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
-
-/** @param {string} at */
-const whole = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "medium", hour12: false });
+const whole = (at) => wholeFormat.format(new Date(at));
 
 /** @param {string} at */
 export const day = (at) => new Date(at).toLocaleDateString([], { weekday: "long", day: "numeric", month: "long", year: "numeric" });
@@ -44,7 +66,7 @@ export function time(at, form = "ago") {
 function words(at, form) {
   if (form === "clock") return clock(at);
   if (form === "until") {
-    const left = Date.parse(at) - Date.now();
+    const left = Date.parse(at) - serverNow();
     return left > 0 ? t("time.in", { span: span(left) }) : t("time.now");
   }
   return ago(at);

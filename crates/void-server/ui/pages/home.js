@@ -1,89 +1,245 @@
 // @ts-check
-// Home: one sentence of truth, what waits, what is wrong, what changed.
+// Home: one sentence of truth, what waits, what runs, what is wrong, what changed.
 
-import { home } from "../lib/data.js";
+import { sentence } from "../lib/api.js";
+import { actions, home, nodes, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
-import { clock, time } from "../lib/time.js";
+import { clock, serverNow, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
-import { cannotTell, loading } from "../parts/empties.js";
-import { healthPill, statePill } from "../parts/states.js";
+import { cannotTell, loading, notice } from "../parts/empties.js";
+import { checkReason, healthPill, nodePill, statePill, tierPill } from "../parts/states.js";
 
 const CARDS_MAX = 3;
-/** When somebody was last here, as it was when this page began. */
-const LAST_VISIT = localStorage.getItem("last-visit") ?? "";
-addEventListener("pagehide", () => localStorage.setItem("last-visit", new Date().toISOString()));
+const CHANGES_MAX = 8;
+/** A card that ended in front of somebody stays so long; one whose end was missed, at most so long. */
+const ENDED_STAYS_MS = 60_000;
+const DECIDED_STAYS_MS = 15 * 60_000;
+/** Away for less than this is no leaving. */
+const AWAY_MS = 10 * 60_000;
+
+/** When somebody was last here before now: coming back within minutes, or a reload, is the same visit. */
+let lastVisit = visitBefore(localStorage.getItem("last-visit") ?? "");
+let hiddenAt = "";
+
+/** @param {string} left when this browser was last left */
+function visitBefore(left) {
+  const known = localStorage.getItem("visit-before") ?? "";
+  if (left === "" || serverNow() - Date.parse(left) < AWAY_MS) return known;
+  localStorage.setItem("visit-before", left);
+  return left;
+}
+const noteLeft = () => {
+  hiddenAt = new Date(serverNow()).toISOString();
+  localStorage.setItem("last-visit", hiddenAt);
+};
+addEventListener("pagehide", noteLeft);
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") noteLeft();
+  else if (hiddenAt) lastVisit = visitBefore(hiddenAt);
+});
+
+const running = /** @type {Resource<any>} */ (new Resource("/api/proposals?status=running&limit=10", /^proposal\./));
 
 export function homePage() {
   const truth = el("p", { class: "truth-line" });
-  const cards = el("div", { class: "stack" });
+  const problem = el("div");
+  const cards = waitingCards();
   const more = el("p");
+  const runs = el("ul", { class: "list" });
+  const runsNow = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.running")), runs);
   const worries = el("div", { class: "stack" });
   const checklist = el("div");
+  const strip = el("ul", { class: "nodes-strip" });
+  const machines = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.nodes")), strip);
   const changed = el("ul", { class: "list" });
   const since = el("p", { class: "muted small" });
   const services = el("ul", { class: "list" });
   const node = el("div", { class: "stack" }, loading());
-  const whole = el("div", { class: "stack" }, truth,
+  const whole = el("div", { class: "stack" }, truth, problem,
     el("div", { class: "two" },
-      el("div", { class: "stack" }, cards, more, worries, checklist),
+      el("div", { class: "stack" }, cards.node, more, runsNow, worries, checklist),
       el("div", { class: "stack" },
-        el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services),
+        el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services), machines,
         el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed))));
+  /** What only some labs have is read only there. @type {Map<Resource<any>, () => void>} */
+  const watched = new Map();
+  /** @param {Resource<any>} source @param {boolean} isNeeded */
+  const need = (source, isNeeded) => {
+    const off = watched.get(source);
+    if (isNeeded && !off) watched.set(source, source.watch(() => draw()));
+    if (isNeeded || !off) return;
+    off();
+    watched.delete(source);
+  };
+  let lastPose = "";
+  let isDrawing = false;
 
   const draw = () => {
     const { value, error } = home;
-    if (!value) {
-      mount(node, error ? cannotTell(error, () => void home.read()) : loading());
-      return;
-    }
+    if (!value) mount(node, error ? cannotTell(error, () => void home.read()) : loading());
+    else if (!isDrawing) drawAll(value, error);
+  };
+  /** @param {any} value @param {import("../lib/api.js").ApiError | null} error */
+  const drawAll = (value, error) => {
     if (!whole.isConnected) mount(node, whole);
-    const { pose, key, values } = mood(value, isLive());
+    const { pose, key, values } = mood(value, isLive(), !error);
     const words = t(key, { ...values, until: values.until ? clock(String(values.until)) : "" });
-    mount(truth, blue(pose, 32), el("span", {}, words, " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))));
-    const waiting = value.inbox.items;
-    keyed(cards, waiting.slice(0, CARDS_MAX), (/** @type {any} */ item) => item.id ?? `join-${item.name}`,
-      (/** @type {any} */ item) => item.kind === "join" ? joinCard(item) : proposalCard(item, { isBrief: true, card: value.cards.find((/** @type {any} */ card) => card.row.id === item.id) }));
-    const total = value.inbox.counts.proposal + value.inbox.counts.join + value.inbox.counts.failure;
-    mount(more, total > CARDS_MAX ? el("a", { href: "#/inbox" }, t("home.all_waiting", { n: total })) : null);
-    const down = value.services.services.filter((/** @type {any} */ one) => one.status !== "up");
-    mount(worries, ...down.filter((/** @type {any} */ one) => one.status === "down").map(worry));
-    mount(checklist, setup(value.setup));
+    mount(truth, blue(pose, 32, lastPose !== "" && lastPose !== pose), el("span", {}, words, " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))));
+    lastPose = pose;
+    mount(problem, error && isLive() ? notice("caution", sentence(error)) : null);
+    const down = value.services.services.filter((/** @type {any} */ one) => one.status === "down");
+    // What is known already is told at once; it is about to be drawn.
+    isDrawing = true;
+    need(running, value.status.running > 0);
+    need(actions, down.length > 0);
+    need(nodes, value.status.nodes > 0);
+    isDrawing = false;
+    cards.draw(value);
+    const { counts } = value.inbox;
+    const total = counts.proposal + counts.join + counts.failure;
+    mountChanged(more, total, () => total > CARDS_MAX ? el("a", { href: "#/inbox" }, t("home.all_waiting", { n: total })) : null);
+    drawRuns(value);
+    keyed(worries, down.map(worryOf), (/** @type {Worry} */ one) => one.id, worry);
+    mountChanged(checklist, value.setup, () => setup(value.setup));
+    const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((/** @type {any} */ one) => one.state === "joined") : [];
+    machines.hidden = joined.length === 0;
+    keyed(strip, joined, (/** @type {any} */ one) => one.name, (/** @type {any} */ one) => row(one, nodeLine));
     if (value.services.services.length === 0) mount(services, el("li", {}, el("div", { class: "item muted" }, t("home.no_services"))));
-    else keyed(services, value.services.services, (/** @type {any} */ one) => one.id, serviceRow);
+    else keyed(services, value.services.services, (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, serviceLine));
     const fresh = value.recent.filter(isNew).length;
-    mount(since, LAST_VISIT ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null, " ", LAST_VISIT ? time(LAST_VISIT) : null);
+    mount(since, lastVisit ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null, " ", lastVisit ? time(lastVisit) : null);
     if (value.recent.length === 0) mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
-    else keyed(changed, value.recent.slice(0, 8), (/** @type {any} */ row) => row.id, changeRow);
+    else keyed(changed, value.recent.slice(0, CHANGES_MAX), (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, changeLine));
+  };
+  /** @param {any} value */
+  const drawRuns = (value) => {
+    const isRunning = value.status.running > 0;
+    const all = isRunning ? (running.value?.proposals ?? []).filter((/** @type {any} */ one) => one.status === "running" && !cards.has(one.id)) : [];
+    const isUnread = isRunning && running.error !== null;
+    runsNow.hidden = all.length === 0 && !isUnread;
+    if (isUnread && all.length === 0) mount(runs, el("li", {}, el("div", { class: "item muted" }, t("home.running_unread", { n: value.status.running }))));
+    else keyed(runs, all, (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, runLine));
   };
   const offData = home.watch(draw);
   const offLive = onConnection(() => { if (home.value) draw(); });
-  return { node, title: t("nav.home"), stop: () => { offData(); offLive(); } };
+  return { node, title: t("nav.home"), stop: () => { offData(); offLive(); for (const off of watched.values()) off(); } };
 }
 
-/** @param {any} service */
-function worry(service) {
+/**
+ * The cards of what waits. One that was decided, here or elsewhere, stays in its place until its outcome
+ * was there to be seen.
+ */
+function waitingCards() {
+  const node = el("div", { class: "stack" });
+  /** Where each card was, and since when it is over. @type {Map<string, {at: number, leftAt: number, endedAt: number}>} */
+  const shown = new Map();
+  /** @param {any} item */
+  const keyOf = (item) => item.id ?? `join-${item.name}`;
+  /** Whether a card that no longer waits is to go. @param {string} key @param {{leftAt: number, endedAt: number}} one @param {any} ended */
+  const isDue = (key, one, ended) => {
+    const card = [...node.children].find((child) => /** @type {HTMLElement} */ (child).dataset.key === key);
+    if (!card || key.startsWith("join-") || card.matches(":hover, :focus-within")) return !card || key.startsWith("join-");
+    one.leftAt ||= Date.now();
+    if (ended && document.visibilityState === "visible") one.endedAt ||= Date.now();
+    return (one.endedAt > 0 && Date.now() - one.endedAt > ENDED_STAYS_MS) || Date.now() - one.leftAt > DECIDED_STAYS_MS;
+  };
+  return {
+    node,
+    /** @param {string} id */
+    has: (id) => shown.has(id),
+    /** @param {any} value */
+    draw: (value) => {
+      const waits = new Set(value.inbox.items.map(keyOf));
+      /** @type {{key: string, item: any}[]} */
+      const list = value.inbox.items.slice(0, CARDS_MAX).map((/** @type {any} */ item) => ({ key: keyOf(item), item }));
+      for (const [key, one] of [...shown].sort(([, first], [, second]) => first.at - second.at)) {
+        if (waits.has(key)) continue;
+        const ended = value.recent.find((/** @type {any} */ row) => row.id === key);
+        if (!isDue(key, one, ended)) list.splice(one.at, 0, { key, item: ended ?? null });
+      }
+      const before = new Map(shown);
+      shown.clear();
+      for (const [at, { key }] of list.entries()) shown.set(key, waits.has(key) ? { at, leftAt: 0, endedAt: 0 } : { leftAt: 0, endedAt: 0, ...before.get(key), at });
+      keyed(node, list, ({ key }) => key, ({ item }) => {
+        const card = item.kind === "join" ? joinCard(item) : proposalCard(item, { isBrief: true, card: value.cards.find((/** @type {any} */ one) => one.row.id === item.id) });
+        const { update } = card;
+        // While it runs, the card itself knows more than this page.
+        return Object.assign(card, { update: (/** @type {{item: any}} */ next) => { if (next.item) update(next.item); } });
+      });
+    },
+  };
+}
+
+/** @typedef {{id: string, label: string, status: string, since: string, reason: string, way: any}} Worry */
+
+/** What is wrong with a service, and what the catalogue allows to do about it. @param {any} service @returns {Worry} */
+function worryOf({ id, label, status, since, detail, node, vmid }) {
+  const all = (actions.value?.actions ?? []).filter((/** @type {any} */ action) => !["stop", "shutdown", "suspend"].includes(action.op) && Object.keys(action.params).length === 0);
+  const rank = (/** @type {any} */ action) => (action.verify === id || action.service === id ? 0 : 2) + (action.tier === "safe" ? 0 : 1);
+  const [way] = all.filter((/** @type {any} */ action) => action.verify === id || action.service === id || (vmid !== null && action.vmid === vmid && action.node === node))
+    .sort((/** @type {any} */ one, /** @type {any} */ other) => rank(one) - rank(other));
+  return { id, label, status, since, reason: checkReason(detail?.reason), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk } : null };
+}
+
+/** @param {Worry} one */
+function worry({ id, label, status, since, reason, way }) {
   return el("article", { class: "card worry" },
-    el("div", { class: "row-line" }, healthPill(service), el("span", { class: "muted small" }, time(service.since))),
-    el("h2", {}, service.label),
-    el("p", {}, t("home.down", { name: service.label, reason: service.detail?.reason ?? "" })),
-    el("p", {}, el("a", { class: "button", href: `#/lab/services/${service.id}` }, t("home.look")), " ",
-      el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: service.label }))}` }, t("home.ask_blue"))));
+    el("div", { class: "row-line" }, healthPill({ status }), el("span", { class: "muted small" }, time(since))),
+    el("h2", { class: "wrap" }, label),
+    el("p", {}, reason ? t("home.down", { reason }) : t("home.down_why")),
+    way ? el("p", { class: "row-line" }, el("a", { class: "button", href: `#/lab/actions/${encodeURIComponent(way.id)}` }, t("home.way", { label: way.label })), tierPill(way)) : null,
+    el("p", { class: "row-line" }, el("a", { class: way ? "button quiet" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
+      el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue"))));
 }
 
-/** @param {any} service */
-function serviceRow(service) {
-  return el("li", {}, el("a", { href: `#/lab/services/${service.id}` }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, service.label), el("span", { class: "muted small" }, time(service.checked_at))), healthPill(service)));
+/** @typedef {{href: string, parts: any[]}} Line */
+
+/**
+ * A line that leads on. It stays when what it says changes, so that a finger or the focus on it stays too.
+ * @param {any} item
+ * @param {(item: any) => Line} line
+ */
+function row(item, line) {
+  const link = el("a");
+  const node = Object.assign(el("li", {}, link), { update: (/** @type {any} */ next) => {
+    const stamp = `${lastVisit} ${JSON.stringify(next)}`;
+    if (stamp === link.dataset.stamp) return;
+    link.dataset.stamp = stamp;
+    const { href, parts } = line(next);
+    link.setAttribute("href", href);
+    mount(link, ...parts);
+  } });
+  node.update(item);
+  return node;
 }
 
-/** @param {any} row */
-const isNew = (row) => LAST_VISIT !== "" && Date.parse(row.resolved_at) > Date.parse(LAST_VISIT);
+/** @param {string} title @param {...any} words */
+const twoLines = (title, ...words) => el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small" }, ...words));
 
-/** @param {any} row */
-function changeRow(row) {
-  return el("li", {}, el("a", { href: `#/inbox/${row.id}` }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, row.label), el("span", { class: "muted small" }, time(row.resolved_at), isNew(row) ? [" · ", el("strong", {}, t("home.new"))] : null)), statePill(row)));
+/** @param {any} service @returns {Line} */
+const serviceLine = (service) => ({ href: `#/lab/services/${encodeURIComponent(service.id)}`, parts: [twoLines(service.label, time(service.checked_at)), healthPill(service)] });
+
+/** @param {any} node @returns {Line} */
+const nodeLine = (node) => ({ href: `#/lab/nodes/${encodeURIComponent(node.name)}`, parts: [el("span", { class: "wrap" }, node.name), nodePill(node), node.here ? null : el("span", { class: "muted small" }, time(node.seen_at))] });
+
+/** @param {any} run @returns {Line} */
+const runLine = (run) => ({ href: `#/inbox/${run.id}`, parts: [twoLines(run.label, t("step.by", { name: run.requested_by.name }), " · ", time(run.transitions.findLast((/** @type {any} */ step) => step.to === "running")?.at)), statePill(run)] });
+
+/** @param {any} ended */
+const isNew = (ended) => lastVisit !== "" && Date.parse(ended.resolved_at) > Date.parse(lastVisit);
+
+/** @param {any} ended @returns {Line} */
+const changeLine = (ended) => ({ href: `#/inbox/${ended.id}`, parts: [twoLines(ended.label, time(ended.resolved_at), isNew(ended) ? [" · ", el("strong", {}, t("home.new"))] : null), statePill(ended)] });
+
+/** Draws anew only for something new, so that the focus stays. @param {HTMLElement} place @param {any} what @param {() => any} make */
+function mountChanged(place, what, make) {
+  const stamp = JSON.stringify(what);
+  if (place.dataset.stamp === stamp) return;
+  place.dataset.stamp = stamp;
+  mount(place, make());
 }
 
 /** Gone when all is done. @param {Record<string, boolean>} done */

@@ -14,7 +14,6 @@ import { setTheme, theme } from "../shell/settings.js";
 /** Says, over a reload, that the link of this tab was spent and the session is open. */
 const SETTING_UP = "setting-up";
 const NAME_MAX = 64;
-const NO_METHODS = { passkey: false, password: false, token: true };
 
 /**
  * @param {import("../shell/router.js").Route} route
@@ -25,7 +24,7 @@ export function loginPage(route, done) {
   const body = el("div", { class: "stack", "aria-live": "polite" }, loading());
   const node = el("main", { class: "login" }, head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes()));
   /** @param {any} login */
-  const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login?.lab ?? "Void"), login?.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login?.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
+  const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login.lab ?? "Void"), login.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
 
   const signIn = async (/** @type {HTMLElement | null} */ why = null) => {
     /** @type {any} */
@@ -33,15 +32,12 @@ export function loginPage(route, done) {
     try {
       login = await get("/api/login");
     } catch (error) {
-      // A server that cannot say how one signs in still takes the token.
-      if (!(error instanceof ApiError) || error.status !== 404) {
-        mount(head, el("h1", {}, "Void"));
-        mount(body, cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
-        return;
-      }
+      mount(head, el("h1", {}, "Void"));
+      mount(body, cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
+      return;
     }
     name(login);
-    mount(body, why, ...choices(login?.methods ?? NO_METHODS, done));
+    mount(body, why, ...choices(login.methods, done));
     if (!why) /** @type {HTMLElement | null} */ (body.querySelector("form .input, form .button"))?.focus();
   };
   const setUp = () => {

@@ -23,30 +23,31 @@ const POSES = {
 /**
  * @param {Pose} pose
  * @param {number} [size]
+ * @param {boolean} [hasTurned] into this pose just now; only then something moves
  */
-export function blue(pose, size = 32) {
+export function blue(pose, size = 32, hasTurned = false) {
   if (isPlainVoice()) return el("span", { class: "plain-dot", "aria-hidden": "true" });
   const { eyes, more, tilt = 0 } = POSES[pose];
   const lines = [svg("path", { d: BODY }), svg("path", { d: FIN }), svg("path", { d: eyes, class: "eyes" })];
   if (more) lines.push(svg("path", { d: more }));
   const drawn = svg("g", { transform: `rotate(${tilt} 16 18)` }, ...lines);
-  return svg("svg", { viewBox: "0 0 32 32", width: size, height: size, class: "blue ripple", "aria-hidden": "true", "data-pose": pose }, drawn);
+  return svg("svg", { viewBox: "0 0 32 32", width: size, height: size, class: hasTurned ? "blue ripple" : "blue", "aria-hidden": "true", "data-pose": pose }, drawn);
 }
 
 /**
  * The pose and the sentence that the facts give; the worst comes first.
  * @param {any} home what `/api/home` said
  * @param {boolean} isLive
- * @param {string | null} looking what a tool looks at just now
+ * @param {boolean} isRead whether the last reading succeeded
  * @returns {{pose: Pose, key: string, values: Record<string, string | number>}}
  */
-export function mood(home, isLive, looking = null) {
+export function mood(home, isLive, isRead) {
   const { status, freeze, services } = home;
   const down = services.services.filter((/** @type {any} */ one) => one.status === "down");
   const unseen = services.services.filter((/** @type {any} */ one) => one.status === "unknown");
   if (!isLive) return { pose: "unsure", key: "mood.offline", values: {} };
+  if (!isRead) return { pose: "unsure", key: "mood.unread", values: {} };
   if (freeze.frozen) return { pose: "asleep", key: freeze.until ? "mood.frozen_until" : "mood.frozen", values: { until: freeze.until ?? "" } };
-  if (looking) return { pose: "looking", key: "mood.looking", values: { what: looking } };
   const waits = status.waiting + home.inbox.counts.join;
   if (down.length > 0 || status.unknown > 0) {
     const worries = down.length + status.unknown;

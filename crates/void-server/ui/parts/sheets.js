@@ -4,6 +4,7 @@
 
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
+import { showOver } from "../shell/overlays.js";
 
 /**
  * @param {string} title
@@ -17,16 +18,6 @@ export function sheet(title, ...children) {
     el("div", { class: "row-line" }, el("h2", { id, class: "grow" }, title),
       el("button", { type: "button", class: "icon-button", "aria-label": t("sheet.close"), onclick: () => dialog.close() }, "×")),
     ...children));
-  const back = () => dialog.close();
-  dialog.addEventListener("close", () => {
-    removeEventListener("hashchange", back);
-    dialog.remove();
-  });
-  dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close();
-  });
-  addEventListener("hashchange", back);
-  document.body.append(dialog);
-  dialog.showModal();
+  showOver(dialog);
   return dialog;
 }

@@ -85,3 +85,14 @@ export function healthPill(service) {
     default: return pill("stale", "", t("health.unknown"));
   }
 }
+
+/** A machine that fetches its work. @param {{state: string, here: boolean}} node */
+export function nodePill(node) {
+  if (node.state !== "joined") return pill("waiting", "waiting", t(`node.${node.state}`));
+  return node.here ? pill("up", "ok", t("node.here")) : pill("stale", "", t("node.away"));
+}
+
+const CHECK_REASONS = ["refused", "unreachable", "timed_out", "reset", "wrong_status", "not_http", "stopped", "unknown_name", "certificate", "proxmox", "local", "stale"];
+
+/** Why a check says what it says. @param {string | null | undefined} reason a code */
+export const checkReason = (reason) => !reason ? "" : CHECK_REASONS.includes(reason) ? t(`reason.check.${reason}`) : reason;

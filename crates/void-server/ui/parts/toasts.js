@@ -12,7 +12,7 @@ const STAYS_MS = 8000;
  * @returns {() => void} takes it away
  */
 export function toast(text, more = {}) {
-  const shelf = find("#toasts");
+  const shelf = shelfNow();
   if (!shelf) return () => {};
   const { href, label, onclick, isProblem, takesFocus } = more;
   const close = () => {
@@ -44,4 +44,20 @@ export function toast(text, more = {}) {
   shelf.append(node);
   if (takesFocus) node.focus();
   return close;
+}
+
+/** Beside a dialog nothing can be reached, so words for whoever is in one are shown in it; they outlive it. */
+function shelfNow() {
+  const page = find("#toasts");
+  const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
+  if (!dialog || !page) return page;
+  const known = find(".toasts", dialog);
+  if (known) return known;
+  const made = el("div", { class: "toasts" });
+  dialog.append(made);
+  dialog.addEventListener("close", () => {
+    page.append(...made.children);
+    made.remove();
+  }, { once: true });
+  return made;
 }

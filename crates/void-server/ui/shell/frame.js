@@ -1,59 +1,73 @@
 // @ts-check
 // The frame around every page: where one is, whether it is true now, what holds everything.
 
-import { del, post, sentence } from "../lib/api.js";
 import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
-import { onConnection, retryLive } from "../lib/live.js";
+import { ASK_MS, onConnection, retryLive } from "../lib/live.js";
 import { clock } from "../lib/time.js";
 import { t } from "../lib/words.js";
-import { asOneself } from "../parts/identity.js";
-import { sheet } from "../parts/sheets.js";
+import { standing } from "../parts/states.js";
 import { toast } from "../parts/toasts.js";
+import { askFreeze, thaw } from "./freezing.js";
 import { icon } from "./icons.js";
 import { openPalette } from "./palette.js";
 import { setTheme, theme } from "./settings.js";
 
 const RAIL = ["home", "inbox", "lab", "chat", "audit", "settings"];
 const TABS = ["home", "inbox", "lab", "chat", "more"];
-const FREEZE_SPANS = [["freeze.15min", 900], ["freeze.1h", 3600], ["freeze.open", 0]];
 
-/** @returns {{node: HTMLElement, main: HTMLElement, aside: HTMLElement, show: (page: string, title: string) => void}} */
+/** Which program this page came with; it outlives a session. */
+let version = "";
+
+/** @returns {{node: HTMLElement, main: HTMLElement, aside: HTMLElement, show: (page: string, title: string) => void, stop: () => void}} */
 export function frame() {
-  const title = el("h1", { tabIndex: -1 });
+  const title = el("h1", { id: "page-title" });
   const live = el("button", { type: "button", class: "live-dot", onclick: () => retryLive() });
-  const lab = el("span", { class: "lab-name muted" });
+  const mark = el("span", { class: "mark" });
   const banner = el("div", { class: "banners" });
-  const main = el("main", { id: "main", class: "main", tabIndex: -1 });
+  const main = el("main", { id: "main", class: "main", tabIndex: -1, "aria-labelledby": "page-title" });
+  const polite = el("div", { class: "hidden-text", "aria-live": "polite" });
+  const urgent = el("div", { class: "hidden-text", "aria-live": "assertive" });
   const aside = el("aside", { class: "chat-rail", "aria-label": t("nav.chat") });
   const freezer = el("button", { type: "button", class: "freeze", onclick: askFreeze }, icon("freeze"), el("span", {}, t("freeze.button")));
   const rail = el("nav", { class: "rail", "aria-label": t("nav.main") }, el("a", { class: "brand", href: "#/home" }, "Void"), RAIL.map((page) => link(page)), el("span", { class: "grow" }), freezer);
   const tabs = el("nav", { class: "tabs", "aria-label": t("nav.main_phone") }, TABS.map((page) => link(page)));
-  const bar = el("header", { class: "bar" }, title, lab, el("span", { role: "status" }, live),
+  const bar = el("header", { class: "bar" }, title, mark, el("span", { role: "status" }, live),
     el("button", { type: "button", class: "icon-button", "aria-label": t("keys.palette"), title: t("keys.palette"), onclick: openPalette }, icon("search")),
     el("button", { type: "button", class: "icon-button", "aria-label": t("theme.switch"), title: t("theme.switch"), onclick: nextTheme }, icon("theme")));
   const node = el("div", { class: "frame" },
     el("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => { event.preventDefault(); main.focus(); } }, t("nav.skip")),
-    rail, bar, banner, main, aside, tabs, el("div", { id: "toasts", class: "toasts" }));
+    rail, bar, banner, main, aside, tabs, polite, urgent, el("div", { id: "toasts", class: "toasts" }));
+  let waiting = 0;
+  const news = announcements(polite, urgent);
+  /** Drawn anew only when it says something else, so that a button under a finger stays. @param {(HTMLElement | null)[]} parts */
+  const drawBanner = (parts) => {
+    const next = parts.filter((part) => part !== null);
+    if (next.map((part) => part.textContent).join() !== [...banner.children].map((part) => part.textContent).join()) mount(banner, next);
+  };
+  const drawTitle = () => { document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${title.textContent} · Void`; };
 
-  onConnection((connection) => {
-    live.dataset.kind = connection.kind;
-    mount(live, connection.kind === "live" ? t("live.live") : connection.kind === "connecting" ? t("live.connecting") : t("live.stale", { at: clock(connection.since) }));
-    live.title = connection.kind === "live" ? t("live.why") : t("live.retry");
+  const offLive = onConnection((connection) => {
+    const { kind, isAsked } = connection;
+    live.dataset.kind = isAsked ? "asked" : kind;
+    mount(live, isAsked ? t("live.asked", { n: ASK_MS / 1000 }) : connection.kind === "stale" ? t("live.stale", { at: clock(connection.since) }) : t(`live.${connection.kind}`));
+    live.title = t(isAsked ? "live.asked_why" : kind === "live" ? "live.why" : "live.retry");
     node.dataset.live = connection.kind;
   });
-  home.watch(({ value }) => {
+  const offHome = home.watch(({ value }) => {
     if (!value) return;
     const { counts } = value.inbox;
-    const waiting = counts.proposal + counts.join + counts.failure;
+    waiting = counts.proposal + counts.join + counts.failure;
     for (const count of node.querySelectorAll(".count")) {
       count.textContent = waiting > 0 ? String(waiting) : "";
       /** @type {HTMLElement} */ (count).hidden = waiting === 0;
     }
-    document.title = waiting > 0 ? `(${waiting}) ${title.textContent} · Void` : `${title.textContent} · Void`;
+    drawTitle();
     void (waiting > 0 ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.())?.catch(() => {});
-    mount(lab, value.status.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : null);
-    mount(banner, frozen(value.freeze), value.status.untold > 0 ? el("p", { class: "notice caution band-line" }, t("frame.untold", { n: value.status.untold }), " ", el("a", { href: "#/settings/channels" }, t("frame.untold_way"))) : null);
+    mount(mark, value.status.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : null);
+    version ||= value.status.version;
+    drawBanner([frozen(value.freeze), value.status.version === version ? null : upgraded(value.status.version), value.status.untold > 0 ? el("p", { class: "notice caution band-line" }, t("frame.untold", { n: value.status.untold }), " ", el("a", { href: "#/settings/channels" }, t("frame.untold_way"))) : null]);
+    news(value);
     freezer.hidden = value.freeze.frozen;
   });
   return {
@@ -65,8 +79,9 @@ export function frame() {
         if (its === page || (its === "more" && ["audit", "settings", "more"].includes(page))) anchor.setAttribute("aria-current", "page");
         else anchor.removeAttribute("aria-current");
       }
-      document.title = `${name} · Void`;
+      drawTitle();
     },
+    stop: () => { offLive(); offHome(); },
   };
 }
 
@@ -86,30 +101,33 @@ function nextTheme() {
 /** @param {any} freeze */
 function frozen(freeze) {
   if (!freeze.frozen) return null;
-  const thaw = async () => {
-    try {
-      await asOneself(() => del("/api/freeze"));
-    } catch (error) {
-      toast(sentence(error), { isProblem: true });
-    }
-  };
   return el("div", { class: "notice frozen", role: "status" }, icon("freeze"),
     el("span", { class: "grow" }, el("strong", {}, freeze.until ? t("freeze.until", { at: clock(freeze.until) }) : t("freeze.on")), " ", t("freeze.by", { name: freeze.by ?? "" }), freeze.reason ? ` “${freeze.reason}”` : ""),
     el("button", { type: "button", class: "button", onclick: () => void thaw() }, t("freeze.thaw")));
 }
 
-/** Stopping everything is one step more than a slip, and no more. */
-export function askFreeze() {
-  const reason = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 200, autocomplete: "off" }));
-  /** @param {number} seconds */
-  const send = async (seconds) => {
-    try {
-      await post("/api/freeze", { ...(reason.value.trim() ? { reason: reason.value.trim() } : {}), ...(seconds ? { for_s: seconds } : {}) });
-      dialog.close();
-    } catch (error) {
-      toast(sentence(error), { isProblem: true });
-    }
+/** @param {string} version */
+const upgraded = (version) => el("div", { class: "notice caution band-line row-line", role: "status" }, el("span", { class: "grow" }, t("frame.upgraded", { version })),
+  el("button", { type: "button", class: "button", onclick: () => location.reload() }, t("reload")));
+
+/**
+ * Says aloud what is new to whoever listens: what waits, politely; what failed, at once.
+ * @param {HTMLElement} polite
+ * @param {HTMLElement} urgent
+ * @returns {(value: any) => void}
+ */
+function announcements(polite, urgent) {
+  /** @type {Set<string> | null} */
+  let known = null;
+  return (value) => {
+    const items = value.inbox.items.map((/** @type {any} */ item) => ({ key: item.id ?? `join-${item.name}`, words: item.kind === "join" ? t("frame.new_join", { name: item.name }) : t("frame.new_waits", { label: item.label }) }));
+    const failed = value.recent.filter((/** @type {any} */ row) => ["failed", "unknown"].includes(row.status) || row.verification === "failed")
+      .map((/** @type {any} */ row) => ({ key: `failed-${row.id}`, words: t("frame.new_failed", { label: row.label, state: standing(row)[2] }) }));
+    const before = known;
+    const fresh = (/** @type {{key: string, words: string}[]} */ all) => before ? all.filter(({ key }) => !before.has(key)).map(({ words }) => words).join(" ") : "";
+    const [waits, fails] = [fresh(items), fresh(failed)];
+    if (waits) mount(polite, waits);
+    if (fails) mount(urgent, fails);
+    known = new Set([...items, ...failed].map(({ key }) => key));
   };
-  const dialog = sheet(t("freeze.title"), el("p", {}, t("freeze.what")), el("label", { class: "field" }, el("span", {}, t("freeze.reason")), reason),
-    el("div", { class: "reasons" }, FREEZE_SPANS.map(([key, seconds]) => el("button", { type: "button", class: "button", onclick: () => void send(Number(seconds)) }, t(String(key))))));
 }

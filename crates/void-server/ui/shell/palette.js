@@ -1,38 +1,47 @@
 // @ts-check
 // The palette: go anywhere, find anything, ask for an action by name. Running still goes by the gate.
 
-import { post, sentence } from "../lib/api.js";
-import { actions, home } from "../lib/data.js";
+import { actions, agents, home, nodes, proxmox } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { tierPill } from "../parts/states.js";
-import { toast } from "../parts/toasts.js";
+import { askFreeze, thaw } from "./freezing.js";
 import { showKeys } from "./keys.js";
+import { showOver } from "./overlays.js";
 import { goTo } from "./router.js";
+import { chooseAgent } from "./settings.js";
 
 const SHOWN_MAX = 12;
 
 /** @typedef {{words: string, id?: string, kind: string, pill?: any, act: () => void}} Entry */
 
-/** @returns {Entry[]} */
-function entries() {
-  const places = ["home", "inbox", "lab", "chat", "audit", "settings"].map((page) => ({ words: t(`nav.${page}`), kind: t("palette.page"), act: () => goTo(`#/${page}`) }));
-  const waiting = (home.value?.inbox.items ?? []).filter((/** @type {any} */ item) => item.id).map((/** @type {any} */ item) => ({ words: item.label, id: item.code, kind: t("palette.waits"), act: () => goTo(`#/inbox/${item.id}`) }));
-  const services = (home.value?.services.services ?? []).map((/** @type {any} */ one) => ({ words: one.label, kind: t("palette.service"), act: () => goTo(`#/lab/services/${one.id}`) }));
-  const runs = (actions.value?.actions ?? []).map((/** @type {any} */ action) => ({ words: action.label, id: action.id, kind: t("palette.action"), pill: tierPill(action), act: () => goTo(`#/lab/actions/${action.id}`) }));
-  return [...places, ...waiting, ...services, ...runs, { words: t("palette.freeze"), kind: t("palette.act"), act: () => void freeze() }, { words: t("keys.title"), kind: t("palette.act"), act: showKeys }];
-}
+/** @param {string} kind @param {any[] | undefined} all @param {(one: any) => {words: string, id?: string, href: string}} name @returns {Entry[]} */
+const found = (kind, all, name) => (all ?? []).map((one) => {
+  const { words, id, href } = name(one);
+  return { words, ...(id ? { id } : {}), kind: t(kind), ...(one.tier ? { pill: tierPill(one) } : {}), act: () => goTo(href) };
+});
 
-async function freeze() {
-  try {
-    await post("/api/freeze", { reason: t("freeze.by_palette") });
-  } catch (error) {
-    toast(sentence(error), { isProblem: true });
-  }
+/** @param {string} typed @returns {Entry[]} */
+function entries(typed) {
+  const seq = /^#(\d+)$/.exec(typed.trim())?.[1];
+  if (seq) return [{ words: t("palette.entry_name", { seq }), kind: t("palette.entry"), act: () => goTo(`#/audit/${seq}`) }];
+  const guests = (proxmox.value?.nodes ?? []).flatMap((/** @type {any} */ node) => node.guests.map((/** @type {any} */ guest) => ({ node: node.name, vmid: guest.vmid, name: guest.name })));
+  const isFrozen = home.value?.freeze.frozen === true;
+  return [
+    ...found("palette.page", ["home", "inbox", "lab", "chat", "audit", "settings"], (page) => ({ words: t(`nav.${page}`), href: `#/${page}` })),
+    ...found("palette.waits", home.value?.inbox.items.filter((/** @type {any} */ item) => item.id), ({ label, code, id }) => ({ words: label, id: code, href: `#/inbox/${id}` })).map(({ pill: _, ...rest }) => rest),
+    ...found("palette.service", home.value?.services.services, ({ label, id }) => ({ words: label, id, href: `#/lab/services/${encodeURIComponent(id)}` })),
+    ...found("palette.guest", guests, ({ name, vmid, node }) => ({ words: name, id: `${node}/${vmid}`, href: `#/lab/guests/${encodeURIComponent(node)}/${vmid}` })),
+    ...found("palette.node", [...proxmox.value?.nodes ?? [], ...nodes.value?.nodes ?? []], ({ name }) => ({ words: name, href: `#/lab/nodes/${encodeURIComponent(name)}` })),
+    ...(agents.value?.agents ?? []).map((/** @type {any} */ agent) => ({ words: agent.name, id: agent.slug, kind: t("palette.agent"), act: () => { chooseAgent(agent.slug); goTo("#/chat"); } })),
+    ...found("palette.action", actions.value?.actions, ({ label, id }) => ({ words: label, id, href: `#/lab/actions/${encodeURIComponent(id)}` })),
+    isFrozen ? { words: t("palette.thaw"), kind: t("palette.act"), act: () => void thaw() } : { words: t("palette.freeze"), kind: t("palette.act"), act: askFreeze },
+    { words: t("keys.title"), kind: t("palette.act"), act: showKeys },
+  ];
 }
 
 export function openPalette() {
-  if (document.querySelector("dialog.palette")) return;
+  if (document.querySelector("dialog.palette[open]")) return;
   let chosen = 0;
   /** @type {Entry[]} */
   let shown = [];
@@ -46,7 +55,7 @@ export function openPalette() {
   };
   const draw = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    shown = entries().filter((entry) => words.every((word) => `${entry.words} ${entry.id ?? ""}`.toLowerCase().includes(word))).slice(0, SHOWN_MAX);
+    shown = entries(input.value).filter((entry) => input.value.startsWith("#") || words.every((word) => `${entry.words} ${entry.id ?? ""}`.toLowerCase().includes(word))).slice(0, SHOWN_MAX);
     chosen = Math.min(chosen, Math.max(0, shown.length - 1));
     mount(list, ...(shown.length === 0 ? [el("li", { class: "muted item", role: "option", "aria-disabled": "true" }, t("palette.nothing"))] : shown.map((entry, index) =>
       el("li", { role: "option", id: `palette-${index}`, "aria-selected": String(index === chosen), onclick: () => pick(entry) }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, entry.words), entry.id ? el("code", { class: "muted wrap" }, entry.id) : null), entry.pill, el("span", { class: "muted small kind" }, entry.kind)))));
@@ -66,11 +75,9 @@ export function openPalette() {
       pick(entry);
     }
   });
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.addEventListener("close", () => { off(); dialog.remove(); });
-  document.body.append(dialog);
-  dialog.showModal();
+  dialog.addEventListener("close", () => { for (const off of offs) off(); });
+  showOver(dialog);
   draw();
-  const off = actions.watch(draw);
+  const offs = [actions, nodes, proxmox, agents].map((source) => source.watch(draw));
   input.focus();
 }

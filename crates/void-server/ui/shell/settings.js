@@ -1,5 +1,5 @@
 // @ts-check
-// What this browser remembers for itself: theme, density, voice, shortcuts, width of the chat.
+// What this browser remembers for itself: theme, density, voice, shortcuts, whom one talks to.
 
 /** @typedef {"system" | "light" | "dark"} Theme */
 
@@ -34,3 +34,21 @@ export function setCompact(isCompact) {
   else delete document.documentElement.dataset.density;
 }
 export const isCompact = () => localStorage.getItem("density") === "compact";
+
+const FIRST_AGENT = "little-blue";
+/** Every place that shows the chat follows the choice. @type {Set<(slug: string) => void>} */
+const choosers = new Set();
+
+export const chosenAgent = () => localStorage.getItem("chat-agent") ?? FIRST_AGENT;
+
+/** @param {string} slug */
+export function chooseAgent(slug) {
+  localStorage.setItem("chat-agent", slug);
+  for (const choose of choosers) choose(slug);
+}
+
+/** @param {(slug: string) => void} choose */
+export function onAgent(choose) {
+  choosers.add(choose);
+  return () => void choosers.delete(choose);
+}
