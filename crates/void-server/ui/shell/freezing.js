@@ -41,7 +41,7 @@ export function askFreeze() {
 export async function thaw() {
   if (!isLive()) return toast(t("freeze.not_connected"), { isProblem: true });
   try {
-    await del("/api/freeze");
+    await asOneself(() => del("/api/freeze"));
   } catch (error) {
     toast(sentence(error), { isProblem: true });
   }
