@@ -43,7 +43,7 @@ describe("asking again", () => {
     await shown.getByRole("button", { name: say("reason.not_now") }).click();
     const note = page.locator(".toast").filter({ hasText: say("again.rejected") });
     await note.hover();
-    await shown.waitFor({ state: "detached" });
+    await shown.getByText(say("state.rejected")).first().waitFor();
     await page.clock.fastForward(STAYED_MS);
     assert.ok((await overflow(page)) <= 0);
     await note.getByRole("button", { name: say("again.ask") }).click();

@@ -52,7 +52,7 @@ describe("the page as an app", () => {
   test("after an upgrade the old version's files are forgotten and the page works", async () => {
     const version = /\/ui\/(\w+)\/app\.js/.exec(await (await fetch(lab.base)).text())?.[1] ?? "";
     let now = version;
-    const way = await proxy(lab.base, (_, body) => body.replaceAll(version, now));
+    const way = await proxy(lab.base, (_, body) => body.replaceAll(version, now), (path) => path.replace(`/ui/${now}/`, `/ui/${version}/`));
     const { context, page, seen } = await openPage(lab, { serviceWorkers: "allow", base: way.base });
     try {
       await page.goto(`${way.base}/#/home`);

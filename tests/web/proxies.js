@@ -6,13 +6,14 @@ import { hangUp, listen } from "./ports.js";
 /**
  * @param {string} base
  * @param {(path: string, body: string) => string} rewrite of text answers
+ * @param {(path: string) => string} [ask] for what is asked onward
  */
-export async function proxy(base, rewrite) {
+export async function proxy(base, rewrite, ask = (path) => path) {
   const to = new URL(base);
   const server = createServer((asked, answer) => {
     const { url = "/", method, headers } = asked;
     // Compressed answers could not be rewritten.
-    const onward = request({ host: to.hostname, port: to.port, method, path: url, headers: { ...headers, "accept-encoding": "identity" } }, (answered) => {
+    const onward = request({ host: to.hostname, port: to.port, method, path: ask(url), headers: { ...headers, "accept-encoding": "identity" } }, (answered) => {
       const { statusCode = 502, headers: said } = answered;
       const isText = /html|javascript/.test(String(said["content-type"]));
       if (!isText) {

@@ -96,12 +96,12 @@ describe("the rooms", () => {
       here = true;
       await page.goto(`${lab.base}/#/${place}`);
       const main = page.locator("main");
-      await main.locator(".pill", { hasText: say("lab.node.here") }).waitFor();
+      await main.locator(".pill", { hasText: say("node.here") }).waitFor();
       const isAsking = place !== "lab";
       if (isAsking) await main.getByRole("button", { name: say("nodes.remove_named", { name: "nas" }) }).click();
       here = false;
       await page.clock.fastForward(LOOKED_AGAIN_MS);
-      await main.locator(".pill:not(.bad, .ok)", { hasText: say("lab.node.away") }).waitFor();
+      await main.locator(".pill:not(.bad, .ok)", { hasText: say("node.away") }).waitFor();
       if (isAsking) await main.getByRole("button", { name: say("nodes.remove_yes") }).waitFor();
     }
     await context.close();

@@ -13,7 +13,6 @@ import { inboxPage } from "./pages/inbox.js";
 import { morePage } from "./pages/more.js";
 import { cannotTell, empty, loading } from "./parts/empties.js";
 import { factList } from "./parts/facts.js";
-import { presencePill } from "./parts/nodes.js";
 import { windowed } from "./parts/windows.js";
 import { chatRail } from "./shell/chat-rail.js";
 import { frame } from "./shell/frame.js";

@@ -2,20 +2,18 @@
 // What the lab is made of, put together from what the server says of Proxmox, services, nodes, hosts
 // and the catalogue. What could not be read is called unknown, never fine.
 
-import { actions, Resource } from "../lib/data.js";
+import { actions, hosts, nodes, proxmox, Resource } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
-import { hostsKnown, nodesKnown } from "../parts/nodes.js";
 
 /** Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks. */
 const LOOK_AGAIN_MS = 10_000;
 const RUNS_SHOWN = 5;
 
-const lab = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
 const services = /** @type {Resource<any>} */ (new Resource("/api/services", /^service\./));
 /** What ended lately; the newest first. */
 export const ended = /** @type {Resource<any>} */ (new Resource("/api/actions/recent?limit=200", /^proposal\./));
 
-export const labSources = { lab, services, nodes: nodesKnown, hosts: hostsKnown, ended, actions };
+export const labSources = { lab: proxmox, services, nodes, hosts, ended, actions };
 
 /** What Proxmox showed when it last answered. @type {{nodes: any[], read_at: string} | null} */
 let lastSeen = null;
@@ -72,16 +70,16 @@ export function watchLab(changed) {
   const ends = Object.values(labSources).map((source) => source.watch(ask));
   const timer = setInterval(() => {
     if (document.visibilityState !== "visible") return;
-    for (const source of [lab, services, nodesKnown]) void source.read();
+    for (const source of [proxmox, services, nodes]) void source.read();
   }, LOOK_AGAIN_MS);
   ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
   // What was read before may be old.
-  for (const source of [lab, services, nodesKnown, hostsKnown, ended]) if (source.value) source.refresh();
+  for (const source of [proxmox, services, nodes, hosts, ended]) if (source.value) source.refresh();
   return () => { for (const end of ends) end(); };
 }
 
 /** The first thing that could not be read. */
-export const labError = () => [lab, services, nodesKnown, hostsKnown].find((source) => source.error)?.error ?? null;
+export const labError = () => [proxmox, services, nodes, hosts].find((source) => source.error)?.error ?? null;
 
 export function readLabAgain() {
   for (const source of Object.values(labSources)) void source.read();
@@ -89,9 +87,9 @@ export function readLabAgain() {
 
 /** @returns {LabView} */
 export function labView() {
-  const seen = lab.value;
+  const seen = proxmox.value;
   if (seen && (!seen.problem || seen.nodes.length > 0)) lastSeen = seen.connected ? { nodes: seen.nodes, read_at: seen.read_at } : null;
-  const isOld = Boolean(lab.error || (seen?.problem && seen.nodes.length === 0));
+  const isOld = Boolean(proxmox.error || (seen?.problem && seen.nodes.length === 0));
   const watched = services.value?.services ?? [];
   /** @type {Map<string, any[]>} */
   const byGuest = new Map();
@@ -116,16 +114,16 @@ export function labView() {
     const status = isOld ? "unknown" : node.status;
     return { ...node, status, guests, isFine: status === "online" && guests.every((/** @type {Guest} */ guest) => guest.isFine) };
   });
-  const hostNames = new Set((hostsKnown.value?.hosts ?? []).map((/** @type {any} */ host) => host.name));
+  const hostNames = new Set((hosts.value?.hosts ?? []).map((/** @type {any} */ host) => host.name));
   return {
-    isKnown: Boolean(seen && services.value && nodesKnown.value && hostsKnown.value),
+    isKnown: Boolean(seen && services.value && nodes.value && hosts.value),
     isConnected: seen?.connected === true,
     problem: seen?.problem ?? null,
     seenAt: isOld ? lastSeen?.read_at ?? null : seen?.read_at ?? null,
     isOld,
     machines,
-    nodes: nodesKnown.value?.nodes ?? [],
-    hosts: hostsKnown.value?.hosts ?? [],
+    nodes: nodes.value?.nodes ?? [],
+    hosts: hosts.value?.hosts ?? [],
     services: watched,
     homeless: watched.filter((/** @type {any} */ service) => !hostNames.has(service.host) && !shown.has(`${service.node}/${service.vmid}`)),
   };

@@ -8,8 +8,7 @@ import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
-import { presencePill } from "../parts/nodes.js";
-import { healthPill } from "../parts/states.js";
+import { healthPill, nodePill } from "../parts/states.js";
 import { actionsOfGuest, actionsOfMachine, actionsOn, labError, labView, readLabAgain, watchLab } from "./data.js";
 import { guestFacts, guestTable } from "./guests.js";
 import { fitWords } from "./overview.js";
@@ -82,7 +81,7 @@ export function machinePage(name) {
 /** @param {any} node */
 function pullCard(node) {
   return el("section", { class: "card stack" },
-    el("div", { class: "row-line" }, el("h3", { class: "grow" }, t("lab.as_puller")), presencePill(node)),
+    el("div", { class: "row-line" }, el("h3", { class: "grow" }, t("lab.as_puller")), nodePill(node)),
     node.twin_at ? notice("problem", t("lab.node.twin"), " ", time(node.twin_at)) : null,
     node.state === "joined" && node.drift ? notice("caution", fitWords(node)) : null,
     node.state === "waiting" ? notice("caution", t("lab.node.asks"), " ", el("a", { href: "#/inbox" }, t("nav.inbox"))) : null,

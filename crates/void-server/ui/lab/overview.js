@@ -8,8 +8,7 @@ import { clock, time } from "../lib/time.js";
 import { sentence } from "../lib/api.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
-import { presencePill } from "../parts/nodes.js";
-import { healthPill, pill } from "../parts/states.js";
+import { healthPill, nodePill, pill } from "../parts/states.js";
 import { labError, labSources, labView, readLabAgain, watchLab } from "./data.js";
 import { guestTable } from "./guests.js";
 import { labTabs, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
@@ -178,7 +177,7 @@ export const fitWords = (node) => node.drift ? t("lab.node.drift", { drift: node
 function nodeLine(node) {
   return el("li", {}, el("a", { href: `#/lab/nodes/${encodeURIComponent(node.name)}` },
     el("span", { class: "grow" }, el("span", { class: "title wrap line" }, node.name), el("span", { class: "muted small line wrap" }, node.version ? t("lab.node.version", { version: node.version }) : "", node.state === "joined" ? ` · ${fitWords(node)}` : "")),
-    node.seen_at ? el("span", { class: "muted small" }, t("lab.node.seen"), " ", time(node.seen_at)) : null, presencePill(node)));
+    node.seen_at ? el("span", { class: "muted small" }, t("lab.node.seen"), " ", time(node.seen_at)) : null, nodePill(node)));
 }
 
 /** @param {any} host @param {any[]} services */

@@ -8,8 +8,7 @@ import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
-import { reasonWords } from "../parts/reasons.js";
-import { healthPill } from "../parts/states.js";
+import { checkReason, healthPill } from "../parts/states.js";
 import { dayBand } from "./band.js";
 import { actionsOfService, watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
@@ -40,7 +39,7 @@ export function servicePage(id) {
 /** @param {any} service @param {any} error */
 function whole(service, error) {
   const allowed = actionsOfService(service);
-  const reason = reasonWords(service.detail?.reason);
+  const reason = checkReason(service.detail?.reason);
   const where = service.vmid ? el("a", { href: guestHref(service.node, service.vmid) }, t("lab.guest_on", { vmid: service.vmid, node: service.node }))
     : service.host ? el("a", { href: `#/lab/nodes/${encodeURIComponent(service.host)}` }, service.host) : t("lab.nowhere");
   const changes = service.history.slice(-CHANGES_SHOWN).reverse();
@@ -64,6 +63,6 @@ function whole(service, error) {
       el("div", { class: "stack" }, allowedActions(allowed), lastRuns(allowed)),
       el("section", { class: "stack tight" }, el("h3", {}, t("lab.changes")),
         changes.length === 0 ? el("p", { class: "muted" }, t("lab.no_changes")) : el("ul", { class: "list" }, changes.map((/** @type {any} */ change) =>
-          el("li", {}, el("div", { class: "item" }, healthPill({ status: change.to }), el("span", { class: "grow muted small wrap" }, reasonWords(change.reason)), el("span", { class: "muted small" }, time(change.at)))))))),
+          el("li", {}, el("div", { class: "item" }, healthPill({ status: change.to }), el("span", { class: "grow muted small wrap" }, checkReason(change.reason)), el("span", { class: "muted small" }, time(change.at)))))))),
   ];
 }

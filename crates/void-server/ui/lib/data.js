@@ -150,6 +150,9 @@ export const actions = /** @type {Resource<any>} */ (new Resource("/api/actions"
 /** Machines that fetch their work. One that goes silent says nothing about it. */
 export const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./, LOOK_AGAIN_MS));
 
+/** Machines that Void dials, and whose keys it trusts. */
+export const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
+
 /** What Proxmox shows. It is asked each time, so only those who need it watch. */
 export const proxmox = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
 

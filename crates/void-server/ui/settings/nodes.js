@@ -2,14 +2,14 @@
 // Nodes, which dial in for their work, and hosts, which Void dials: who is here, and which keys are trusted.
 
 import { del, post } from "../lib/api.js";
+import { hosts, nodes } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { asOneself } from "../parts/identity.js";
-import { hostsKnown, nodesKnown, presencePill } from "../parts/nodes.js";
-import { pill } from "../parts/states.js";
+import { nodePill, pill } from "../parts/states.js";
 import { code, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
 /** A node that stays away says nothing by event, so it is asked again while somebody looks. */
@@ -22,20 +22,20 @@ export function nodesSection() {
   const nodeList = el("div", { class: "stack tight" });
   const hostList = el("div", { class: "stack tight" });
   // Another page may have read them long ago.
-  for (const known of [nodesKnown, hostsKnown]) if (known.value) known.refresh();
-  const offNodes = showing(nodesKnown, nodePlace, (/** @type {any} */ value) => {
+  for (const known of [nodes, hosts]) if (known.value) known.refresh();
+  const offNodes = showing(nodes, nodePlace, (/** @type {any} */ value) => {
     if (value.nodes.length === 0) return mount(nodePlace, empty("resting", t("nodes.none")));
     if (nodeList.parentNode !== nodePlace) mount(nodePlace, nodeList);
-    return keyed(nodeList, value.nodes, (/** @type {any} */ node) => node.name, (node) => nodeCard(node, () => nodesKnown.refresh()));
+    return keyed(nodeList, value.nodes, (/** @type {any} */ node) => node.name, (node) => nodeCard(node, () => nodes.refresh()));
   });
-  const offHosts = showing(hostsKnown, hostPlace, (/** @type {any} */ value) => {
+  const offHosts = showing(hosts, hostPlace, (/** @type {any} */ value) => {
     if (value.hosts.length === 0) return mount(hostPlace, quiet(t("hosts.none")));
     if (hostList.parentNode !== hostPlace) mount(hostPlace, hostList);
-    return keyed(hostList, value.hosts, (/** @type {any} */ host) => host.name, (host) => hostCard(host, () => hostsKnown.refresh()));
+    return keyed(hostList, value.hosts, (/** @type {any} */ host) => host.name, (host) => hostCard(host, () => hosts.refresh()));
   }, { isSmall: true });
-  const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodesKnown.refresh())),
+  const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodes.refresh())),
     part(t("hosts.title"), t("hosts.about"), hostPlace, source(t("hosts.source"))));
-  const timer = setInterval(() => { if (document.visibilityState === "visible") void nodesKnown.read(); }, LOOK_AGAIN_MS);
+  const timer = setInterval(() => { if (document.visibilityState === "visible") void nodes.read(); }, LOOK_AGAIN_MS);
   return { node, stop: () => { clearInterval(timer); offNodes(); offHosts(); } };
 }
 
@@ -66,7 +66,7 @@ function nodeCard(node, refresh) {
 /** @param {any} node @param {HTMLElement} seen when it last said something */
 function nodeFacts(node, seen) {
   return [
-    el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), presencePill(node)),
+    el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), nodePill(node)),
     node.twin_at ? notice("problem", t("nodes.twin"), " ", time(node.twin_at)) : null,
     node.drift ? notice("caution", t("nodes.drift", { what: node.drift })) : null,
     node.skew === "older" || node.skew === "newer" ? notice("caution", t(`nodes.skew_${node.skew}`)) : null,
