@@ -4,10 +4,11 @@
 import { readdir } from "node:fs/promises";
 import { after, afterEach } from "node:test";
 import { closeBrowser, closePages } from "./browsers.js";
-import { ONLY } from "./packages.js";
+import { EXCEPT, ONLY } from "./packages.js";
 
 const files = (await readdir(import.meta.dirname)).filter((name) => name.endsWith(".test.js")).sort();
-const wanted = files.filter((name) => ONLY.length === 0 || ONLY.includes(name.replace(".test.js", "")));
+const bare = (/** @type {string} */ name) => name.replace(".test.js", "");
+const wanted = files.filter((name) => (ONLY.length === 0 || ONLY.includes(bare(name))) && !EXCEPT.includes(bare(name)));
 if (wanted.length === 0) throw new Error(`there is none of ${ONLY} among ${files}`);
 afterEach(closePages);
 for (const name of wanted) await import(`./${name}`);

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const { WEB_PACKAGES, WEB_VOID, WEB_FOLDER, WEB_CHROMIUM, WEB_SCREENSHOTS, WEB_DEEP, WEB_ONLY, WEB_PICTURES } = process.env;
+const { WEB_PACKAGES, WEB_VOID, WEB_FOLDER, WEB_CHROMIUM, WEB_SCREENSHOTS, WEB_DEEP, WEB_ONLY, WEB_EXCEPT, WEB_PICTURES } = process.env;
 if (!WEB_PACKAGES || !WEB_VOID || !WEB_FOLDER) throw new Error("run scripts/test-web");
 
 const require = createRequire(join(WEB_PACKAGES, "package.json"));
@@ -19,3 +19,4 @@ export const SCREENSHOTS = WEB_SCREENSHOTS ?? join(WEB_FOLDER, "screenshots");
 export const PICTURES = WEB_PICTURES ?? "";
 export const IS_DEEP = WEB_DEEP === "yes";
 export const ONLY = (WEB_ONLY ?? "").split(",").filter(Boolean);
+export const EXCEPT = (WEB_EXCEPT ?? "").split(",").filter(Boolean);

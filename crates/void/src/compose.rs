@@ -194,11 +194,18 @@ fn private_folder(path: &Path) -> Result<(), Problem> {
 /// The owner's token: from the settings, from the file of an earlier start, or made now.
 fn owner_token(settings: &Settings, environment: &Environment) -> Result<Secret, Problem> {
     const TOKEN_BYTES_MIN: usize = 8;
+    const TOKEN_BYTES_WISE: usize = 32;
     if let Some(token) = settings.stored_owner_token(environment)? {
         if token.expose().len() < TOKEN_BYTES_MIN {
             return Err(Problem::config(format!(
                 "the owner's token is shorter than {TOKEN_BYTES_MIN} characters"
             )));
+        }
+        if token.expose().len() < TOKEN_BYTES_WISE {
+            tracing::warn!(
+                "the owner's token has fewer than {TOKEN_BYTES_WISE} characters: wrong ones are slowed down \
+                 for everybody at the same address"
+            );
         }
         return Ok(token);
     }

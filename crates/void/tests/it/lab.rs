@@ -136,6 +136,27 @@ impl Lab {
             .unwrap_or_else(|_| panic!("void {args:?}: {said}{error}"))
     }
 
+    /// Starts the server with at most so many open files, unless it asks for more.
+    pub fn serve_with_few_files(&self, files: u32) -> Following {
+        let path = self.path("following");
+        let limited = format!("ulimit -Sn {files}; exec {VOID} serve");
+        let environment: Vec<_> = self
+            .command()
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        let child = Command::new("/bin/sh")
+            .args(["-c", &limited])
+            .env_clear()
+            .envs(environment)
+            .stdin(Stdio::null())
+            .stdout(fs::File::create(&path).unwrap())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Following { child, path }
+    }
+
     /// Starts a command that goes on until it is dropped; what it prints goes into a file.
     pub fn start(&self, args: &[&str]) -> Following {
         let path = self.path("following");

@@ -29,5 +29,6 @@ mod power;
 mod provision;
 mod restore;
 mod setup_links;
+mod strangers;
 mod surfaces;
 mod tree;
