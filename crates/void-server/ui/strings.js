@@ -26,6 +26,7 @@ export const STRINGS = {
   "nav.settings": "Settings",
   "nav.more": "More",
   "live.live": "Live",
+  "live.first": "Connecting…",
   "live.connecting": "Reconnecting…",
   "live.stale": "Not connected since {at}",
   "live.why": "What you see is as the server has it now.",

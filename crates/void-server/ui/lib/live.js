@@ -4,7 +4,7 @@
 
 import { signedOut } from "./api.js";
 
-/** `isFirst`: there was none before, so nothing can have been missed. */
+/** `isFirst`: the page has just been read and the first stream is being opened; nothing can have been missed. */
 /** @typedef {{kind: "live", isFirst?: boolean} | {kind: "connecting", isFirst?: boolean} | {kind: "stale", since: string, isFirst?: boolean}} Connection */
 /** @typedef {(event: {name: string, data: any}) => void} Listener */
 
@@ -13,6 +13,8 @@ const SILENCE_MS = 35_000;
 const RETRY_MS = [500, 1000, 2000, 5000];
 /** So many failed tries are "reconnecting"; then what is shown is called stale. */
 const TRIES_CALM = 2;
+/** So long what was just read counts as true while the first stream is being opened. */
+const FIRST_MS = 4000;
 
 /** @type {Set<Listener>} */
 const listeners = new Set();
@@ -42,11 +44,12 @@ export function onConnection(watcher) {
   return () => void watchers.delete(watcher);
 }
 
-export const isLive = () => connection.kind === "live";
+/** Whether nothing speaks against what is shown: a page that was read a moment ago does not begin as lost. */
+export const isLive = () => connection.kind === "live" || connection.isFirst === true;
 
 /** @param {Connection} next */
 function change(next) {
-  if (next.kind === connection.kind) return;
+  if (next.kind === connection.kind && !connection.isFirst) return;
   connection = next;
   for (const watcher of watchers) watcher(next);
 }
@@ -54,6 +57,7 @@ function change(next) {
 /** @param {number} after the last event that what is shown already knows of */
 export function startLive(after) {
   lastId = String(after);
+  setTimeout(() => { if (connection.isFirst) change({ kind: "connecting" }); }, FIRST_MS);
   if (!started) {
     started = true;
     document.addEventListener("visibilitychange", () => {

@@ -36,10 +36,12 @@ export function frame() {
     rail, bar, banner, main, aside, tabs, el("div", { id: "toasts", class: "toasts" }));
 
   onConnection((connection) => {
-    live.dataset.kind = connection.kind;
-    mount(live, connection.kind === "live" ? t("live.live") : connection.kind === "connecting" ? t("live.connecting") : t("live.stale", { at: clock(connection.since) }));
-    live.title = connection.kind === "live" ? t("live.why") : t("live.retry");
-    node.dataset.live = connection.kind;
+    const { kind, isFirst } = connection;
+    live.dataset.kind = kind;
+    // The first time it takes a moment; words that come and go for it would push the bar about.
+    mount(live, isFirst ? el("span", { class: "hidden-text" }, t("live.first")) : kind === "live" ? t("live.live") : kind === "connecting" ? t("live.connecting") : t("live.stale", { at: clock(connection.since) }));
+    live.title = kind === "live" ? t("live.why") : t(isFirst ? "live.first" : "live.retry");
+    node.dataset.live = isFirst ? "first" : kind;
   });
   home.watch(({ value }) => {
     if (!value) return;
