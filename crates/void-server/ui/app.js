@@ -93,6 +93,12 @@ async function open() {
   opening += 1;
   const mine = opening;
   const { main, show } = shell;
+  if (!shown) {
+    // The bars are as they will be before the first page has come.
+    show(route.page, titleOf(route.page));
+    main.dataset.page = route.page;
+    mount(main, loading());
+  }
   let page;
   try {
     page = await load();

@@ -62,13 +62,16 @@ function whole(route, wide, seq) {
   });
   const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
   let isStopped = false;
+  let tellNamed = () => {};
+  /** The names of actions are in the words of entries; rows that are drawn without them would grow. */
+  const named = new Promise((resolve) => { tellNamed = () => resolve(null); });
 
   const open = async (/** @type {number} */ at = 0) => {
     const mine = new Book(filters);
     book = mine;
     mount(fresh);
     try {
-      await mine.open();
+      await Promise.all([mine.open(), named]);
     } catch (error) {
       if (mine === book) mount(place, cannotTell(error, () => void open(at)));
       return;
@@ -191,9 +194,9 @@ function whole(route, wide, seq) {
 
   drawFilters();
   let wasAway = false;
-  const offs = [onEvent(look), actions.watch(() => { if (book.newest > 0) list.redraw(); }), onConnection(({ kind }) => {
+  const offs = [onEvent(look), actions.watch(() => { tellNamed(); if (list.node.isConnected) list.redraw(); }), onConnection(({ kind, isFirst }) => {
     if (kind === "live" && wasAway) look();
-    wasAway = kind !== "live";
+    wasAway = kind !== "live" && !isFirst;
   })];
   const at = Number(seq ?? query.get("at") ?? 0);
   if (seq) {
@@ -201,6 +204,8 @@ function whole(route, wide, seq) {
     void showEntry(detail, seq);
   }
   void open(at);
+  // The first time of day that is written costs more than all others; not in the same breath as the rows.
+  setTimeout(() => { const now = new Date().toISOString(); clock(now); day(now); });
   return {
     node, title: t("nav.audit"),
     stop: () => { isStopped = true; clearTimeout(timer); list.stop(); for (const off of offs) off(); },

@@ -21,9 +21,15 @@ const NO_METHODS = { passkey: false, password: false, token: true };
  * @param {() => void} done
  */
 export function loginPage(route, done) {
-  const head = el("div", { class: "login-head" }, blue("resting", 64), el("h1", { tabIndex: -1 }, "Void"));
-  const body = el("div", { class: "stack", "aria-live": "polite" }, loading());
-  const node = el("main", { class: "login" }, head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes()));
+  const head = el("div", { class: "login-head" });
+  const body = el("div", { class: "stack", "aria-live": "polite" });
+  const rest = [head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes())];
+  const node = el("main", { class: "login" }, loading());
+  /** All at once, when it is known what there is: a card that grows pushes the rest about. @param {...any} parts */
+  const show = (...parts) => {
+    mount(body, ...parts);
+    if (!head.isConnected) mount(node, ...rest);
+  };
   /** @param {any} login */
   const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login?.lab ?? "Void"), login?.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login?.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
 
@@ -36,22 +42,22 @@ export function loginPage(route, done) {
       // A server that cannot say how one signs in still takes the token.
       if (!(error instanceof ApiError) || error.status !== 404) {
         mount(head, el("h1", {}, "Void"));
-        mount(body, cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
+        show(cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
         return;
       }
     }
     name(login);
-    mount(body, why, ...choices(login?.methods ?? NO_METHODS, done));
+    show(why, ...choices(login?.methods ?? NO_METHODS, done));
     if (!why) /** @type {HTMLElement | null} */ (body.querySelector("form .input, form .button"))?.focus();
   };
-  const setUp = () => {
+  const setUp = async () => {
     sessionStorage.setItem(SETTING_UP, "yes");
-    mount(body, ...offers(() => { sessionStorage.removeItem(SETTING_UP); done(); }));
+    name(await get("/api/login").catch(() => null));
+    show(...offers(() => { sessionStorage.removeItem(SETTING_UP); done(); }));
     /** @type {HTMLElement | null} */ (head.querySelector("h1"))?.focus();
-    void get("/api/login").then(name, () => {});
   };
   if (route.page !== "setup") void signIn();
-  else void spend(route.parts[0], setUp, (problem) => void signIn(problem));
+  else void spend(route.parts[0], () => void setUp(), (problem) => void signIn(problem));
   return { title: t(route.page === "setup" ? "setup_link.title" : "login.title"), node };
 }
 
