@@ -32,6 +32,9 @@ const PAGES = {
   settings: async () => (await import("./pages/settings.js")).settingsPage,
 };
 
+/** None of an address that names no page. @param {string} page */
+const loaderOf = (page) => Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
+
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 /** @type {ReturnType<typeof frame> | null} */
 let shell = null;
@@ -43,6 +46,8 @@ let opening = 0;
 async function begin() {
   // A browser that was never signed in is not asked for what it cannot have.
   if (currentRoute().page === "setup" || localStorage.getItem("signed-in") !== "yes") return void signIn();
+  // The page's own script comes meanwhile; if it does not, opening the page says so.
+  void loaderOf(currentRoute().page)?.().catch(() => {});
   try {
     home.fill(await get("/api/home"));
   } catch (error) {
@@ -62,9 +67,12 @@ async function signIn() {
   localStorage.removeItem("signed-in");
   stopLive();
   mount(app, loading());
+  const ways = get("/api/login");
+  // Whoever waits for it hears of it.
+  ways.catch(() => {});
   try {
     const { loginPage } = await import("./pages/login.js");
-    const page = loginPage(currentRoute(), () => {
+    const page = loginPage(currentRoute(), ways, () => {
       localStorage.setItem("signed-in", "yes");
       if (currentRoute().page === "setup") history.replaceState(null, "", "#/home");
       void begin();
@@ -88,7 +96,7 @@ async function open() {
   const route = currentRoute();
   // A set-up link that was pasted into an open page is spent, not kept in the history.
   if (route.page === "setup") return void signIn();
-  const load = PAGES[route.page];
+  const load = loaderOf(route.page);
   if (!load) return goTo("#/home");
   opening += 1;
   const mine = opening;

@@ -18,9 +18,10 @@ const NO_METHODS = { passkey: false, password: false, token: true };
 
 /**
  * @param {import("../shell/router.js").Route} route
+ * @param {Promise<any>} ways what `/api/login` says
  * @param {() => void} done
  */
-export function loginPage(route, done) {
+export function loginPage(route, ways, done) {
   const head = el("div", { class: "login-head" });
   const body = el("div", { class: "stack", "aria-live": "polite" });
   const rest = [head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes())];
@@ -33,16 +34,16 @@ export function loginPage(route, done) {
   /** @param {any} login */
   const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login?.lab ?? "Void"), login?.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login?.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
 
-  const signIn = async (/** @type {HTMLElement | null} */ why = null) => {
+  const signIn = async (/** @type {HTMLElement | null} */ why = null, known = ways) => {
     /** @type {any} */
     let login = null;
     try {
-      login = await get("/api/login");
+      login = await known;
     } catch (error) {
       // A server that cannot say how one signs in still takes the token.
       if (!(error instanceof ApiError) || error.status !== 404) {
         mount(head, el("h1", {}, "Void"));
-        show(cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
+        show(cannotTell(error, () => { mount(body, loading()); void signIn(why, get("/api/login")); }));
         return;
       }
     }
@@ -52,7 +53,7 @@ export function loginPage(route, done) {
   };
   const setUp = async () => {
     sessionStorage.setItem(SETTING_UP, "yes");
-    name(await get("/api/login").catch(() => null));
+    name(await ways.catch(() => null));
     show(...offers(() => { sessionStorage.removeItem(SETTING_UP); done(); }));
     /** @type {HTMLElement | null} */ (head.querySelector("h1"))?.focus();
   };
