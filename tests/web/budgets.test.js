@@ -30,10 +30,12 @@ const MORE_PLACES = ["inbox/done", "more", "lab/actions", "lab/services/caddy", 
 /** Pages that load at the same time; more of them would paint fewer of their pictures. */
 const TOGETHER = 4;
 /** On a phone: what was promised in milliseconds, and what a page may take of what the smallest takes there. */
-const USABLE = /** @type {const} */ ({ "app cold": [1500, 2.5], "app warm": [500, 2.5], "link cold": [1000, 1.5], "link warm": [500, 1.5] });
+const USABLE = /** @type {const} */ ({ "app cold": [1500, 2], "app warm": [500, 2], "link cold": [1000, 1.5], "link warm": [500, 1.5] });
 /** A busy machine may take so many times what was promised. */
 const PATIENCE = 4;
+/** So often each is opened; more often where a busy machine makes one late. */
 const ROUNDS = IS_DEEP ? 7 : 2;
+const ROUNDS_MAX = 2 * ROUNDS;
 /** So often a list is opened until no task of it is too long; a list that is slow is so every time. */
 const TURNS_MAX = 3;
 const WHEEL_STEPS = 24;
@@ -184,7 +186,12 @@ describe("the first picture", () => {
     const cases = /** @type {const} */ ([["reference", reference.base, ".usable"], ["app", lab.base, "main .approval .approve:not(:disabled)"], ["link", `${lab.base}/inbox/${lab.facts.waiting}`, ".step > summary"]]);
     /** The best of all rounds: noise only adds. @type {Record<string, number>} */
     const took = {};
-    for (let round = 0; round < ROUNDS; round += 1) {
+    const late = () => Object.entries(USABLE).flatMap(([name, [promised, ratio]]) => {
+      const ms = took[name] ?? Infinity;
+      const least = took[name.replace(/\w+/, "reference")] ?? 0;
+      return ms > least * ratio || ms > promised * PATIENCE ? [`${name}: ${Math.round(ms)} ms, the smallest page ${Math.round(least)} ms`] : [];
+    });
+    for (let round = 0; round < ROUNDS || (round < ROUNDS_MAX && late().length > 0); round += 1) {
       for (const [name, url, selector] of cases) {
         const { context, page } = await openPage(lab, { width: PHONE });
         await slow(page, { isPhone: true });
@@ -195,12 +202,7 @@ describe("the first picture", () => {
     }
     const told = Object.entries(took).map(([name, ms]) => `${name} ${Math.round(ms)} ms`);
     t.diagnostic(`4G and a processor four times slower: ${told.join(", ")}`);
-    for (const [name, [promised, ratio]] of Object.entries(USABLE)) {
-      const ms = took[name] ?? Infinity;
-      const least = took[name.replace(/\w+/, "reference")] ?? 0;
-      assert.ok(ms <= least * ratio, `${name}: ${ms} ms, the smallest page ${least} ms`);
-      assert.ok(ms <= promised * PATIENCE, `${name}: ${ms} ms`);
-    }
+    assert.deepEqual(late(), []);
   });
 });
 
