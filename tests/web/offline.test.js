@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { approve, card, openPage, PHONE, say } from "./browsers.js";
+import { approve, card, openPage, overflow, PHONE, say } from "./browsers.js";
 import { freePort, serve } from "./labs.js";
 import { until } from "./waiting.js";
 
@@ -78,6 +78,21 @@ describe("offline and back", () => {
     await page.locator("article.approval").first().getByText("The store cannot be read.").waitFor();
     assert.equal(await page.getByText(say("card.not_connected"), { exact: true }).count(), 0);
     await context.close();
+  });
+
+  test("a page whose first stream fails or does not open decides nothing", async () => {
+    const { action_row_id: id } = await agent("POST", "/api/actions/restart-nfs/run", { reason: "again" });
+    for (const answer of /** @type {const} */ (["abort", "silence"])) {
+      const { context, page } = await openPage(lab, { width: PHONE });
+      await page.route("**/api/events*", (/** @type {any} */ route) => answer === "abort" ? route.abort() : undefined);
+      await page.goto(`${lab.base}/#/inbox/${id}`);
+      await live(page, /Reconnecting…|Not connected since/);
+      await off(card(page, "Restart NFS"));
+      assert.ok((await overflow(page)) <= 0, "the bar fits a phone");
+      await page.unroute("**/api/events*");
+      if (answer === "abort") await canDecide(card(page, "Restart NFS"));
+      await context.close();
+    }
   });
 
   test("a page that is opened without a server says that it cannot be reached and offers to try again", async () => {

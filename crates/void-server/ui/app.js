@@ -39,6 +39,9 @@ const PAGES = {
   settings: async () => (await import("./pages/settings.js")).settingsPage,
 };
 
+/** None of an address that names no page. @param {string} page */
+const loaderOf = (page) => Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
+
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 /** @type {ReturnType<typeof frame> | null} */
 let shell = null;
@@ -56,6 +59,8 @@ async function begin() {
   const mine = opening;
   /** @type {unknown} */
   let problem = null;
+  // The page's own script comes meanwhile; if it does not, opening the page says so.
+  void loaderOf(currentRoute().page)?.().catch(() => {});
   try {
     home.fill(await get("/api/home"));
   } catch (error) {
@@ -76,10 +81,13 @@ async function signIn() {
   localStorage.removeItem("signed-in");
   const mine = opening;
   mount(app, loading());
+  const ways = get("/api/login");
+  // Whoever waits for it hears of it.
+  ways.catch(() => {});
   try {
     const { loginPage } = await import("./pages/login.js");
     if (mine !== opening) return;
-    const page = loginPage(currentRoute(), () => {
+    const page = loginPage(currentRoute(), ways, () => {
       localStorage.setItem("signed-in", "yes");
       if (currentRoute().page === "setup") history.replaceState(null, "", "#/home");
       void begin();
@@ -116,7 +124,7 @@ async function open() {
   const route = currentRoute();
   // A set-up link that was pasted into an open page is spent, not kept in the history.
   if (route.page === "setup") return void signIn();
-  const load = PAGES[route.page];
+  const load = loaderOf(route.page);
   if (!load) return goTo("#/home");
   opening += 1;
   const mine = opening;
@@ -125,6 +133,12 @@ async function open() {
   if (shown?.go && main.dataset.page === route.page && shown.go(route)) {
     show(route.page, shown.title);
     return enterPlace(main, { isSame: true });
+  }
+  if (!shown) {
+    // The bars are as they will be before the first page has come.
+    show(route.page, t(`nav.${route.page}`));
+    main.dataset.page = route.page;
+    mount(main, loading());
   }
   let page;
   try {

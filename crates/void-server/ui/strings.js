@@ -29,6 +29,7 @@ export const STRINGS = {
   "nav.settings": "Settings",
   "nav.more": "More",
   "live.live": "Live",
+  "live.first": "Connecting…",
   "live.connecting": "Reconnecting…",
   "live.asked": "Asking every {n} s",
   "live.asked_why": "No stream of events comes through, so the page asks the server instead. A proxy may hold it back. Select to try again.",

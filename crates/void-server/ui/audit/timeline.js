@@ -3,7 +3,7 @@
 
 import { sentence } from "../lib/api.js";
 import { el, keyed, mount, visible } from "../lib/dom.js";
-import { day } from "../lib/time.js";
+import { clock, day } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { shape } from "../parts/states.js";
 import { windowed } from "../parts/windows.js";
@@ -18,8 +18,6 @@ const ROW_PX = 45;
 const CARD_PX = 69;
 /** As in the style sheet: so wide, an entry is one line. */
 const ONE_LINE_FROM = 600;
-/** Made once: making one costs more than a hundred uses. */
-const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 /** A page that flies by is not asked for. */
 const SETTLE_MS = 120;
 
@@ -112,7 +110,7 @@ export function timeline({ book, choose, address, loaded }) {
       history.replaceState(null, "", address(opened.has(entry.seq) || current === entry.seq ? entry.seq : undefined));
       for (const other of holder.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
       node.update();
-    } }, el("time", { dateTime: entry.at, class: "at" }, clockFormat.format(new Date(entry.at))), el("span", { class: `mark ${look?.[1] ?? ""}` }, look ? shape(look[0]) : null), words, el("span", { class: "who" }, whoWords(entry.actor)));
+    } }, el("time", { dateTime: entry.at, class: "at" }, clock(entry.at, { isDayKnown: true })), el("span", { class: `mark ${look?.[1] ?? ""}` }, look ? shape(look[0]) : null), words, el("span", { class: "who" }, whoWords(entry.actor)));
     const node = /** @type {HTMLElement & {update: () => void}} */ (el("li", {}, link));
     /** @type {HTMLElement | null} */
     let more = null;

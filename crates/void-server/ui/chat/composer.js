@@ -79,7 +79,9 @@ export function composer(talkNow, sent) {
     go.hidden = isRunning;
     go.disabled = isSending || stops !== "" || area.value.trim() === "";
     mount(go, t(isSending ? "card.sending" : "chat.send"));
-    why.textContent = stops || (isRunning && area.value.trim() !== "" ? t("chat.busy_keep") : "");
+    // The conversation itself says that it is being read.
+    const isReading = isLive() && !talk.error && !talk.agent;
+    why.textContent = isReading ? "" : stops || (isRunning && area.value.trim() !== "" ? t("chat.busy_keep") : "");
     why.hidden = why.textContent === "";
     mount(told, problem ? notice(isBudget(problem) ? "caution" : "problem", sentence(problem)) : null);
     mount(context, contextChip(talk));

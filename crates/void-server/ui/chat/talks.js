@@ -76,9 +76,9 @@ export class Talk {
       return void this.refresh();
     }));
     let wasAway = false;
-    this.ends.push(onConnection(({ kind }) => {
+    this.ends.push(onConnection(({ kind, isFirst }) => {
       if (kind === "live" && wasAway) void (this.id ? this.refresh() : this.open());
-      wasAway = kind !== "live";
+      wasAway = kind !== "live" && !isFirst;
     }));
   }
 

@@ -125,7 +125,7 @@ export function chatView() {
     place.hidden = !isEmpty;
     list.hidden = isEmpty;
     if (isEmpty) drawBlank();
-    if (isAtEnd) log.scrollTop = log.scrollHeight;
+    // Where the end is, what watches the size sees before it is painted; asking here would lay out the whole page at once.
   };
   const firstInSight = () => {
     const top = log.getBoundingClientRect().top;

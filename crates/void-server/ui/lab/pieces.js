@@ -68,7 +68,7 @@ export function mountIfNew(holder, next) {
     const old = ages[index];
     if (!old) return;
     old.textContent = now.textContent;
-    if (now instanceof HTMLTimeElement && old instanceof HTMLTimeElement) Object.assign(old, { dateTime: now.dateTime, title: now.title });
+    if (now instanceof HTMLTimeElement && old instanceof HTMLTimeElement) old.dateTime = now.dateTime;
   });
   return undefined;
 }

@@ -6,7 +6,8 @@ import { get, signedOut } from "./api.js";
 import { openSse } from "./sse.js";
 
 /**
- * `isFirst`: there was none before, so nothing can have been missed. `isAsked`: no stream comes through, so
+ * `isFirst`: the page has just been read and the first stream is being opened; nothing can
+ * have been missed. `isAsked`: no stream comes through, so
  * what changes is seen at the next question.
  * @typedef {{kind: "live" | "connecting", isFirst?: boolean, isAsked?: boolean} | {kind: "stale", since: string, isFirst?: boolean, isAsked?: boolean}} Connection
  */
@@ -20,6 +21,8 @@ const CALM_MS = 15_000;
 export const ASK_MS = 10_000;
 const ASK_WAITS_MS = 5000;
 const RETRY_ASKED_MS = 30_000;
+/** So long what was just read counts as true while the first stream is being opened. */
+const FIRST_MS = 4000;
 
 /** @type {Set<Listener>} */
 const listeners = new Set();
@@ -32,6 +35,8 @@ let connection = NONE;
 let stream = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let askTimer;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let firstTimer;
 let isAsking = false;
 let lastHeard = Date.now();
 
@@ -48,7 +53,8 @@ export function onConnection(watcher) {
   return () => void watchers.delete(watcher);
 }
 
-export const isLive = () => connection.kind === "live";
+/** Whether nothing speaks against what is shown: a page that was read a moment ago does not begin as lost. */
+export const isLive = () => connection.kind === "live" || connection.isFirst === true;
 
 /**
  * Tells each; one that fails takes nothing from the others.
@@ -71,7 +77,7 @@ export const tellEvent = (event) => tellEach(listeners, event);
 
 /** @param {Connection} next */
 function change(next) {
-  if (next.kind === connection.kind && next.isAsked === connection.isAsked) return;
+  if (next.kind === connection.kind && next.isAsked === connection.isAsked && next.isFirst === connection.isFirst) return;
   connection = next;
   tellEach(watchers, next);
 }
@@ -80,6 +86,8 @@ function change(next) {
 export function startLive(after) {
   stopLive();
   lastHeard = Date.now();
+  clearTimeout(firstTimer);
+  firstTimer = setTimeout(() => { if (connection.isFirst) change({ kind: "connecting" }); }, FIRST_MS);
   stream = openSse({
     request: (lastId) => ({ path: `/api/events?after=${lastId || after}` }),
     opened: () => {
@@ -97,6 +105,7 @@ export function startLive(after) {
 
 export function stopLive() {
   clearTimeout(askTimer);
+  clearTimeout(firstTimer);
   stream?.stop();
   stream = null;
   change(NONE);

@@ -33,22 +33,27 @@ export function span(ms) {
 /** @param {string} at */
 export const ago = (at) => t("time.ago", { span: span(serverNow() - Date.parse(at)) });
 
-const hourFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const dayFormat = new Intl.DateTimeFormat([], { day: "numeric", month: "short" });
-const wholeFormat = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+/**
+ * How to write a moment, made when first wanted: the first of all costs a browser tens of milliseconds.
+ * @param {Intl.DateTimeFormatOptions} how
+ * @returns {(at: string) => string}
+ */
+function written(how) {
+  /** @type {Intl.DateTimeFormat | undefined} */
+  let format;
+  return (at) => Number.isNaN(Date.parse(at)) ? String(at) : (format ??= new Intl.DateTimeFormat([], how)).format(new Date(at));
+}
+
+const hourOf = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const dayOf = written({ day: "numeric", month: "short" });
+const whole = written({ dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+export const day = written({ weekday: "long", day: "numeric", month: "long", year: "numeric" });
 
 /** The time of day, with the day unless it is today or said beside it. @param {string} at @param {{isDayKnown?: boolean}} [how] */
 export function clock(at, { isDayKnown = false } = {}) {
-  const then = new Date(at);
-  const hour = hourFormat.format(then);
-  return isDayKnown || then.toDateString() === new Date(serverNow()).toDateString() ? hour : `${dayFormat.format(then)}, ${hour}`;
+  const isToday = new Date(at).toDateString() === new Date(serverNow()).toDateString();
+  return isDayKnown || isToday ? hourOf(at) : `${dayOf(at)}, ${hourOf(at)}`;
 }
-
-/** @param {string} at */
-const whole = (at) => wholeFormat.format(new Date(at));
-
-/** @param {string} at */
-export const day = (at) => new Date(at).toLocaleDateString([], { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 
 /**
  * A time that keeps counting. `until` counts down.
@@ -57,7 +62,7 @@ export const day = (at) => new Date(at).toLocaleDateString([], { weekday: "long"
  */
 export function time(at, form = "ago") {
   if (!at) return el("span", { class: "muted" }, "–");
-  const node = el("time", { dateTime: at, title: whole(at), "data-form": form });
+  const node = el("time", { dateTime: at, "data-form": form });
   node.textContent = words(at, form);
   return node;
 }
@@ -72,8 +77,12 @@ function words(at, form) {
   return ago(at);
 }
 
-/** Counts every time on the page on. */
+/** Counts every time on the page on, and writes the whole of one that is pointed at. */
 export function keepCounting() {
+  document.addEventListener("pointerover", ({ target }) => {
+    const node = /** @type {HTMLTimeElement | null} */ (target instanceof Element ? target.closest("time[data-form]") : null);
+    if (node) node.title = whole(node.dateTime);
+  });
   setInterval(() => {
     for (const node of document.querySelectorAll("time[data-form]")) {
       const { dateTime, dataset } = /** @type {HTMLTimeElement} */ (node);

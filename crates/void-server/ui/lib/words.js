@@ -16,12 +16,12 @@ export const isPlainVoice = () => localStorage.getItem("voice") === "plain";
  */
 export function t(key, values = {}) {
   const catalogue = /** @type {Record<string, string | {one: string, other: string}>} */ (STRINGS);
-  const entry = (isPlainVoice() && catalogue[`${key}.plain`]) || catalogue[key];
+  const plain = catalogue[`${key}.plain`];
+  const entry = plain !== undefined && isPlainVoice() ? plain : catalogue[key];
   if (entry === undefined) {
     console.error(`no text for ${key}`);
     return key;
   }
-  const form = plural.select(Number(values.n ?? 0)) === "one" ? "one" : "other";
-  const text = typeof entry === "string" ? entry : entry[form];
+  const text = typeof entry === "string" ? entry : entry[plural.select(Number(values.n ?? 0)) === "one" ? "one" : "other"];
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 }

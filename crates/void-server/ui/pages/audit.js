@@ -76,6 +76,9 @@ function whole(route, wide, seq) {
   let held = [];
   /** So much came that the book will be opened anew; none of it is kept. */
   let isMuch = false;
+  let tellNamed = () => {};
+  /** The names of actions are in the words of entries; rows that are drawn without them would grow. */
+  const named = new Promise((resolve) => { tellNamed = () => resolve(null); });
 
   const open = async (/** @type {number} */ at = 0) => {
     const mine = new Book(filters);
@@ -84,7 +87,7 @@ function whole(route, wide, seq) {
     isMuch = false;
     mount(fresh);
     try {
-      await mine.open();
+      await Promise.all([mine.open(), named]);
     } catch (error) {
       if (mine === book) mount(place, cannotTell(error, () => void open(at)));
       return;
@@ -199,9 +202,9 @@ function whole(route, wide, seq) {
 
   drawFilters();
   let wasAway = false;
-  const offs = [onEvent(look), actions.watch(() => { if (book.newest > 0) list.redraw(); }), onConnection(({ kind }) => {
+  const offs = [onEvent(look), actions.watch(() => { tellNamed(); if (list.node.isConnected) list.redraw(); }), onConnection(({ kind, isFirst }) => {
     if (kind === "live" && wasAway) look();
-    wasAway = kind !== "live";
+    wasAway = kind !== "live" && !isFirst;
   })];
   const at = Number(seq ?? query.get("at") ?? 0);
   if (seq) {
@@ -209,6 +212,8 @@ function whole(route, wide, seq) {
     void showEntry(detail, seq, { hrefOf: (other) => addressOf(filters, other) });
   }
   void open(at);
+  // The first time of day that is written costs more than all others; not in the same breath as the rows.
+  setTimeout(() => { const now = new Date().toISOString(); clock(now); day(now); });
   return {
     node, title: t("nav.audit"),
     stop: () => { isStopped = true; clearTimeout(timer); list.stop(); for (const off of offs) off(); },

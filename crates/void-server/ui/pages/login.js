@@ -17,37 +17,44 @@ const NAME_MAX = 64;
 
 /**
  * @param {import("../shell/router.js").Route} route
+ * @param {Promise<any>} ways what `/api/login` says
  * @param {() => void} done
  */
-export function loginPage(route, done) {
-  const head = el("div", { class: "login-head" }, blue("resting", 64), el("h1", { tabIndex: -1 }, "Void"));
-  const body = el("div", { class: "stack", "aria-live": "polite" }, loading());
-  const node = el("main", { class: "login" }, head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes()));
+export function loginPage(route, ways, done) {
+  const head = el("div", { class: "login-head" });
+  const body = el("div", { class: "stack", "aria-live": "polite" });
+  const rest = [head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes())];
+  const node = el("main", { class: "login" }, loading());
+  /** All at once, when it is known what there is: a card that grows pushes the rest about. @param {...any} parts */
+  const show = (...parts) => {
+    mount(body, ...parts);
+    if (!head.isConnected) mount(node, ...rest);
+  };
   /** @param {any} login */
   const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login.lab ?? "Void"), login.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
 
-  const signIn = async (/** @type {HTMLElement | null} */ why = null) => {
+  const signIn = async (/** @type {HTMLElement | null} */ why = null, known = ways) => {
     /** @type {any} */
     let login = null;
     try {
-      login = await get("/api/login");
+      login = await known;
     } catch (error) {
       mount(head, el("h1", {}, "Void"));
-      mount(body, cannotTell(error, () => { mount(body, loading()); void signIn(why); }));
+      show(cannotTell(error, () => { mount(body, loading()); void signIn(why, get("/api/login")); }));
       return;
     }
     name(login);
-    mount(body, why, ...choices(login.methods, done));
+    show(why, ...choices(login.methods, done));
     if (!why) /** @type {HTMLElement | null} */ (body.querySelector("form .input, form .button"))?.focus();
   };
-  const setUp = () => {
+  const setUp = async () => {
     sessionStorage.setItem(SETTING_UP, "yes");
-    mount(body, ...offers(() => { sessionStorage.removeItem(SETTING_UP); done(); }));
+    name(await ways.catch(() => ({})));
+    show(...offers(() => { sessionStorage.removeItem(SETTING_UP); done(); }));
     /** @type {HTMLElement | null} */ (head.querySelector("h1"))?.focus();
-    void get("/api/login").then(name, () => {});
   };
   if (route.page !== "setup") void signIn();
-  else void spend(route.parts[0], setUp, (problem) => void signIn(problem));
+  else void spend(route.parts[0], () => void setUp(), (problem) => void signIn(problem));
   return { title: t(route.page === "setup" ? "setup_link.title" : "login.title"), node };
 }
 

@@ -3,7 +3,7 @@
 // A list of groups on a phone; the list beside the section where there is room.
 
 import { el, mount } from "../lib/dom.js";
-import { onConnection } from "../lib/live.js";
+import { isLive, onConnection } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
 import { aboutSection } from "../settings/about.js";
@@ -40,8 +40,8 @@ export function settingsPage(route) {
     wanted && !isOpen ? notice("caution", t("settings.no_such")) : null,
     el("div", { class: "part-head" }, el("h2", { tabIndex: -1 }, t(`settings.${chosen}`)), el("p", { class: "muted" }, t(`settings.${chosen}_about`))), away, shown.node);
   const node = el("div", { class: "settings-place" }, el("div", { class: `settings${isOpen ? " is-open" : ""}` }, nav(chosen), body));
-  const off = onConnection(({ kind }) => {
-    mount(away, kind === "live" || chosen === "appearance" ? null : notice("caution", t("settings.not_connected")));
+  const off = onConnection(() => {
+    mount(away, isLive() || chosen === "appearance" ? null : notice("caution", t("settings.not_connected")));
     fitSenders(body);
   });
   // Whoever came by the list with the keyboard goes on from there.

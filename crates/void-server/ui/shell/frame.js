@@ -48,11 +48,12 @@ export function frame() {
   const drawTitle = () => { document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${title.textContent} · Void`; };
 
   const offLive = onConnection((connection) => {
-    const { kind, isAsked } = connection;
+    const { kind, isAsked, isFirst } = connection;
     live.dataset.kind = isAsked ? "asked" : kind;
-    mount(live, isAsked ? t("live.asked", { n: ASK_MS / 1000 }) : connection.kind === "stale" ? t("live.stale", { at: clock(connection.since) }) : t(`live.${connection.kind}`));
-    live.title = t(isAsked ? "live.asked_why" : kind === "live" ? "live.why" : "live.retry");
-    node.dataset.live = connection.kind;
+    // The first time it takes a moment; words that come and go for it would push the bar about.
+    mount(live, isFirst ? el("span", { class: "hidden-text" }, t("live.first")) : isAsked ? t("live.asked", { n: ASK_MS / 1000 }) : connection.kind === "stale" ? t("live.stale", { at: clock(connection.since) }) : t(`live.${connection.kind}`));
+    live.title = t(isFirst ? "live.first" : isAsked ? "live.asked_why" : kind === "live" ? "live.why" : "live.retry");
+    node.dataset.live = isFirst ? "first" : connection.kind;
   });
   const offHome = home.watch(({ value }) => {
     if (!value) return;
