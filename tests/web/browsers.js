@@ -112,9 +112,6 @@ export function say(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (/** @type {string} */ _, /** @type {string} */ name) => String(values[name] ?? ""));
 }
 
-/** Whether the catalogue of words knows a key; parts of the page come later. @param {string} key */
-export const says = (key) => STRINGS[key] !== undefined;
-
 /** One for each page: the end of one would end the virtual authenticator of another. @type {WeakMap<any, Promise<any>>} */
 const debuggers = new WeakMap();
 

@@ -8,7 +8,7 @@ import { browser, debuggerOf, DESK, openPage, PHONE, rewrite, say, settled } fro
 import { demo, serve } from "./labs.js";
 import { longestTask, quiet, referenceSite, shifted, slow, usableAfter, watchShifts, watchUse } from "./measures.js";
 import { Model } from "./models.js";
-import { IS_DEEP } from "./packages.js";
+import { IS_DEEP, IS_RELEASE } from "./packages.js";
 import { sleep, until } from "./waiting.js";
 
 const KB = 1024;
@@ -63,12 +63,7 @@ const LISTS = [
 describe("bytes and requests", () => {
   /** @type {import("./labs.js").Lab} */
   let lab;
-  let isRelease = false;
-  before(async () => {
-    lab = await demo();
-    const version = await ownVersion(lab);
-    isRelease = /immutable/.test((await fetch(`${lab.base}/ui/${version}/app.js`)).headers.get("cache-control") ?? "");
-  });
+  before(async () => { lab = await demo(); });
   after(() => lab.stop());
 
   test("the first load on a phone is small, few and all from here", async (t) => {
@@ -80,7 +75,7 @@ describe("bytes and requests", () => {
     const first = [...seen.requests];
     assert.deepEqual(first.filter((url) => !url.startsWith(`${lab.base}/`)), []);
     assert.ok(first.length <= REQUESTS_MAX, `${first.length} requests: ${first}`);
-    if (!isRelease) return t.skip("a debug build does not compress");
+    if (!IS_RELEASE) return t.skip("a debug build does not compress");
     const { all, scripts } = await sizes();
     t.diagnostic(`${first.length} requests, ${kb(all)} in all, ${kb(scripts)} of it scripts`);
     assert.ok(all <= APP_BYTES_MAX, kb(all));
@@ -93,7 +88,7 @@ describe("bytes and requests", () => {
     const sizes = weigh(page);
     await page.goto(`${lab.base}/inbox/${lab.facts.waiting}`);
     await settled(page, seen);
-    if (!isRelease) return t.skip("a debug build does not compress");
+    if (!IS_RELEASE) return t.skip("a debug build does not compress");
     const { all } = await sizes();
     t.diagnostic(kb(all));
     assert.ok(all <= LINK_BYTES_MAX, kb(all));
@@ -106,7 +101,7 @@ describe("bytes and requests", () => {
     assert.match(await header("/sw.js"), /no-cache|no-store/);
     const version = await ownVersion(lab);
     assert.doesNotMatch(await header("/ui/another/app.js"), /immutable/, "another version's address is not kept");
-    if (!isRelease) return t.skip("a debug build keeps nothing");
+    if (!IS_RELEASE) return t.skip("a debug build keeps nothing");
     for (const file of ["app.js", "app.css", "theme.js", "link.css", "link.js", "icon.svg"]) assert.match(await header(`/ui/${version}/${file}`), /max-age=31536000, immutable/, file);
     return undefined;
   });

@@ -17,6 +17,8 @@ export const FOLDER = WEB_FOLDER;
 export const CHROMIUM = WEB_CHROMIUM ?? "/usr/bin/chromium";
 export const SCREENSHOTS = WEB_SCREENSHOTS ?? join(WEB_FOLDER, "screenshots");
 export const PICTURES = WEB_PICTURES ?? "";
+/** What is built for others is compressed and kept by browsers. */
+export const IS_RELEASE = /\/release\//.test(VOID ?? "");
 export const IS_DEEP = WEB_DEEP === "yes";
 export const ONLY = (WEB_ONLY ?? "").split(",").filter(Boolean);
 export const EXCEPT = (WEB_EXCEPT ?? "").split(",").filter(Boolean);

@@ -74,7 +74,9 @@ describe("every page", () => {
         await page.goto(`${lab.base}/#/${place}`);
         await settled(page, seen);
         const blank = page.getByText(say(words ?? ""));
-        if (await blank.isVisible()) {
+        const isBeside = await blank.isVisible();
+        assert.ok(isBeside || width < 1440, `${place} at ${width} px has its place beside the list`);
+        if (isBeside) {
           await page.locator("main").getByText("Stop iVentoy (rehearsal)").first().click();
           await blank.waitFor({ state: "hidden" });
           assert.ok(await page.locator("main :is(.split, .audit-split) > :first-child").isVisible(), `${place} at ${width} px: the list is still there`);

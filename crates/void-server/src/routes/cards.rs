@@ -40,7 +40,7 @@ pub(crate) struct CardResponse {
     pub verify: Option<String>,
     pub inverse: Option<InverseResponse>,
     pub allowed_by: AllowedBy,
-    /// What was asked for is no longer what would run: it cannot be approved.
+    /// What was asked for is no longer what would run: it cannot be approved, nor asked for again.
     pub changed: bool,
     /// Foreign content that the requester had read.
     pub read_before: Vec<String>,
@@ -114,6 +114,10 @@ pub(crate) async fn card(
             tier: inverse.tier.as_str(),
         });
     let is_pending = proposal.status() == Status::Pending;
+    let was_not_run = matches!(
+        proposal.status(),
+        Status::Pending | Status::Rejected | Status::Expired
+    );
     let is_stale = ctx
         .authenticated_ago
         .is_some_and(|ago| ago > CRITICAL_AUTH_MAX_AGE);
@@ -130,7 +134,7 @@ pub(crate) async fn card(
             digest: card.digest.to_string(),
             commit: control.catalogue_commit().map(str::to_owned),
         },
-        changed: is_pending && !proposals::is_current(control, proposal),
+        changed: was_not_run && !proposals::is_current(control, proposal),
         read_before: card.read_before,
         needs_login: is_pending && proposal.wish.risk == Risk::Critical && is_stale,
         runs: runs.iter().map(RunResponse::new).collect(),

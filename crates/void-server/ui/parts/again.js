@@ -107,8 +107,7 @@ export const runsAtOnce = ({ tier, risk }) => tier === "safe" && risk === "nomin
 function whyNot(row, card, all) {
   const action = actionOf(row, all);
   if (!action) return t("again.gone", { id: row.action_id });
-  // The digest binds the parameters too; with some, what both sides show is compared.
+  // The digest binds the parameters too; with some, the server knows.
   const isPlain = Object.keys(row.params ?? {}).length === 0;
-  const isSame = isPlain ? action.digest === row.digest : action.label === row.label && (!card || action.target === card.target);
-  return isSame ? null : t("again.changed");
+  return (isPlain ? action.digest === row.digest : card?.changed !== true) ? null : t("again.changed");
 }
