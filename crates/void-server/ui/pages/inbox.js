@@ -1,6 +1,7 @@
 // @ts-check
 // The Inbox: everything that waits for the owner, and what became of the rest.
 
+import { bulkReject } from "../inbox/bulk.js";
 import { inboxFilter } from "../inbox/filter.js";
 import { ApiError, get, sentence } from "../lib/api.js";
 import { home, Resource } from "../lib/data.js";
@@ -26,12 +27,12 @@ const keyOf = (item) => item.id ?? `join-${item.name}`;
 
 /** @param {Route} route */
 export function inboxPage(route) {
-  const chosen = route.parts[0];
+  let [chosen] = route.parts;
   const isDone = chosen === "done";
   const list = el("div", { class: "list", role: "group", "aria-label": t(isDone ? "inbox.done" : "inbox.waiting") });
   const detail = el("div", { class: "detail" });
   const foot = el("div", { class: "stack" });
-  const isOpen = Boolean(chosen) && !isDone;
+  const isOpen = () => Boolean(chosen) && !isDone;
   /** @type {any[]} */
   let items = [];
   /** Those that the filter lets through. @type {any[]} */
@@ -48,6 +49,7 @@ export function inboxPage(route) {
     shown = filter.pass(items);
     list.hidden = shown.length === 0;
     chunks.show(Math.ceil(shown.length / CHUNK_ROWS));
+    bulk.draw();
     const isHidden = shown.length === 0 && items.length > 0;
     mount(foot,
       isHidden ? el("p", { class: "muted" }, t("inbox.filtered")) : null,
@@ -68,12 +70,13 @@ export function inboxPage(route) {
     },
     guess: (index) => Math.min(CHUNK_ROWS, shown.length - index * CHUNK_ROWS) * ROW_PX,
   });
+  /** @param {string} key @param {string | undefined} code */
+  const isChosen = (key, code) => chosen === key || (chosen !== undefined && chosen === code);
   /** @param {any} item */
   const rowNode = (item) => {
     const isJoin = item.kind === "join";
     const title = isJoin ? t("join.title", { name: item.name }) : item.label;
-    const current = chosen === keyOf(item) || chosen === item.code;
-    return el("li", {}, el("a", { href: `#/inbox/${keyOf(item)}`, "aria-current": current ? "true" : null, class: "inbox-row" },
+    return el("li", {}, el("a", { href: `#/inbox/${keyOf(item)}`, "data-code": item.code ?? "", "aria-current": isChosen(keyOf(item), item.code) ? "true" : null, class: "inbox-row" },
       el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : `${item.requested_by.name} · ${item.reason ?? t("card.no_reason")}`)),
       el("span", { class: "side" }, isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item), el("span", { class: "muted small" }, time(item.resolved_at ?? item.created_at ?? item.asked_at)))));
   };
@@ -107,9 +110,10 @@ export function inboxPage(route) {
     draw();
   };
 
+  const bulk = bulkReject(() => isDone ? [] : shown);
   const filter = inboxFilter(draw, () => list.querySelector("a")?.focus());
-  const left = el("div", { class: "stack" }, tabs(isDone), filter.bar, list, foot);
-  const node = el("div", { class: `split${isOpen ? " has-detail" : ""}` }, left, detail);
+  const left = el("div", { class: "stack" }, tabs(isDone), filter.bar, list, foot, bulk.node);
+  const node = el("div", { class: "split" }, left, detail);
   mount(foot, loading());
   const off = source.watch(() => {
     const { value, error } = source;
@@ -125,10 +129,27 @@ export function inboxPage(route) {
     draw();
   });
   const offLine = onConnection(draw);
-  if (isOpen && chosen) void showDetail(detail, chosen, route.query.has("settle"));
-  else mount(detail, el("p", { class: "muted choose" }, t("inbox.choose")));
+  /** @param {Route} to */
+  const drawDetail = (to) => {
+    node.classList.toggle("has-detail", isOpen());
+    if (isOpen() && chosen) void showDetail(detail, chosen, to.query.has("settle"));
+    else mount(detail, el("p", { class: "muted choose" }, t("inbox.choose")));
+  };
+  drawDetail(route);
   return {
     node, title: t("nav.inbox"),
+    // Where list and card are beside each other the list stays as it is, with its place and what was loaded.
+    go: (/** @type {Route} */ to) => {
+      if ((to.parts[0] === "done") !== isDone || !left.checkVisibility() || !detail.checkVisibility()) return false;
+      [chosen] = to.parts;
+      for (const link of list.querySelectorAll("a")) {
+        const isIt = isChosen(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "", link.dataset.code || undefined);
+        if (isIt) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+      drawDetail(to);
+      return true;
+    },
     stop: () => { off(); offLine(); filter.stop(currentRoute().page !== "inbox"); chunks.stop(); },
     keys: { ...inboxKeys(list, detail, (key) => items.find((item) => keyOf(item) === key)), "/": () => filter.open() },
   };

@@ -219,8 +219,15 @@ function facts(row, card, isBrief) {
     [t("card.before"), runs(card.runs)],
     [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
   ]));
-  const diff = row.diff ? el("pre", { class: "diff", tabIndex: 0, "aria-label": t("card.diff") }, row.diff) : null;
+  const diff = row.diff ? el("pre", { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") }, row.diff.split("\n").map(diffLine)) : null;
   return [why, evidence(card.evidence, isBrief), diff, dl(list), isBrief ? null : more];
+}
+
+/** A line of a change: by its sign, by colour, and by a word for whoever sees neither. @param {string} line */
+function diffLine(line) {
+  const isMark = /^(\+\+\+|---)( |$)/.test(line);
+  const kind = isMark ? "" : line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
+  return el("span", { class: `diff-line ${kind}` }, kind ? el("span", { class: "hidden-text" }, t(`card.diff_${kind}`), " ") : null, line, "\n");
 }
 
 /** What Void itself saw, beside what the requester says. @param {any[]} all services @param {boolean} isBrief */

@@ -10,7 +10,16 @@ import { asOneself } from "../parts/identity.js";
 import { sheet } from "../parts/sheets.js";
 import { toast } from "../parts/toasts.js";
 
-const SPANS = [["freeze.15min", 900], ["freeze.1h", 3600], ["freeze.open", 0]];
+const MORNING_HOUR = 8;
+const SPANS = [["freeze.15min", () => 900], ["freeze.1h", () => 3600], ["freeze.tomorrow", untilTomorrow], ["freeze.open", () => 0]];
+
+/** Seconds until the next day's morning where the owner is. */
+function untilTomorrow() {
+  const morning = new Date();
+  morning.setDate(morning.getDate() + 1);
+  morning.setHours(MORNING_HOUR, 0, 0, 0);
+  return Math.round((morning.getTime() - Date.now()) / 1000);
+}
 
 /** Stopping everything is one step more than a slip, and no more. */
 export function askFreeze() {
@@ -33,7 +42,7 @@ export function askFreeze() {
   const spans = el("div", { class: "reasons" });
   /** @param {boolean} isSending */
   const draw = (isSending) => isSending ? mount(spans, el("button", { type: "button", class: "button", disabled: true }, t("card.sending")))
-    : mount(spans, SPANS.map(([key, seconds]) => el("button", { type: "button", class: "button", onclick: () => void send(Number(seconds)) }, t(String(key)))));
+    : mount(spans, SPANS.map(([key, seconds]) => el("button", { type: "button", class: "button", onclick: () => void send(/** @type {() => number} */ (seconds)()) }, t(String(key)))));
   draw(false);
   const dialog = sheet(t("freeze.title"), el("p", {}, t("freeze.what")), el("label", { class: "field" }, el("span", {}, t("freeze.reason")), reason), told, spans);
 }
