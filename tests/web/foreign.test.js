@@ -221,17 +221,22 @@ describe("header combinations (I19)", () => {
       const answer = await send(Number(port), "POST", `/inbox/${row.id}`, { host, origin, cookie, "content-type": "application/x-www-form-urlencoded" }, body);
       assert.equal(answer.status, 403, String(origin));
     }
+    assert.equal(await lab.head(), head);
     for (const [more, status] of /** @type {[Record<string, string>, number][]} */ ([[{}, 401], [{ authorization: `Bearer ${lab.token}` }, 403]])) {
       const answer = await send(Number(port), "POST", `/inbox/${row.id}`, { host, origin: `http://${host}`, "content-type": "application/x-www-form-urlencoded", ...more }, body);
       assert.equal(answer.status, status);
     }
+    // Who is known and tries is on the record; nothing else is.
+    const [refused] = (await lab.owner("GET", "/api/audit?limit=1")).entries;
+    assert.equal(refused.verb, "access.refused");
+    const after = await lab.head();
     for (const kind of ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"]) {
       for (const path of ["/api/session", "/mcp", `/api/proposals/${row.id}/decide`]) {
         const answer = await send(Number(port), "POST", path, { host, origin: `http://${host}`, cookie, "content-type": kind }, body);
         assert.equal(answer.status, 415, `${path} ${kind}`);
       }
     }
-    assert.equal(await lab.head(), head);
+    assert.equal(await lab.head(), after);
   });
 });
 
