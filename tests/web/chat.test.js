@@ -48,13 +48,13 @@ describe("the chat with a model", () => {
     const { context, page, seen } = await openPage(lab, { width: PHONE });
     await page.goto(`${lab.base}/#/chat`);
     const before = model.asked.length;
-    model.answers.push([{ words: WORDS, everyMs: 60 }]);
+    model.answers.push([{ words: WORDS, everyMs: 130 }]);
     await ask(page, "count slowly");
     await answer(page).getByText("word5").waitFor();
     await page.reload();
     await answer(page).getByText("word9").waitFor();
     assert.ok(!((await answer(page).textContent()) ?? "").includes("word59"), "it is still being written");
-    await until("it is whole", async () => ((await answer(page).textContent()) ?? "").trim() === WHOLE);
+    await until("it is whole", async () => ((await answer(page).textContent()) ?? "").trim() === WHOLE, 20_000);
     assert.equal(model.asked.length, before + 1, "the model was asked once");
     assert.deepEqual(seen.errors, []);
     await context.close();

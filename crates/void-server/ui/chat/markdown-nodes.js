@@ -2,7 +2,7 @@
 // Markdown as elements: whole for what is over, growing for what is being written. Only text goes in;
 // nothing is fetched and nothing runs, whatever the model wrote.
 
-import { el, mount } from "../lib/dom.js";
+import { el, mount, visible } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { copyFromChat } from "./copying.js";
 import { cleanMarkdown } from "./markdown-links.js";
@@ -14,6 +14,9 @@ import { parseMarkdown, settledBlocks } from "./markdown.js";
 
 /** Drawing takes at most this share of the time. */
 const REST_FACTOR = 4;
+/** A machine that was busy with something else for a moment does not hold the words back. */
+const REST_MAX_MS = 250;
+const LATE_MS = 400;
 
 /** @param {string} text */
 export const markdownNodes = (text) => parseMarkdown(text).map((block) => blockNode(block));
@@ -115,6 +118,8 @@ export class GrowingText {
     /** The block that the only unsettled element shows, if it is code that goes on. @type {Block | null} */
     this.code = null;
     this.frame = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.late = undefined;
     this.restUntil = 0;
   }
 
@@ -123,20 +128,31 @@ export class GrowingText {
     if (!text.startsWith(this.text.slice(0, 64)) || text.length < this.text.length) this.reset();
     if (text.length === this.text.length) return;
     this.text = text;
-    if (!this.frame) this.frame = requestAnimationFrame((at) => this.#tick(at));
+    if (!this.frame) this.#schedule();
+  }
+
+  /** At the next frame; a page that gets none, because it is hidden or the machine is busy, is not left behind. */
+  #schedule() {
+    this.frame = requestAnimationFrame((at) => this.#tick(at));
+    clearTimeout(this.late);
+    this.late = setTimeout(() => this.#tick(Infinity), LATE_MS);
+  }
+
+  #unschedule() {
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.late);
+    this.frame = 0;
   }
 
   /** Draws what is left at once; nothing comes after. */
   finish() {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+    this.#unschedule();
     this.#draw(true);
   }
 
   /** As if nothing had been written. */
   reset() {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+    this.#unschedule();
     mount(this.place);
     this.text = "";
     this.tail = "";
@@ -151,12 +167,12 @@ export class GrowingText {
       this.frame = requestAnimationFrame((next) => this.#tick(next));
       return;
     }
-    this.frame = 0;
+    this.#unschedule();
     const start = performance.now();
     this.#draw(false);
     this.drawn();
     const end = performance.now();
-    this.restUntil = end + (end - start) * REST_FACTOR;
+    this.restUntil = end + Math.min((end - start) * REST_FACTOR, REST_MAX_MS);
   }
 
   /** @param {boolean} isFinal */
@@ -182,7 +198,7 @@ export class GrowingText {
     const [next] = blocks;
     const now = this.code;
     if (blocks.length !== 1 || next?.type !== "code" || now?.type !== "code" || next.info !== now.info || !next.text.startsWith(now.text)) return false;
-    this.last[0]?.querySelector("code")?.append(next.text.slice(now.text.length));
+    this.last[0]?.querySelector("code")?.append(visible(next.text.slice(now.text.length)));
     this.code = next.isOpen ? next : null;
     return true;
   }
