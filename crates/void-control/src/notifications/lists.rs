@@ -119,11 +119,11 @@ async fn place(
         waiting,
         failed,
         last_sent_at,
-        problem: problem(control, &Way::To(target.clone())).or_else(|| {
-            // Who cannot be heard cannot answer.
-            let is_telegram = target.channel() == Channel::Telegram;
-            is_telegram.then(|| problem(control, &Way::Polling))?
-        }),
+        // Who cannot be heard cannot answer: that comes first.
+        problem: (target.channel() == Channel::Telegram)
+            .then(|| problem(control, &Way::Polling))
+            .flatten()
+            .or_else(|| problem(control, &Way::To(target.clone()))),
     })
 }
 

@@ -9,7 +9,7 @@ import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
 
 /** Fewer are answered one by one. */
-const MANY = 2;
+const MANY = 3;
 
 /** @param {() => any[]} shown what the list shows now */
 export function bulkReject(shown) {
