@@ -1,5 +1,6 @@
 // @ts-check
 // The page begins here: who is it, then the frame, then the page that the address names.
+// What pages share that are loaded when first wanted comes with it: `entryWords`, `copyText`, `factList`, `costWords`.
 
 import { entryWords } from "./audit/words.js";
 import { get, ApiError, whenSignedOut } from "./lib/api.js";
@@ -11,9 +12,10 @@ import { t } from "./lib/words.js";
 import { homePage } from "./pages/home.js";
 import { inboxPage } from "./pages/inbox.js";
 import { morePage } from "./pages/more.js";
+import { copyText } from "./parts/copying.js";
 import { cannotTell, empty, loading } from "./parts/empties.js";
 import { factList } from "./parts/facts.js";
-import { windowed } from "./parts/windows.js";
+import { costWords } from "./parts/money.js";
 import { chatRail } from "./shell/chat-rail.js";
 import { frame } from "./shell/frame.js";
 import { setPageKeys, startKeys } from "./shell/keys.js";

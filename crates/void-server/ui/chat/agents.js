@@ -1,16 +1,14 @@
 // @ts-check
 // Who talks here: which agents there are, what thinks for them, and why one does not answer.
 
-import { Resource } from "../lib/data.js";
+import { agents } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { blue } from "../parts/blue.js";
 import { cannotTell, loading } from "../parts/empties.js";
+import { costWords } from "../parts/money.js";
 import { sheet } from "../parts/sheets.js";
 import { pill } from "../parts/states.js";
-import { talkCost } from "./messages.js";
-
-export const agentsKnown = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|access)\./));
 
 const BRAINS = ["builtin", "anthropic", "openai", "ollama", "claude"];
 
@@ -33,7 +31,7 @@ function spentWords(agent) {
   if (agent.used_tokens === 0 && agent.daily_tokens === null) return "";
   const used = agent.used_tokens.toLocaleString("en");
   const words = agent.daily_tokens === null ? t("chat.agent.used", { used }) : t("chat.agent.used_of", { used, daily: agent.daily_tokens.toLocaleString("en") });
-  return agent.used_cost_micros > 0 ? `${words} · ${talkCost(agent.used_cost_micros)}` : words;
+  return agent.used_cost_micros > 0 ? `${words} · ${costWords(agent.used_cost_micros)}` : words;
 }
 
 /**
@@ -44,8 +42,8 @@ function spentWords(agent) {
 export function agentSheet(current, choose) {
   const list = el("ul", { class: "chat-agents" });
   const draw = () => {
-    const { value, error } = agentsKnown;
-    if (!value) return mount(list, el("li", {}, error ? cannotTell(error, () => void agentsKnown.read()) : loading()));
+    const { value, error } = agents;
+    if (!value) return mount(list, el("li", {}, error ? cannotTell(error, () => void agents.read()) : loading()));
     return mount(list, value.agents.map((/** @type {any} */ agent) => {
       const why = asleepBecause(agent);
       const spent = spentWords(agent);
@@ -59,7 +57,7 @@ export function agentSheet(current, choose) {
     }));
   };
   const dialog = sheet(t("chat.agent.choose"), list, el("p", { class: "muted small" }, t("chat.agent.settings"), " ", el("a", { href: "#/settings/agents" }, t("chat.agent.settings_way"))));
-  const off = agentsKnown.watch(draw);
+  const off = agents.watch(draw);
   dialog.addEventListener("close", off);
-  if (!agentsKnown.value) draw();
+  if (!agents.value) draw();
 }

@@ -7,6 +7,7 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { costWords } from "../parts/money.js";
 import { shape } from "../parts/states.js";
 import { toast } from "../parts/toasts.js";
 import { busyLine, stepChips } from "./chips.js";
@@ -209,9 +210,6 @@ function footOf(message, talk) {
   const model = turn.brain === "builtin" ? t("chat.brain.builtin") : turn.model;
   return [time(turn.ended_at ?? message.created_at), el("span", { class: "wrap" }, model),
     tokens > 0 ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") })) : null,
-    usage.cost_micros > 0 ? el("span", { class: "number" }, talkCost(usage.cost_micros)) : null,
+    usage.cost_micros > 0 ? el("span", { class: "number" }, costWords(usage.cost_micros)) : null,
     message.body ? copy : null];
 }
-
-/** @param {number} micros */
-export const talkCost = (micros) => micros < 10_000 ? "< $0.01" : `$${(micros / 1_000_000).toFixed(2)}`;

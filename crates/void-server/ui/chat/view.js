@@ -3,7 +3,7 @@
 // beside another.
 
 import { sentence } from "../lib/api.js";
-import { home } from "../lib/data.js";
+import { agents, home } from "../lib/data.js";
 import { el, keyed, mount, svg } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { isPlainVoice, t } from "../lib/words.js";
@@ -11,7 +11,7 @@ import { blue, mood } from "../parts/blue.js";
 import { cannotTell, loading } from "../parts/empties.js";
 import { toast } from "../parts/toasts.js";
 import { chooseAgent, chosenAgent, onAgent } from "../shell/settings.js";
-import { agentSheet, agentsKnown, asleepBecause, brainWords } from "./agents.js";
+import { agentSheet, asleepBecause, brainWords } from "./agents.js";
 import { announcer } from "./announcer.js";
 import { stepPhrase } from "./chips.js";
 import { composer } from "./composer.js";
@@ -197,7 +197,7 @@ export function chatView() {
   const offConnection = onConnection(() => changed("all"));
   const offHome = home.watch(() => { drawHead(); if (talk.messages.length === 0) drawBlank(); });
   const offPlace = onPlace(() => writing.draw());
-  const offAgents = agentsKnown.watch(({ value }) => {
+  const offAgents = agents.watch(({ value }) => {
     const found = value?.agents.find((/** @type {any} */ one) => one.slug === talk.slug);
     if (found && talk.agent) {
       talk.agent = found;

@@ -2,7 +2,7 @@
 // One action of the catalogue: everything it says, and running it. What is risky is only asked for.
 
 import { ApiError, get, post, sentence } from "../lib/api.js";
-import { actions, home } from "../lib/data.js";
+import { actions, ended, home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { clock, span } from "../lib/time.js";
@@ -12,7 +12,7 @@ import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { tierPill } from "../parts/states.js";
 import { shortDigest } from "./catalogue.js";
-import { ended, watchLab } from "./data.js";
+import { watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
 import { lastRuns, mountIfNew, trail } from "./pieces.js";
 

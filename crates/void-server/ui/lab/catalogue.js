@@ -1,13 +1,12 @@
 // @ts-check
 // The catalogue: everything that may ever run, to read. Nothing here changes it; that goes by its file.
 
-import { actions } from "../lib/data.js";
+import { actions, ended } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { statePill, tierPill } from "../parts/states.js";
-import { ended } from "./data.js";
 import { labTabs, mountIfNew } from "./pieces.js";
 
 /** How much of a digest people compare. */

@@ -2,7 +2,7 @@
 // What the lab is made of, put together from what the server says of Proxmox, services, nodes, hosts
 // and the catalogue. What could not be read is called unknown, never fine.
 
-import { actions, hosts, nodes, proxmox, Resource } from "../lib/data.js";
+import { actions, ended, hosts, nodes, proxmox, Resource } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
 
 /** Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks. */
@@ -10,8 +10,6 @@ const LOOK_AGAIN_MS = 10_000;
 const RUNS_SHOWN = 5;
 
 const services = /** @type {Resource<any>} */ (new Resource("/api/services", /^service\./));
-/** What ended lately; the newest first. */
-export const ended = /** @type {Resource<any>} */ (new Resource("/api/actions/recent?limit=200", /^proposal\./));
 
 export const labSources = { lab: proxmox, services, nodes, hosts, ended, actions };
 

@@ -4,12 +4,12 @@
 
 import { entryWords, whoWords } from "../audit/words.js";
 import { get, sentence } from "../lib/api.js";
-import { actions, home } from "../lib/data.js";
+import { actions, ended, home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { loading } from "../parts/empties.js";
-import { ended, runsOf } from "./data.js";
+import { runsOf } from "./data.js";
 
 const LINES_SHOWN = 5;
 /** A request has three lines or more, so the newest few are enough. */

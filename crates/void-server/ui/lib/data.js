@@ -156,6 +156,9 @@ export const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
 /** What Proxmox shows. It is asked each time, so only those who need it watch. */
 export const proxmox = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
 
+/** What ended lately, the newest first. */
+export const ended = /** @type {Resource<any>} */ (new Resource("/api/actions/recent?limit=200", /^proposal\./));
+
 /** Who one can talk to. */
 export const agents = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|access)\./));
 

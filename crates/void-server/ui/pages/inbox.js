@@ -4,7 +4,7 @@
 import { bulkReject } from "../inbox/bulk.js";
 import { inboxFilter } from "../inbox/filter.js";
 import { ApiError, get, sentence } from "../lib/api.js";
-import { home, Resource } from "../lib/data.js";
+import { ended, home } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { time } from "../lib/time.js";
@@ -41,7 +41,6 @@ export function inboxPage(route) {
   let next = null;
   /** Whether the server has said what there is. */
   let isRead = false;
-  const ended = new Resource("/api/actions/recent?limit=200", /^proposal\./);
   const source = isDone ? ended : home;
 
   const draw = () => {

@@ -1,7 +1,7 @@
 // @ts-check
 // Agents: with what they think, what they may do, what they may use and have used. Set elsewhere.
 
-import { Resource } from "../lib/data.js";
+import { agents } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { empty } from "../parts/empties.js";
@@ -15,7 +15,6 @@ const number = new Intl.NumberFormat();
 
 /** @returns {import("./pieces.js").Section} */
 export function agentsSection() {
-  const agents = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|access)\./));
   const place = el("div", { class: "stack tight" });
   const list = el("div", { class: "stack tight" });
   const off = showing(agents, place, (/** @type {any} */ value) => {
