@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Nobody guesses a token of this many characters.
-const OWNER_TOKEN_LONG: usize = 32;
+pub const OWNER_TOKEN_LONG: usize = 32;
 
 /// The bounds that an owner may set.
 #[derive(Debug, Clone, Copy)]

@@ -32,5 +32,5 @@ mod witness;
 
 pub use clock::Clock;
 pub use context::Ctx;
-pub use control::{Control, ControlConfig, Limits};
+pub use control::{Control, ControlConfig, Limits, OWNER_TOKEN_LONG};
 pub use void_store::StoreError;

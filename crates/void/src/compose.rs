@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use void_channels::{Channels, LocalConfig, SshConfig};
 use void_control::bridge::BridgeConfig;
-use void_control::{Clock, Control, ControlConfig};
+use void_control::{Clock, Control, ControlConfig, OWNER_TOKEN_LONG};
 use void_domain::catalogue::Catalogue;
 use void_domain::secrets::Secret;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
@@ -194,16 +194,15 @@ fn private_folder(path: &Path) -> Result<(), Problem> {
 /// The owner's token: from the settings, from the file of an earlier start, or made now.
 fn owner_token(settings: &Settings, environment: &Environment) -> Result<Secret, Problem> {
     const TOKEN_BYTES_MIN: usize = 8;
-    const TOKEN_BYTES_WISE: usize = 32;
     if let Some(token) = settings.stored_owner_token(environment)? {
         if token.expose().len() < TOKEN_BYTES_MIN {
             return Err(Problem::config(format!(
                 "the owner's token is shorter than {TOKEN_BYTES_MIN} characters"
             )));
         }
-        if token.expose().len() < TOKEN_BYTES_WISE {
+        if token.expose().len() < OWNER_TOKEN_LONG {
             tracing::warn!(
-                "the owner's token has fewer than {TOKEN_BYTES_WISE} characters: wrong ones are slowed down \
+                "the owner's token has fewer than {OWNER_TOKEN_LONG} characters: wrong ones are slowed down \
                  for everybody at the same address"
             );
         }
