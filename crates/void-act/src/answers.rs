@@ -39,6 +39,12 @@ pub struct Answer {
     pub stopped: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// How many copies ran after a command that was to change their number; absent when nobody could count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<u32>,
+    /// To `void-check`: which entries could not be started now, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cannot: Option<BTreeMap<String, String>>,
     /// What the command said while it ran, where somebody listened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<String>,
@@ -175,17 +181,24 @@ pub(crate) enum Reply {
     Ended {
         ending: Ending,
         replayed: bool,
+        /// Counted by this call; a later one does not know what ran then.
+        running: Option<u32>,
     },
     Listed {
         host: String,
         stopped: bool,
         defs: BTreeMap<String, Option<String>>,
+        cannot: Option<BTreeMap<String, String>>,
     },
 }
 
 impl Reply {
     pub(crate) fn ended(ending: Ending, replayed: bool) -> Self {
-        Self::Ended { ending, replayed }
+        Self::Ended {
+            ending,
+            replayed,
+            running: None,
+        }
     }
 
     pub(crate) fn started(note: Option<String>, replayed: bool) -> Self {
@@ -215,6 +228,8 @@ impl Answer {
             host: None,
             stopped: None,
             version: None,
+            running: None,
+            cannot: None,
             progress: Vec::new(),
         };
         match reply {
@@ -229,7 +244,12 @@ impl Answer {
                 answer.replayed = replayed;
                 answer.stderr = note;
             }
-            Reply::Ended { ending, replayed } => {
+            Reply::Ended {
+                ending,
+                replayed,
+                running,
+            } => {
+                answer.running = running;
                 answer.outcome = if ending.done {
                     Outcome::Done
                 } else {
@@ -244,7 +264,9 @@ impl Answer {
                 host,
                 stopped,
                 defs,
+                cannot,
             } => {
+                answer.cannot = cannot;
                 answer.host = Some(host);
                 answer.stopped = Some(stopped);
                 answer.defs = Some(defs);

@@ -55,7 +55,7 @@ fn about(entry: &Entry) -> Vec<String> {
             "note: {id}: without def every ticket is refused as drift"
         ));
     }
-    if entry.tier == Tier::Safe && entry.cooldown_s.is_none() {
+    if entry.tier == Tier::Safe && entry.cooldown_s.or(entry.bare_cooldown_s).is_none() {
         lines.push(format!(
             "note: {id}: without cooldown_s it runs by ticket only"
         ));

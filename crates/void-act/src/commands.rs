@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::{Deserialize, Serialize};
 
 /// The questions that void-act answers itself.
-pub const RESERVED: [&str; 3] = ["void-list", "void-ticket", "void-settle"];
+pub const RESERVED: [&str; 4] = ["void-list", "void-check", "void-ticket", "void-settle"];
 /// No list and no catalogue may hold an id that begins like this.
 pub const RESERVED_PREFIX: &str = "void-";
 

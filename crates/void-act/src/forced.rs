@@ -16,6 +16,8 @@ use crate::commands::{ActionId, NotACommand, escape, parse_command};
 use crate::journals::Journal;
 use crate::lists::{self, List};
 use crate::options::{self, HELP, Mode, Options};
+use crate::params::ParamValue;
+use crate::rights;
 use crate::runs::{self, Ran};
 use crate::tickets::Ticket;
 use crate::verdicts::{self, Present, Settlement, Stop, Verdict};
@@ -25,11 +27,12 @@ const FINDING_CHARS_MAX: usize = 300;
 
 /// The whole program. `args` come without the program's name; `original_command` is `SSH_ORIGINAL_COMMAND`.
 ///
-/// Meant to be all that a process does: it changes how the process takes signals.
+/// Meant to be all that a process does: it changes how the process takes signals, and that it leaves no core dump.
 pub fn main_with(
     args: impl Iterator<Item = OsString>,
     original_command: Option<OsString>,
 ) -> ExitCode {
+    sys::leave_no_core_dump();
     sys::ignore_hangup();
     let command = original_command.unwrap_or_default();
     match options::parse(args) {
@@ -75,6 +78,8 @@ fn print(text: &str) -> ExitCode {
 
 enum Request {
     List,
+    /// The list, and which of its entries could not be started now.
+    Check,
     LookUp(Ticket),
     Settle(Ticket),
     Run {
@@ -90,9 +95,10 @@ impl Request {
         let ticket = command.ticket.as_deref().map(Ticket::decode).transpose()?;
         match (command.id.as_str(), ticket) {
             ("void-list", None) => Ok(Self::List),
+            ("void-check", None) => Ok(Self::Check),
             ("void-ticket", Some(ticket)) => Ok(Self::LookUp(ticket)),
             ("void-settle", Some(ticket)) => Ok(Self::Settle(ticket)),
-            ("void-list" | "void-ticket" | "void-settle", _) => Err(bad()),
+            ("void-list" | "void-check" | "void-ticket" | "void-settle", _) => Err(bad()),
             (_, ticket) => Ok(Self::Run {
                 id: command.id,
                 ticket,
@@ -104,7 +110,7 @@ impl Request {
         match self {
             Self::LookUp(ticket) | Self::Settle(ticket) => Some(ticket),
             Self::Run { ticket, .. } => ticket.as_ref(),
-            Self::List => None,
+            Self::List | Self::Check => None,
         }
     }
 }
@@ -137,7 +143,8 @@ fn answer(options: &Options, raw: &OsStr) -> Answer {
 
 fn reply(options: &Options, list: &List, request: &Request) -> Result<Reply, Refusal> {
     match request {
-        Request::List => Ok(Reply::Listed {
+        Request::List | Request::Check => Ok(Reply::Listed {
+            cannot: matches!(request, Request::Check).then(|| rights::missing(list)),
             host: list.host.clone(),
             stopped: look_for_stop(&list.stop_file) == Stop::PresentOrUnknown,
             defs: list
@@ -149,16 +156,18 @@ fn reply(options: &Options, list: &List, request: &Request) -> Result<Reply, Ref
         Request::LookUp(ticket) => {
             verdicts::look_up(ticket, Journal::open(&options.state)?.history())
         }
-        Request::Settle(ticket) => settle(&options.state, ticket),
+        Request::Settle(ticket) => settle(options, ticket),
         Request::Run { id, ticket } => run(options, list, id, ticket.as_ref()),
     }
 }
 
-fn settle(state: &Path, ticket: &Ticket) -> Result<Reply, Refusal> {
-    let mut journal = Journal::open(state)?;
+fn settle(options: &Options, ticket: &Ticket) -> Result<Reply, Refusal> {
+    let mut journal = Journal::open(&options.state)?;
     let now = clock::now()?;
     journal.compact(&now)?;
-    match verdicts::judge_settle(ticket, journal.history())? {
+    let ours = journal.history().wall_ms_at_least(&now);
+    let now_ms = options.ticket_time_ms.unwrap_or(ours);
+    match verdicts::judge_settle(ticket, journal.history(), now_ms)? {
         Settlement::Known(reply) => Ok(reply),
         Settlement::Tombstone => {
             journal.settle(ticket, now)?;
@@ -217,7 +226,25 @@ fn run(
         let (said, why) = (ending.stderr.unwrap_or_default(), Refusal::from(fault).text);
         ending.stderr = Some(format!("{said}\nvoid-act: this end is not recorded: {why}"));
     }
-    Ok(Reply::ended(ending, false))
+    let running = if ending.done {
+        count(list, id, ticket)
+    } else {
+        None
+    };
+    Ok(Reply::Ended {
+        ending,
+        replayed: false,
+        running,
+    })
+}
+
+/// How many copies run now. The end is on disk already: whoever dies while counting loses the number only.
+fn count(list: &List, id: &ActionId, ticket: Option<&Ticket>) -> Option<u32> {
+    let spec = list.entry(id)?.count.as_ref()?;
+    match ticket?.params().get(&spec.param)? {
+        ParamValue::Integer(wanted) => runs::count(spec, *wanted),
+        ParamValue::Text(_) => None,
+    }
 }
 
 /// A verdict under the lock that it was made under.

@@ -76,8 +76,29 @@ impl<'de> Visitor<'de> for Walk {
 }
 
 #[cfg(test)]
+#[path = "../../void-testkit/src/json_vectors.rs"]
+mod vectors;
+
+#[cfg(test)]
 mod tests {
+    use super::vectors::{Class, objects};
     use super::*;
+
+    #[test]
+    fn what_is_json_is_read_and_what_is_not_is_refused() {
+        let mut seen = 0;
+        for (class, text) in objects() {
+            let read = object::<serde_json::Value>(&text).is_ok();
+            let shown = String::from_utf8_lossy(text.get(..80).unwrap_or(&text)).into_owned();
+            match class {
+                Class::Valid => assert!(read, "{shown}"),
+                Class::Invalid => assert!(!read, "{shown}"),
+                Class::Open => {}
+            }
+            seen += 1;
+        }
+        assert!(seen > 150, "{seen}");
+    }
 
     #[test]
     fn a_key_may_stand_only_once_per_object() {

@@ -19,6 +19,7 @@ mod lists;
 mod options;
 mod params;
 mod progress;
+mod rights;
 mod runs;
 mod sys;
 mod tickets;
@@ -27,7 +28,9 @@ mod verdicts;
 pub use answers::{Answer, Outcome, Reason, Refusal};
 pub use commands::{ActionId, Command, NotACommand, RESERVED, RESERVED_PREFIX, parse_command};
 pub use forced::main_with;
-pub use lists::{Arg, Entry, LIST_VERSION, List, ParamRef, RecordSpec, RecordedRef, Tier};
+pub use lists::{
+    Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef, RecordSpec, RecordedRef, Tier,
+};
 pub use options::{LIST_PATH, STATE_DIR};
 pub use params::{ParamSpec, ParamValue, Params};
 pub use tickets::Ticket;

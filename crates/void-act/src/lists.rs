@@ -49,6 +49,9 @@ pub struct Entry {
     pub def: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooldown_s: Option<u32>,
+    /// The cooldown of whoever comes without a ticket, where `cooldown_s` says none. Runs by ticket count, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bare_cooldown_s: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_per_hour: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +66,9 @@ pub struct Entry {
     /// What tells, before this runs, what it would be rolled back to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordSpec>,
+    /// What tells, after this has run, how many copies run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<CountSpec>,
     /// Needs the owner's signature, which nothing here can check yet: always refused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
@@ -99,6 +105,39 @@ pub struct RecordSpec {
     pub max_len: usize,
 }
 
+/// A command that only looks. It prints how many copies run, as one number, which should become that of the
+/// parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountSpec {
+    pub argv: Vec<String>,
+    pub param: String,
+}
+
+impl CountSpec {
+    fn finding(&self, params: &BTreeMap<String, ParamSpec>) -> Option<&'static str> {
+        if !matches!(params.get(&self.param), Some(ParamSpec::Integer { .. })) {
+            return Some("param is no declared parameter that is a number");
+        }
+        looking_finding(&self.argv)
+    }
+
+    /// The number of an output, plainly written; `None` when it is anything else.
+    pub(crate) fn read(output: &str) -> Option<u32> {
+        let line = output.trim_end_matches(['\n', '\r']).trim_matches(' ');
+        let plain = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+        plain.then(|| line.parse().ok())?
+    }
+}
+
+/// What is wrong with the argv of a command that only looks.
+fn looking_finding(argv: &[String]) -> Option<&'static str> {
+    let program = argv.first().is_some_and(|path| path.starts_with('/'));
+    let plain = argv.iter().all(|text| !text.contains('\0'));
+    let sound = program && plain && argv.len() <= ARGV_MAX;
+    (!sound).then_some("argv begins with an absolute path and has no NUL and at most 256 elements")
+}
+
 impl RecordSpec {
     fn line(&self) -> ParamSpec {
         ParamSpec::Pattern {
@@ -108,14 +147,7 @@ impl RecordSpec {
     }
 
     fn finding(&self) -> Option<&'static str> {
-        let program = self.argv.first().is_some_and(|path| path.starts_with('/'));
-        let plain = self.argv.iter().all(|text| !text.contains('\0'));
-        if !program || !plain || self.argv.len() > ARGV_MAX {
-            return Some(
-                "argv begins with an absolute path and has no NUL and at most 256 elements",
-            );
-        }
-        self.line().finding()
+        looking_finding(&self.argv).or_else(|| self.line().finding())
     }
 
     /// The line of an output, `None` when there is none; an error when it is not what was promised.
@@ -240,6 +272,10 @@ impl Entry {
                 "cooldown_s is not 1 to 31622400",
             ),
             (
+                within(self.bare_cooldown_s, COOLDOWN_S_MAX),
+                "bare_cooldown_s is not 1 to 31622400",
+            ),
+            (
                 within(self.timeout_s, TIMEOUT_S_MAX),
                 "timeout_s is not 1 to 3600",
             ),
@@ -258,6 +294,12 @@ impl Entry {
                 .as_ref()
                 .and_then(RecordSpec::finding)
                 .map(|text| format!("record: {text}")),
+        );
+        findings.extend(
+            self.count
+                .as_ref()
+                .and_then(|count| count.finding(&self.params))
+                .map(|text| format!("count: {text}")),
         );
         findings
     }

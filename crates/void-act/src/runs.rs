@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::answers::{Ending, Reason, Refusal};
-use crate::lists::{Invocation, RecordSpec};
+use crate::lists::{CountSpec, Invocation, RecordSpec};
 use crate::progress::{Budget, Lines, Listener};
 use crate::sys;
 
@@ -24,6 +24,12 @@ const TERM_GRACE: Duration = Duration::from_secs(5);
 const KILL_GRACE: Duration = Duration::from_secs(3600);
 const DRAIN_MAX: Duration = Duration::from_secs(1);
 const RECORD_TIME: Duration = Duration::from_secs(20);
+/// Copies that are still starting, or falling over, have this long; less than the server waits beyond a run.
+const COUNT_TIME: Duration = Duration::from_secs(8);
+const COUNT_LOOK_TIME: Duration = Duration::from_secs(3);
+const COUNT_APART: Duration = Duration::from_millis(500);
+/// A copy that is just starting may be counted once and fall over.
+const COUNT_SEEN: u32 = 2;
 
 pub(crate) enum Ran {
     Ended(Ending),
@@ -75,6 +81,18 @@ fn spawn(invocation: &Invocation) -> io::Result<Child> {
     command.spawn()
 }
 
+/// Asks sudo what it would allow, and runs nothing of the list. `None` when it did not say.
+pub(crate) fn ask_sudo(argv: Vec<String>, limit: Duration) -> Option<Ending> {
+    let question = Invocation {
+        argv,
+        env: Vec::new(),
+    };
+    match run(&question, limit, &mut |_| {}) {
+        Ran::Ended(ending) => Some(ending),
+        Ran::StillRunning { .. } => None,
+    }
+}
+
 /// Looks what runs now, to have something to return to. Nothing is changed yet, so any doubt is a refusal.
 pub(crate) fn record(spec: &RecordSpec) -> Result<Option<String>, Refusal> {
     let look = Invocation {
@@ -89,6 +107,33 @@ pub(crate) fn record(spec: &RecordSpec) -> Result<Option<String>, Refusal> {
             Reason::RecordFailed,
             "what runs now could not be looked up, so nothing was changed",
         )),
+    }
+}
+
+/// Counts until as many run as wanted, twice in a row, or the time is over; then what was counted last, and `None`
+/// when that was no number.
+pub(crate) fn count(spec: &CountSpec, wanted: i64) -> Option<u32> {
+    let look = Invocation {
+        argv: spec.argv.clone(),
+        env: Vec::new(),
+    };
+    let end = Instant::now() + COUNT_TIME;
+    let mut in_a_row = 0;
+    loop {
+        let counted = match run(&look, COUNT_LOOK_TIME, &mut |_| {}) {
+            Ran::Ended(Ending {
+                done: true, stdout, ..
+            }) => CountSpec::read(&stdout.unwrap_or_default()),
+            Ran::Ended(_) => None,
+            Ran::StillRunning { .. } => return None,
+        };
+        let is_wanted = counted.is_some_and(|counted| i64::from(counted) == wanted);
+        in_a_row = if is_wanted { in_a_row + 1 } else { 0 };
+        if in_a_row >= COUNT_SEEN || Instant::now() + COUNT_APART >= end {
+            // Once is not enough, and there is no time for a second look.
+            return counted.filter(|_| !is_wanted || in_a_row >= COUNT_SEEN);
+        }
+        std::thread::sleep(COUNT_APART);
     }
 }
 

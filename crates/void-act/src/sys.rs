@@ -35,6 +35,20 @@ pub(crate) fn boottime_ms() -> io::Result<u64> {
     u64::try_from(ms).map_err(io::Error::other)
 }
 
+/// No image of this process is written to disk: its memory holds tickets and what commands said. The commands
+/// inherit the limit. What the kernel does not grant is no reason not to answer.
+#[expect(unsafe_code, reason = "the standard library sets no resource limits")]
+pub(crate) fn leave_no_core_dump() {
+    let none = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `none` is a valid rlimit during the call.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+    }
+}
+
 /// A caller that goes away must not take a started command's end with it.
 #[expect(
     unsafe_code,

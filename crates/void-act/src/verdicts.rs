@@ -23,6 +23,9 @@ pub(crate) enum Stop {
     PresentOrUnknown,
 }
 
+/// How far ahead a ticket may end.
+pub(crate) const TICKET_AHEAD_MAX_MS: u64 = 60 * 60 * 1000;
+
 /// What is so at the moment of judging.
 pub(crate) struct Present<'a> {
     pub(crate) now: &'a Moment,
@@ -92,7 +95,11 @@ pub(crate) fn judge(
         );
     }
     check_room(history)?;
-    check_brakes(entry, history, present.now)?;
+    let cooldown_s = match ticket {
+        Some(_) => entry.cooldown_s,
+        None => bare_cooldown_s(entry),
+    };
+    check_brakes(entry, cooldown_s, history, present.now)?;
     let timeout = entry.timeout();
     Ok(Verdict::Start {
         invocation,
@@ -107,9 +114,19 @@ pub(crate) fn look_up(ticket: &Ticket, history: &History) -> Result<Reply, Refus
 
 /// What has to be done so that the answer stays true. TCP may still deliver the original request after the server
 /// gave up on it and asked here; `unseen` would then become a lie. So an unseen ticket is first made unable to start.
-pub(crate) fn judge_settle(ticket: &Ticket, history: &History) -> Result<Settlement, Refusal> {
+///
+/// A ticket that ends too far away gets no tombstone, which would have to be kept as long; it is refused, and a refused
+/// question says nothing about a run.
+pub(crate) fn judge_settle(
+    ticket: &Ticket,
+    history: &History,
+    now_ms: u64,
+) -> Result<Settlement, Refusal> {
     match history.seen(ticket) {
-        Seen::Never => check_room(history).map(|()| Settlement::Tombstone),
+        Seen::Never => {
+            check_end(ticket, now_ms)?;
+            check_room(history).map(|()| Settlement::Tombstone)
+        }
         known @ (Seen::Ran(_) | Seen::Settled | Seen::Mismatch | Seen::Forgotten) => {
             recorded(known).map(Settlement::Known)
         }
@@ -143,9 +160,11 @@ fn check_ticket(
     present: &Present<'_>,
 ) -> Result<(), Refusal> {
     let ours = || history.wall_ms_at_least(present.now);
-    if ticket.expires_ms() <= present.ticket_time_ms.unwrap_or_else(ours) {
+    let now_ms = present.ticket_time_ms.unwrap_or_else(ours);
+    if ticket.expires_ms() <= now_ms {
         return refuse(Reason::Expired, "the ticket has expired");
     }
+    check_end(ticket, now_ms)?;
     if entry.def.as_deref() != Some(ticket.exec_digest()) {
         return refuse(
             Reason::Drift,
@@ -155,8 +174,18 @@ fn check_ticket(
     Ok(())
 }
 
+/// A server's tickets last minutes. One that ends much later comes from a clock that is wrong, here or there:
+/// it would be good for years, and its place in the journal taken for as long.
+fn check_end(ticket: &Ticket, now_ms: u64) -> Result<(), Refusal> {
+    if ticket.expires_ms() <= now_ms.saturating_add(TICKET_AHEAD_MAX_MS) {
+        return Ok(());
+    }
+    let text = "the ticket ends more than an hour from now by this host's clock: compare the clocks of server and host";
+    refuse(Reason::BadTicket, text)
+}
+
 fn check_bare(entry: &Entry) -> Result<(), Refusal> {
-    match (entry.tier, entry.cooldown_s) {
+    match (entry.tier, bare_cooldown_s(entry)) {
         (Tier::Safe, Some(_)) => Ok(()),
         (Tier::Safe, None) => {
             let text = "without a ticket this action needs a cooldown_s in the host's list";
@@ -164,6 +193,11 @@ fn check_bare(entry: &Entry) -> Result<(), Refusal> {
         }
         (Tier::Risky, _) => refuse(Reason::NeedsTicket, "a risky action needs a ticket"),
     }
+}
+
+/// The longer of the two, if the list has both.
+fn bare_cooldown_s(entry: &Entry) -> Option<u32> {
+    entry.cooldown_s.max(entry.bare_cooldown_s)
 }
 
 fn check_room(history: &History) -> Result<(), Refusal> {
@@ -176,9 +210,14 @@ fn check_room(history: &History) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_brakes(entry: &Entry, history: &History, now: &Moment) -> Result<(), Refusal> {
+fn check_brakes(
+    entry: &Entry,
+    cooldown_s: Option<u32>,
+    history: &History,
+    now: &Moment,
+) -> Result<(), Refusal> {
     let starts = || history.starts_ago(&entry.id, now);
-    if let (Some(cooldown_s), Some(ago_ms)) = (entry.cooldown_s, starts().last())
+    if let (Some(cooldown_s), Some(ago_ms)) = (cooldown_s, starts().last())
         && ago_ms < u64::from(cooldown_s) * 1000
     {
         let ago_s = ago_ms / 1000;

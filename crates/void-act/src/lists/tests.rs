@@ -50,6 +50,7 @@ fn entries_at_their_limits() {
         json!({"def": "a".repeat(63)}),
         json!({"def": "A".repeat(64)}),
         json!({"cooldown_s": 0}),
+        json!({"bare_cooldown_s": 0}),
         json!({"cooldown_s": -1}),
         json!({"cooldown_s": 1.5}),
         json!({"max_per_day": -1}),

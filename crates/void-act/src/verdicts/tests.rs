@@ -318,3 +318,29 @@ fn a_rollback_returns_to_what_the_last_deploy_recorded() {
     let pruned = History::parse(&twice.pruned(&later)).unwrap();
     assert!(back(&pruned).is_ok());
 }
+
+#[test]
+fn a_ticket_that_ends_too_far_ahead_is_refused_and_leaves_no_trace() {
+    let (list, empty) = (list(&json!({})), history(&[]));
+    let now = at(T0, "b", UP0);
+    let last = T0 + TICKET_AHEAD_MAX_MS;
+    for (expires_ms, is_good) in [
+        (last, true),
+        (last + 1, false),
+        (T0 + 3_650 * DAY_MS, false),
+        (u64::MAX, false),
+    ] {
+        let expected = if is_good {
+            Ok(())
+        } else {
+            Err(Reason::BadTicket)
+        };
+        let far = ticket(expires_ms);
+        assert_eq!(verdict(Some(&far), &list, &empty, &now), expected);
+        let settled = judge_settle(&far, &empty, T0);
+        assert_eq!(matches!(settled, Ok(Settlement::Tombstone)), is_good);
+        if let Err(refusal) = settled {
+            assert_eq!(refusal.reason, Reason::BadTicket);
+        }
+    }
+}

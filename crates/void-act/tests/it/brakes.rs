@@ -44,6 +44,31 @@ fn cooldown_and_caps_hold_for_tickets_too() {
     assert_eq!(lab.effects(), 5);
 }
 
+/// The default of safe actions is no brake on the owner's runs, and the host cannot tell whose ticket it is.
+#[test]
+fn a_bare_cooldown_holds_back_whoever_has_no_ticket() {
+    let lab = Lab::new(&[]);
+    let entry = |id: &str| json!({"id": id, "argv": [lab.text("effect")], "tier": "safe", "bare_cooldown_s": 60, "def": def()});
+    let mut both = entry("both");
+    both["cooldown_s"] = 3600.into();
+    lab.list(&[entry("first"), entry("second"), both]);
+    lab.call("first").is(Outcome::Done, false);
+    lab.call("first").refused(Reason::CoolingDown);
+    // Tickets are not held back, and what they ran counts for those without.
+    lab.ask("first", &ticket(1)).is(Outcome::Done, false);
+    lab.ask("second", &ticket(2)).is(Outcome::Done, false);
+    lab.ask("second", &ticket(3)).is(Outcome::Done, false);
+    lab.call("second").refused(Reason::CoolingDown);
+    // Of two the longer holds, and the other is everybody's.
+    lab.ask("both", &ticket(4)).is(Outcome::Done, false);
+    lab.ask("both", &ticket(5)).refused(Reason::CoolingDown);
+    lab.call("both").refused(Reason::CoolingDown);
+    assert_eq!(lab.effects(), 5);
+    let risky = json!({"id": "risky", "argv": [lab.text("effect")], "tier": "risky", "bare_cooldown_s": 60, "def": def()});
+    lab.list(&[risky]);
+    lab.call("risky").refused(Reason::NeedsTicket);
+}
+
 #[test]
 fn a_cooldown_ends() {
     let lab = Lab::new(&[]);

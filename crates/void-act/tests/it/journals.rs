@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use void_act::{Outcome, Reason};
 
-use crate::lab::{DAY_MS, Lab, command, now_ms, proposal, run, safe, ticket, ticket_with};
+use crate::lab::{DAY_MS, HOUR_MS, Lab, command, now_ms, proposal, run, safe, ticket, ticket_with};
 
 fn start(run: u64, id: &str, ticket: &Value, wall_ms: u64) -> String {
     let at = json!({"wall_ms": wall_ms, "boot": "an earlier boot", "up_ms": 0});
@@ -222,7 +222,7 @@ fn past_a_mebibyte_old_tickets_are_forgotten_but_never_run() {
         text += &start(n, "effect", &mark(100 + n, old + n), old);
         text += &end(n, &"x".repeat(30_000));
     }
-    let alive = ticket_with(1, &json!({}), now + DAY_MS);
+    let alive = ticket_with(1, &json!({}), now + HOUR_MS);
     lab.write_journal(&text);
     assert!(text.len() > 1 << 20);
     let inode = fs::metadata(lab.path("state/journal")).unwrap().ino();

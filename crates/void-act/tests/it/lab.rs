@@ -212,6 +212,11 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 
 /// Output of a command that must end by itself; one that hangs is killed and fails the test.
 pub(crate) fn run(command: &mut Command) -> Output {
+    run_within(PATIENCE, command)
+}
+
+/// The same for what takes its time: thousands of runs under a trace.
+pub(crate) fn run_within(patience: Duration, command: &mut Command) -> Output {
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -220,7 +225,7 @@ pub(crate) fn run(command: &mut Command) -> Output {
     let pid = child.id().to_string();
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()));
-    if let Ok(output) = receiver.recv_timeout(PATIENCE) {
+    if let Ok(output) = receiver.recv_timeout(patience) {
         return output.unwrap();
     }
     let _ = self::command("/bin/kill").args(["-KILL", &pid]).status();

@@ -8,6 +8,7 @@ mod answers;
 mod arguments;
 #[cfg(test)]
 mod brakes;
+mod counts;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

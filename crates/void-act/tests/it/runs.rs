@@ -400,3 +400,38 @@ fn an_unprivileged_account_runs_with_its_own_state_and_roots_list() {
     called.is(Outcome::Done, false);
     assert_eq!(called.answer.stdout.as_deref(), Some("65534\n"));
 }
+
+/// The program itself, and what it runs.
+#[test]
+fn a_running_one_leaves_no_core_dump() {
+    let lab = Lab::new(&[]);
+    let body = format!(
+        "echo >> {0}/effects; while [ -d {0} -a ! -e {0}/go ]; do sleep 0.02; done; cat /proc/self/limits",
+        lab.text("")
+    );
+    lab.list(&[safe("slow", &[&lab.script("slow", &body)])]);
+    let core = |limits: &str| -> Vec<String> {
+        let line = limits
+            .lines()
+            .find(|line| line.starts_with("Max core file size"));
+        line.unwrap()
+            .split_whitespace()
+            .skip(4)
+            .take(2)
+            .map(str::to_owned)
+            .collect()
+    };
+    // Whoever calls it may allow them.
+    let mut outer = command("/bin/bash");
+    outer
+        .args(["-c", "ulimit -c unlimited; exec \"$@\"", "sh", BINARY])
+        .args(lab.arguments())
+        .env("SSH_ORIGINAL_COMMAND", "slow");
+    let child = outer.stdout(Stdio::piped()).spawn().unwrap();
+    wait_for("the command to run", || lab.effects() == 1);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+    fs::write(lab.path("go"), "").unwrap();
+    let called = Called::from(&child.wait_with_output().unwrap());
+    assert_eq!(core(&limits), ["0", "0"], "{limits}");
+    assert_eq!(core(&called.answer.stdout.unwrap()), ["0", "0"]);
+}

@@ -81,16 +81,35 @@ fn an_unseen_ticket_must_be_in_time_and_for_this_definition() {
         &def(),
         &"f".repeat(64),
         Params::new(),
-        u64::MAX,
+        now_ms() + HOUR_MS,
     )
     .unwrap();
     lab.ask("effect", &other).refused(Reason::Drift);
     lab.ask("nodef", &ticket(4)).refused(Reason::Drift);
     lab.ask("nothing", &ticket(5))
         .refused(Reason::UnknownAction);
-    lab.ask("effect", &ticket_with(6, &json!({"n": 1}), u64::MAX))
-        .refused(Reason::BadParams);
+    lab.ask(
+        "effect",
+        &ticket_with(6, &json!({"n": 1}), now_ms() + HOUR_MS),
+    )
+    .refused(Reason::BadParams);
     assert_eq!((lab.effects(), lab.journal().as_str()), (0, ""));
+}
+
+#[test]
+fn tickets_that_are_good_for_years_run_nothing_and_take_no_room() {
+    let lab = Lab::new(&[]);
+    for (n, expires_ms) in [
+        (1, now_ms() + 2 * HOUR_MS),
+        (2, now_ms() + 3_650 * 24 * HOUR_MS),
+        (3, u64::MAX),
+    ] {
+        let far = ticket_with(n, &json!({}), expires_ms);
+        lab.ask("effect", &far).refused(Reason::BadTicket);
+        lab.ask("void-settle", &far).refused(Reason::BadTicket);
+    }
+    assert_eq!((lab.effects(), lab.journal().as_str()), (0, ""));
+    lab.ask("effect", &ticket(4)).is(Outcome::Done, false);
 }
 
 #[test]

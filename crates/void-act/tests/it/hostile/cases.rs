@@ -1,5 +1,7 @@
 //! The cases, from one seed: every run sends the same bytes.
 
+use std::sync::OnceLock;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
@@ -7,8 +9,9 @@ use serde_json::{Value, json};
 use crate::lab::{def, proposal};
 
 const SEED: u64 = 0x0198_c0de_5eed_0001;
-/// A fixed time far ahead, so that the two processes build the same tickets.
-const EXPIRES_MS: u64 = 4_000_000_000_000;
+/// When good tickets end: within the hour that a host takes, and the same in the two processes that build
+/// the cases.
+static EXPIRES_MS: OnceLock<u64> = OnceLock::new();
 
 #[derive(Clone, Copy)]
 pub(super) enum Expect {
@@ -113,7 +116,8 @@ const FRAGMENTS: [&str; 68] = [
     "\nok",
 ];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases(expires_ms: u64) -> Vec<Case> {
+    EXPIRES_MS.get_or_init(|| expires_ms);
     let mut random = Random(SEED);
     let mut cases = Vec::new();
     let mut add = |sent: Vec<u8>, expect: Expect| {
@@ -301,7 +305,7 @@ fn forged(add: Add<'_>) {
     };
     let p = format!("\"p\":\"{}\"", proposal(4));
     let e = format!("\"e\":\"{}\"", def());
-    let x = format!("\"x\":{EXPIRES_MS}");
+    let x = format!("\"x\":{}", EXPIRES_MS.get().unwrap());
     let deep = format!("\"a\":{}1{}", "{\"a\":".repeat(300), "}".repeat(300));
     let mut texts = vec![
         swap(&p, &format!("{p},{p}")),
@@ -443,7 +447,7 @@ fn good(add: Add<'_>) {
 }
 
 fn content(n: u64) -> Value {
-    json!({"p": proposal(n), "d": "d".repeat(64), "e": def(), "a": {}, "x": EXPIRES_MS, "s": null})
+    json!({"p": proposal(n), "d": "d".repeat(64), "e": def(), "a": {}, "x": EXPIRES_MS.get().unwrap(), "s": null})
 }
 
 fn encode(content: &Value) -> String {
