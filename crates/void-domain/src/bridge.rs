@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use dropped::{Details, Dropped, NoAction};
 pub use moves::Move;
-pub use rendered::{Note, render, render_joined};
+pub use rendered::{Note, Rendered, render, render_joined};
 pub use returned::{Reported, Returned};
 
 use crate::catalogue::{Action, ActionKind, Catalogue, NodeOp};

@@ -1,14 +1,35 @@
 //! What the owner reads before deciding, on every surface: rendered by one pure function from the
 //! stored proposal. The requester's own words are a field of their own and never part of a sentence
-//! of ours (SECURITY R-A10).
+//! of ours (SECURITY R-A10). Every value that the digest binds is in [`Card::bound`], whole (I35): a surface
+//! that cannot show all of it offers no approval.
+
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
-use crate::proposals::{Proposal, ProposedAction};
+use crate::proposals::{Proposal, ProposedAction, Words};
+use crate::text;
 use crate::time::Timestamp;
+
+/// How words of the requester are marked, wherever they are shown.
+pub const WORDS_OF: &str = "words of {name}, not checked";
+
+pub fn words_of(name: &str) -> String {
+    WORDS_OF.replace("{name}", &text::escaped(name))
+}
+
+/// One value that a yes binds, as one line of plain text: whole, and with nothing that deceives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Bound {
+    pub name: String,
+    pub value: String,
+    /// The requester chose it; the rest is the catalogue's.
+    pub is_param: bool,
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Card {
@@ -18,10 +39,16 @@ pub struct Card {
     pub title: String,
     /// What will happen on yes.
     pub consequence: String,
+    /// The same once it is over, to follow *has*, *would have* or *may have*.
+    pub past: String,
+    /// What is looked at afterwards, as a sentence; also that nothing is.
+    pub checked_by: String,
     pub action_id: String,
     pub target: String,
     pub params: Value,
     pub digest: Digest,
+    /// Everything that the digest binds, by name; what the requester chose comes first.
+    pub bound: Vec<Bound>,
     pub asked_by: String,
     pub asked_at: Timestamp,
     pub expires_at: Timestamp,
@@ -29,6 +56,10 @@ pub struct Card {
     pub words: Option<String>,
     /// What would change, in the requester's words too.
     pub diff: Option<String>,
+    /// What it said when it asked for the same again, and how often it said more than is kept.
+    pub joined: Vec<Words>,
+    pub left_out: u64,
+    pub revision: u64,
     /// Foreign content that the requester had read.
     pub read_before: Vec<String>,
     pub inverse: Option<String>,
@@ -42,15 +73,21 @@ impl Card {
             tier: tier_words(wish.tier, wish.risk),
             title: wish.label.clone(),
             consequence: consequence(wish),
+            past: past(&consequence(wish)),
+            checked_by: checked_by(&wish.definition),
             action_id: wish.action_id.to_string(),
             target: wish.target.clone(),
             params: wish.params.clone(),
             digest: wish.digest,
+            bound: bound(wish),
             asked_by: proposal.requested_by.name.clone(),
             asked_at: proposal.created_at,
             expires_at: proposal.expires_at,
             words: proposal.reason.clone(),
             diff: proposal.diff.clone(),
+            joined: proposal.joined.words.clone(),
+            left_out: proposal.joined.left_out,
+            revision: proposal.revision,
             read_before: proposal.taint.sources().to_vec(),
             inverse: written(wish, "inverse").map(str::to_owned),
         }
@@ -69,22 +106,117 @@ fn written<'a>(wish: &'a ProposedAction, name: &str) -> Option<&'a str> {
     wish.definition.get("action")?.get(name)?.as_str()
 }
 
-/// One sentence about the effect, from the definition alone.
+/// Everything that the digest binds. The definition is walked through to its last value, so that nothing that
+/// is ever added to it can be missing here.
+fn bound(wish: &ProposedAction) -> Vec<Bound> {
+    let mut all: Vec<Bound> = params(wish)
+        .map(|(name, value)| Bound {
+            name,
+            value,
+            is_param: true,
+        })
+        .collect();
+    let mut add = |name: &str, value: String| {
+        let is_said = |known: &Bound| !known.is_param && known.name == name;
+        let name = match all.iter().find(|known| is_said(known)) {
+            Some(known) if known.value == value => return,
+            // Raised, by the lock-out guard or by a dropped file.
+            Some(_) => format!("{name} in the catalogue"),
+            None => name.to_owned(),
+        };
+        if !all.iter().any(|known| is_said_as(known, &name, &value)) {
+            all.push(Bound {
+                name,
+                value,
+                is_param: false,
+            });
+        }
+    };
+    add("action", text::escaped(wish.action_id.as_str()));
+    add("target", text::escaped(&wish.target));
+    add("tier", wish.tier.as_str().to_owned());
+    add("risk", wish.risk.as_str().to_owned());
+    let mut leaves = Vec::new();
+    walk("", &wish.definition, &mut leaves);
+    for (path, value) in leaves {
+        let name = path.strip_prefix("action.").unwrap_or(&path);
+        match name {
+            "id" => add("action", value),
+            "label" if value == text::escaped(&wish.label) => {}
+            _ => add(name, value),
+        }
+    }
+    add("digest", wish.digest.to_string());
+    all
+}
+
+fn is_said_as(known: &Bound, name: &str, value: &str) -> bool {
+    !known.is_param && known.name == name && known.value == value
+}
+
+/// The values of a definition with their places, in its order. What is null says nothing.
+fn walk(path: &str, value: &Value, leaves: &mut Vec<(String, String)>) {
+    match value {
+        Value::Null => {}
+        Value::Object(members) => {
+            for (name, value) in members {
+                let name = text::escaped(name);
+                let path = if path.is_empty() {
+                    name
+                } else {
+                    format!("{path}.{name}")
+                };
+                walk(&path, value, leaves);
+            }
+        }
+        _ => leaves.push((path.to_owned(), shown(value))),
+    }
+}
+
+fn params(wish: &ProposedAction) -> impl Iterator<Item = (String, String)> {
+    let params = wish.params.as_object().into_iter().flatten();
+    params.map(|(name, value)| (text::escaped(name), shown(value)))
+}
+
+/// A text as it is, anything else as JSON; nothing in it deceives.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text::escaped(text),
+        other => text::escaped(&other.to_string()),
+    }
+}
+
+/// What could be read as more words of the sentence is put into quotes: everything but a plain word. Spaces have many
+/// shapes, and letters of other alphabets look like ours.
+fn quoted(value: String) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+%=~".contains(c);
+    let is_one_word = !value.is_empty() && value.chars().all(is_plain);
+    if is_one_word {
+        value
+    } else {
+        Value::from(value).to_string()
+    }
+}
+
+/// `" with image web:2 and replicas 3"`, or nothing.
+fn with_params(wish: &ProposedAction) -> String {
+    let all: Vec<String> = params(wish)
+        .map(|(name, value)| format!("{name} {}", quoted(value)))
+        .collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(" with {}", all.join(" and "))
+}
+
+/// One sentence about the effect, from the definition and the parameters alone: what is chosen is said.
 fn consequence(wish: &ProposedAction) -> String {
     let word = |name| written(wish, name).unwrap_or("?");
-    let guest = || {
-        let vmid = wish
-            .definition
-            .pointer("/action/vmid")
-            .and_then(Value::as_u64)
-            .unwrap_or(0);
-        let kind = written(wish, "guest").or_else(|| written(wish, "kindPath"));
-        let kind = if kind == Some("qemu") { "VM" } else { "CT" };
-        format!("{kind} {vmid} on {}", word("node"))
-    };
+    let with = with_params(wish);
+    let guest = || format!("{} on {}{with}", guest_name(&wish.definition), word("node"));
     match (word("kind"), word("op")) {
         ("service_restart", _) => format!(
-            "restarts {} on {}; it is away for a moment",
+            "restarts {} on {}{with}; it is away for a moment",
             word("service"),
             word("host")
         ),
@@ -98,22 +230,73 @@ fn consequence(wish: &ProposedAction) -> String {
         ("guest_power", "reboot") => {
             format!("reboots {}; it is away until it is up again", guest())
         }
-        ("deploy_service", _) => format!("deploys {} on {}", word("service"), word("node")),
+        ("deploy_service", _) => {
+            format!("deploys {}{with} on {}", word("service"), word("node"))
+        }
         ("restart_service", _) => format!(
-            "restarts {} on {}; it is away for a moment",
+            "restarts {} on {}{with}; it is away for a moment",
             word("service"),
             word("node")
         ),
         ("rollback", _) => format!(
-            "rolls {} on {} back to what ran before the last deploy",
+            "rolls {} on {} back to what ran before the last deploy{with}",
             word("service"),
             word("node")
         ),
         ("scale", _) => format!(
-            "changes how many copies of {} run on {}",
+            "changes how many copies of {} run on {}{with}",
             word("service"),
             word("node")
         ),
-        (kind, _) => format!("runs an action of kind {kind} on {}", wish.target),
+        (kind, _) => format!("runs an action of kind {kind} on {}{with}", wish.target),
     }
+}
+
+/// A consequence as something that is over: its verb as a participle, and nothing about what is to come.
+fn past(consequence: &str) -> String {
+    let (now, _) = consequence.split_once("; ").unwrap_or((consequence, ""));
+    let (verb, rest) = now.split_once(' ').unwrap_or((now, ""));
+    let verb = match verb {
+        "restarts" => "restarted",
+        "starts" => "started",
+        "pulls" => "pulled",
+        "shuts" => "shut",
+        "reboots" => "rebooted",
+        "deploys" => "deployed",
+        "rolls" => "rolled",
+        "changes" => "changed",
+        "runs" => "run",
+        other => other,
+    };
+    format!("{verb} {rest}")
+}
+
+/// What shows afterwards that it worked, from the definition alone. Without any sign a run ends *not
+/// confirmed*, and whoever says yes knows it before.
+pub fn checked_by(definition: &Value) -> String {
+    let word = |name: &str| definition.pointer(name).and_then(Value::as_str);
+    let is_stopped = matches!(word("/action/op"), Some("stop" | "shutdown"));
+    let service = word("/action/verify/service").or_else(|| word("/action/verify"));
+    match (service, word("/action/kind")) {
+        (Some(service), _) => format!(
+            "Void looks afterwards whether {} is {}.",
+            text::escaped(service),
+            if is_stopped { "down" } else { "up" }
+        ),
+        (None, Some("guest_power")) => format!(
+            "Proxmox is asked afterwards whether {} {}.",
+            guest_name(definition),
+            if is_stopped { "is stopped" } else { "runs" }
+        ),
+        (None, _) => "Nothing looks afterwards; it will end as “not confirmed”.".to_owned(),
+    }
+}
+
+/// `CT 107` or `VM 107`.
+fn guest_name(definition: &Value) -> String {
+    let vmid = definition.pointer("/action/vmid").and_then(Value::as_u64);
+    let word = |name: &str| definition.pointer(name).and_then(Value::as_str);
+    let kind = word("/action/guest").or_else(|| word("/action/kindPath"));
+    let kind = if kind == Some("qemu") { "VM" } else { "CT" };
+    format!("{kind} {}", vmid.unwrap_or(0))
 }

@@ -5,8 +5,11 @@
 //! owner approves, `exec_digest` over what the host can check.
 
 mod lockout;
+mod machines;
 mod params;
 mod read;
+#[cfg(test)]
+mod spellings;
 #[cfg(test)]
 mod tests;
 
@@ -69,6 +72,17 @@ impl Catalogue {
     /// The digest of the file's meaning: white space and member order do not change it.
     pub fn digest(&self) -> Digest {
         self.digest
+    }
+
+    /// Every way in which a row may name what this action works on: as it is compared today, and as the
+    /// actions of the same target spell it, which is how rows of older versions do.
+    pub fn target_spellings(&self, action: &Action) -> Vec<String> {
+        let same = self.actions().filter(|other| other.target == action.target);
+        let mut spellings: Vec<String> = same.map(|other| other.kind.target()).collect();
+        spellings.push(action.target.clone());
+        spellings.sort();
+        spellings.dedup();
+        spellings
     }
 
     pub fn warnings(&self) -> &[Problem] {
@@ -163,6 +177,11 @@ impl PowerOp {
             Self::Reboot => "reboot",
         }
     }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        let all = [Self::Start, Self::Stop, Self::Shutdown, Self::Reboot];
+        all.into_iter().find(|op| op.as_str() == text)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,7 +242,7 @@ impl ActionKind {
         }
     }
 
-    /// What at most one proposal may work on at a time.
+    /// What it works on, as it is written.
     pub fn target(&self) -> String {
         match self {
             Self::ServiceRestart { host, service } => format!("host:{host}/{service}"),
@@ -241,6 +260,31 @@ impl ActionKind {
                 json!({"node": node, "vmid": vmid, "guest": guest.as_str()})
             }
             Self::OnNode { node, service, .. } => json!({"node": node, "service": service}),
+        }
+    }
+
+    /// What it does, in the word that a person would use.
+    pub const fn operation(&self) -> &'static str {
+        match self {
+            Self::ServiceRestart { .. } => "restart",
+            Self::GuestPower { op, .. } => op.as_str(),
+            Self::OnNode { op, .. } => match op {
+                NodeOp::DeployService => "deploy",
+                NodeOp::RestartService => "restart",
+                NodeOp::Rollback => "rollback",
+                NodeOp::Scale => "scale",
+            },
+        }
+    }
+
+    /// The guest that it works on, as Proxmox calls it: `CT 107`, `VM 200`.
+    pub fn guest(&self) -> Option<String> {
+        match self {
+            Self::GuestPower { guest, vmid, .. } => Some(match guest {
+                Guest::Lxc => format!("CT {vmid}"),
+                Guest::Qemu => format!("VM {vmid}"),
+            }),
+            Self::ServiceRestart { .. } | Self::OnNode { .. } => None,
         }
     }
 
@@ -310,6 +354,8 @@ pub struct Action {
     pub id: ActionId,
     pub label: String,
     pub kind: ActionKind,
+    /// What at most one proposal may work on at a time: the same for all names of the same thing.
+    pub target: String,
     /// As the file says, unless the lock-out guard raised it.
     pub tier: Tier,
     pub risk: Risk,
@@ -319,6 +365,7 @@ pub struct Action {
     /// The service whose check tells whether it worked.
     pub verify: Option<String>,
     pub inverse: Option<ActionId>,
+    /// As the file says; 0 lifts the default of safe actions. [`crate::policy::cooldown`] says whom it binds.
     pub cooldown: Option<Duration>,
     pub max_per_hour: Option<u32>,
     pub timeout: Duration,
@@ -343,6 +390,26 @@ impl Action {
         }
     }
 
+    /// The parameter of a `scale` that says how many copies shall run: the number called `replicas`, or the
+    /// only number there is.
+    pub fn replicas_param(&self) -> Option<&str> {
+        let ActionKind::OnNode {
+            op: NodeOp::Scale, ..
+        } = self.kind
+        else {
+            return None;
+        };
+        let numbers = || {
+            let all = self.params.iter();
+            all.filter(|(_, spec)| matches!(spec, ParamSpec::Integer { .. }))
+                .map(|(name, _)| name)
+        };
+        let (mut named, mut any) = (numbers().filter(|name| *name == "replicas"), numbers());
+        named
+            .next()
+            .or_else(|| any.next().filter(|_| any.next().is_none()))
+    }
+
     /// All that the owner approves, but for the parameters: the action as written, the machine it
     /// resolves to, and tier and risk as they are in force.
     pub fn definition(&self) -> &Value {
@@ -364,6 +431,11 @@ impl Action {
     pub fn exec_digest(&self) -> Digest {
         self.exec_digest
     }
+}
+
+/// [`Action::digest`] of a stored definition.
+pub fn definition_digest(definition: &Value) -> Result<Digest, NotCanonical> {
+    approved_digest(definition, &Params::default().to_value())
 }
 
 fn approved_digest(definition: &Value, params: &Value) -> Result<Digest, NotCanonical> {

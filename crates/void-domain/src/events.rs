@@ -9,6 +9,8 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
     ProposalCreated,
+    /// The same was asked for again, with something new to read.
+    ProposalJoined,
     ProposalApproved,
     ProposalStarted,
     ProposalExecuted,
@@ -33,8 +35,9 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::ProposalCreated,
+        Self::ProposalJoined,
         Self::ProposalApproved,
         Self::ProposalStarted,
         Self::ProposalExecuted,
@@ -58,6 +61,7 @@ impl EventKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ProposalCreated => "proposal.created",
+            Self::ProposalJoined => "proposal.joined",
             Self::ProposalApproved => "proposal.approved",
             Self::ProposalStarted => "proposal.started",
             Self::ProposalExecuted => "proposal.executed",

@@ -1,8 +1,14 @@
-//! The stop switch. Anyone may pull it; only the owner lets go.
+//! The stop switch. Anyone who may act pulls it; only the owner lets go.
+//!
+//! Who has not just proved to be the owner makes a freeze that holds neither shorter nor another one:
+//! a freeze for one second would otherwise be a thaw.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use crate::actors::{Actor, ActorKind, Surface};
+use crate::policy;
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,43 +36,187 @@ impl Freeze {
     }
 }
 
+impl Frozen {
+    fn ends_later_than(&self, other: &Self) -> bool {
+        match (self.until, other.until) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(mine), Some(others)) => mine > others,
+        }
+    }
+
+    /// The reason as far as agents may read it. What another agent wrote is foreign text: whoever reads
+    /// it would have to be marked as tainted, and a freeze reaches everybody.
+    pub fn reason_for(&self, reader: &Actor) -> Option<&str> {
+        let is_foreign = match reader.kind() {
+            ActorKind::Owner | ActorKind::Viewer | ActorKind::System => false,
+            ActorKind::Agent | ActorKind::Node => {
+                !self.is_by_owner_or_system() && self.by != reader.to_string()
+            }
+        };
+        self.reason.as_deref().filter(|_| !is_foreign)
+    }
+
+    /// By whom, why and until when, as far as the reader may know it.
+    pub fn told_to(&self, reader: &Actor) -> String {
+        let mut told = format!("by {}", self.by);
+        if let Some(reason) = self.reason_for(reader) {
+            told.push_str(&format!(", \"{reason}\""));
+        }
+        if let Some(until) = self.until {
+            told.push_str(&format!(", until {until}"));
+        }
+        told
+    }
+
+    /// The reason as far as everybody may hear it.
+    pub fn reason_for_everyone(&self) -> Option<&str> {
+        self.reason
+            .as_deref()
+            .filter(|_| self.is_by_owner_or_system())
+    }
+
+    /// From the form in which actors stand in the record.
+    fn is_by_owner_or_system(&self) -> bool {
+        let kind = self.by.split('-').next();
+        kind.and_then(ActorKind::parse)
+            .is_some_and(|kind| matches!(kind, ActorKind::Owner | ActorKind::System))
+    }
+}
+
+/// What somebody who freezes may do to a freeze that holds already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Authority {
+    /// The owner, just proved: may end it, so may also shorten or replace it.
+    Replace,
+    /// The owner on a surface that proves nothing now: a session of yesterday, a phone.
+    Lengthen,
+    /// Agents: it stays as it is.
+    Keep,
+}
+
+impl Authority {
+    pub fn of(actor: &Actor, authenticated_ago: Option<Duration>) -> Self {
+        match actor {
+            Actor::Owner { surface } => match surface {
+                // A bearer token is the proof.
+                Surface::Api | Surface::Cli => Self::Replace,
+                Surface::Web if policy::is_fresh(authenticated_ago) => Self::Replace,
+                Surface::Web | Surface::File | Surface::Telegram { .. } | Surface::Ntfy { .. } => {
+                    Self::Lengthen
+                }
+            },
+            Actor::Agent { .. } | Actor::Viewer { .. } | Actor::Node { .. } | Actor::System => {
+                Self::Keep
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FreezeVerdict {
+    Set(Frozen),
+    /// The one that held, with a later end.
+    Lengthened(Frozen),
+    /// The one that held.
+    Stays(Frozen),
+    /// It would end sooner: only who has just proved to be the owner does that.
+    ProofNeeded,
+}
+
+/// Judges a wish to freeze. Whatever the verdict, things are frozen afterwards, and if something held
+/// before, at least as long; only [`Authority::Replace`] is free.
+pub fn judge(
+    current: &Freeze,
+    wanted: Frozen,
+    authority: Authority,
+    now: Timestamp,
+) -> FreezeVerdict {
+    let held = match current {
+        Freeze::Frozen(held) if current.holds_at(now) => held,
+        Freeze::Frozen(_) | Freeze::Thawed => return FreezeVerdict::Set(wanted),
+    };
+    match authority {
+        Authority::Replace => FreezeVerdict::Set(wanted),
+        Authority::Keep => FreezeVerdict::Stays(held.clone()),
+        Authority::Lengthen if wanted.ends_later_than(held) => FreezeVerdict::Lengthened(Frozen {
+            until: wanted.until,
+            ..held.clone()
+        }),
+        Authority::Lengthen if held.ends_later_than(&wanted) => FreezeVerdict::ProofNeeded,
+        Authority::Lengthen => FreezeVerdict::Stays(held.clone()),
+    }
+}
+
 /// The freeze as permits see it: looked at once more right before the first byte goes out, so that
 /// nothing starts after the switch, however long a connection took.
+///
+/// Every pull has a number of its own. A brake that was pinned before a claim stays on for that claim
+/// after any later pull, also when it was released in between; and whoever releases it because of what
+/// they read does not release a pull that came after they read.
 #[derive(Debug, Clone, Default)]
-pub struct Brake(Arc<AtomicBool>);
+pub struct Brake {
+    /// Twice the number of pulls, and one more while it is pulled.
+    state: Arc<AtomicU64>,
+    pinned: Option<Generation>,
+}
+
+/// How often a brake was pulled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Generation(u64);
+
+const PULLED: u64 = 1;
 
 impl Brake {
     pub fn pull(&self) {
-        self.0.store(true, Ordering::SeqCst);
+        let next = |state: u64| Some(((state >> 1).wrapping_add(1) << 1) | PULLED);
+        let _ = self
+            .state
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
+    }
+
+    /// Pulls it unless it is pulled already.
+    pub fn hold(&self) {
+        if self.state.load(Ordering::SeqCst) & PULLED == 0 {
+            self.pull();
+        }
     }
 
     pub fn release(&self) {
-        self.0.store(false, Ordering::SeqCst);
+        self.state.fetch_and(!PULLED, Ordering::SeqCst);
     }
 
+    /// Releases it unless somebody has pulled it since. Whether it is released now.
+    pub fn release_if(&self, generation: Generation) -> bool {
+        let (pulled, released) = ((generation.0 << 1) | PULLED, generation.0 << 1);
+        match self
+            .state
+            .compare_exchange(pulled, released, Ordering::SeqCst, Ordering::SeqCst)
+        {
+            Ok(_) => true,
+            Err(found) => found == released,
+        }
+    }
+
+    pub fn generation(&self) -> Generation {
+        Generation(self.state.load(Ordering::SeqCst) >> 1)
+    }
+
+    /// The same brake for a claim that begins now.
+    pub fn pinned(&self) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            pinned: Some(self.generation()),
+        }
+    }
+
+    /// Whether it is pulled, or was since it was pinned.
     pub fn is_pulled(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        let state = self.state.load(Ordering::SeqCst);
+        let is_later = self.pinned.is_some_and(|pinned| pinned.0 != state >> 1);
+        state & PULLED != 0 || is_later
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_freeze_holds_until_its_end() {
-        let frozen = |until| {
-            Freeze::Frozen(Frozen {
-                by: "owner-cli".into(),
-                at: Timestamp::from_ms(10),
-                reason: None,
-                until,
-            })
-        };
-        let now = Timestamp::from_ms(100);
-        assert!(!Freeze::Thawed.holds_at(now));
-        assert!(frozen(None).holds_at(now));
-        assert!(frozen(Some(Timestamp::from_ms(101))).holds_at(now));
-        assert!(!frozen(Some(now)).holds_at(now));
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::ids::is_slug;
+use crate::instances::InstanceName;
 
 /// A host's name in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -38,13 +39,21 @@ impl fmt::Display for HostName {
 pub struct Host {
     pub name: HostName,
     pub reach: Reach,
+    /// Whose machine it is, where it is reached as `local` and the catalogue says so.
+    pub instance: Option<InstanceName>,
 }
 
 impl Host {
     /// The form that is part of a definition, and so of what the owner approves.
     pub fn to_definition(&self) -> Value {
         match &self.reach {
-            Reach::Local => json!({"name": self.name, "address": HostName::LOCAL}),
+            Reach::Local => {
+                let mut local = json!({"name": self.name, "address": HostName::LOCAL});
+                if let (Value::Object(local), Some(instance)) = (&mut local, &self.instance) {
+                    local.insert("instance".to_owned(), json!(instance));
+                }
+                local
+            }
             Reach::Ssh(ssh) => json!({
                 "name": self.name,
                 "address": ssh.address,
@@ -64,6 +73,10 @@ impl Host {
             return Some(Self {
                 name,
                 reach: Reach::Local,
+                instance: match value.get("instance") {
+                    None => None,
+                    Some(named) => Some(InstanceName::parse(named.as_str()?)?),
+                },
             });
         }
         let ssh = SshAddress {
@@ -83,6 +96,7 @@ impl Host {
         Some(Self {
             name,
             reach: Reach::Ssh(ssh),
+            instance: None,
         })
     }
 }
@@ -122,10 +136,19 @@ pub fn is_address(text: &str) -> bool {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b == b'-')
     };
-    // All digits and dots would be an address that did not parse, such as 192.168.1.300.
+    // What resolvers read as a number is no name: 192.168.1.300, 0x7f.1, 017700000001. Its last part decides.
+    let is_number = |label: &str| {
+        let hex = label
+            .strip_prefix("0x")
+            .or_else(|| label.strip_prefix("0X"));
+        match hex {
+            Some(digits) => digits.bytes().all(|b| b.is_ascii_hexdigit()),
+            None => label.bytes().all(|b| b.is_ascii_digit()),
+        }
+    };
     text.len() <= 253
         && text.split('.').all(label)
-        && !text.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        && !text.rsplit('.').next().is_some_and(is_number)
 }
 
 /// A Unix account name.
@@ -175,6 +198,8 @@ mod tests {
             "nas.lan",
             "a-b.example.org",
             "8nas",
+            "0xnas",
+            "10.nas",
         ] {
             assert!(is_address(good), "{good}");
         }
@@ -193,6 +218,12 @@ mod tests {
             "a.",
             "192.168.1.300",
             "1.2.3",
+            "0x7f000001",
+            "0X7F.1",
+            "0x7f.0.0.1",
+            "nas.0x1",
+            "nas.1",
+            "0x",
             "user@host",
             "fe80::1%eth0",
             "nas\n",
@@ -213,13 +244,21 @@ mod tests {
             user: "voidact".into(),
             host_key: None,
         };
-        for reach in [Reach::Local, Reach::Ssh(ssh)] {
+        let alpha = InstanceName::parse("alpha");
+        for (reach, instance) in [
+            (Reach::Local, None),
+            (Reach::Local, alpha),
+            (Reach::Ssh(ssh), None),
+        ] {
             let host = Host {
                 name: name.clone(),
                 reach,
+                instance,
             };
             assert_eq!(Host::from_definition(&host.to_definition()), Some(host));
         }
+        let tampered = json!({"name": "nas", "address": "local", "instance": "-x"});
+        assert_eq!(Host::from_definition(&tampered), None);
         let tampered = json!({"name": "nas", "address": "-oProxyCommand=x", "port": 22, "user": "voidact", "host_key": null});
         assert_eq!(Host::from_definition(&tampered), None);
     }

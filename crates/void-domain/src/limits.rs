@@ -6,6 +6,11 @@ pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
 pub const CATALOGUE_BYTES_MAX: usize = 1024 * 1024;
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
 pub const DIFF_BYTES_MAX: usize = 16 * 1024;
+/// How many further words of later requests for the same are kept with it, and how long they are together.
+pub const JOINED_WORDS_MAX: usize = 8;
+pub const JOINED_BYTES_MAX: usize = 32 * 1024;
+/// How many sources of foreign content are named one by one when requests join.
+pub const TAINT_SOURCES_MAX: usize = 32;
 pub const LABEL_CHARS_MAX: usize = 200;
 pub const CHANNEL_OUTPUT_BYTES_MAX: usize = 64 * 1024;
 pub const OPEN_PROPOSALS_MAX: u64 = 1_000;
@@ -13,6 +18,11 @@ pub const OPEN_PROPOSALS_PER_AGENT_MAX: u64 = 50;
 /// What a chat may approve in a day, if the settings do not say otherwise: a stolen account is noticed
 /// before it can do more.
 pub const TELEGRAM_APPROVALS_PER_DAY: u32 = 30;
+/// How long an agent waits between two runs of a safe action that does not say it.
+pub const SAFE_COOLDOWN: Duration = Duration::from_secs(60);
+/// How many safe actions one agent may start in an hour, all of them together.
+pub const SAFE_RUNS_PER_AGENT_HOUR: u32 = 60;
+pub const SAFE_RUNS_PER_AGENT_HOUR_MAX: u32 = 3_600;
 pub const PAGE_ROWS_DEFAULT: u32 = 100;
 pub const PAGE_ROWS_MAX: u32 = 500;
 

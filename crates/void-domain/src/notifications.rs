@@ -14,7 +14,7 @@ use crate::proposals::{Proposal, State, Status};
 use crate::time::Timestamp;
 
 pub use jiff::tz::TimeZone as Zone;
-pub use quiet::{InvalidQuietHours, QuietHours};
+pub use quiet::{InvalidQuietHours, QuietHours, moment};
 
 /// Somewhere a message can be delivered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -246,6 +246,8 @@ pub struct Key {
     pub target: Target,
     /// What it is about, and the digest of what was shown then; `None` for a test.
     pub about: Option<(ProposalId, Digest)>,
+    /// The revision of what was shown with it; a later one needs another look.
+    pub revision: u64,
     pub meaning: Meaning,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
@@ -266,7 +268,11 @@ pub const fn news(proposal: &Proposal) -> Option<News> {
     match &proposal.state {
         State::Pending => Some(News::Ask),
         State::Failed { .. } | State::Unknown { .. } => Some(News::Trouble),
-        State::Expired { lapsed: None, .. } => Some(News::Trouble),
+        State::Expired { lapsed: None, .. }
+        | State::Cancelled {
+            why: crate::proposals::Cancellation::NotOnRecord,
+            ..
+        } => Some(News::Trouble),
         State::Executed {
             verification: Some(seen),
             ..
@@ -306,6 +312,25 @@ pub fn not_before(quiet: Option<&QuietHours>, risk: Risk, now: Timestamp) -> Tim
             quiet.end_of(now).unwrap_or(now)
         }
         Some(_) | None => now,
+    }
+}
+
+/// A database that was found at an older entry of the record than the one that was noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RolledBack {
+    pub noted_seq: u64,
+    pub found_seq: u64,
+    pub at: Timestamp,
+}
+
+/// Instances on one database each notice a rollback for themselves within this time.
+const NOTICED_WITHIN: Duration = Duration::from_secs(60);
+
+impl RolledBack {
+    /// Whether this is what the owner was told of already, noticed by another instance.
+    pub fn is_same_as(&self, told: &Self) -> bool {
+        let is_within = self.noted_seq <= told.noted_seq && self.found_seq >= told.found_seq;
+        is_within && self.at.since(told.at).max(told.at.since(self.at)) <= NOTICED_WITHIN
     }
 }
 

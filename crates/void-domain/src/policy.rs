@@ -26,6 +26,7 @@ pub struct Wish<'a> {
     pub risk: Risk,
     pub taint: &'a Taint,
     pub brakes: Brakes,
+    pub budget: Budget,
 }
 
 /// What holds an action back at this moment, whoever asks.
@@ -46,6 +47,24 @@ pub enum Cooldown {
 pub enum Cap {
     Free,
     Reached { per_hour: u32 },
+}
+
+/// How many safe runs the requester has left in this hour. The owner's are not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budget {
+    Left,
+    Spent { per_hour: u32 },
+}
+
+/// How long whoever asks has to wait between two runs of an action. What is written binds everybody; where
+/// nothing is, a safe action has a default for all but the owner, which a written 0 lifts.
+pub fn cooldown(written: Option<Duration>, tier: Tier, actor: ActorKind) -> Option<Duration> {
+    match (written, tier, actor) {
+        (Some(Duration::ZERO), ..) => None,
+        (Some(written), ..) => Some(written),
+        (None, Tier::Safe, ActorKind::Owner) | (None, Tier::Risky, _) => None,
+        (None, Tier::Safe, _) => Some(limits::SAFE_COOLDOWN),
+    }
 }
 
 /// How many approvals a surface has left, where they are counted.
@@ -98,6 +117,10 @@ pub enum Refusal {
     CapReached {
         per_hour: u32,
     },
+    /// The requester has started as many safe actions in an hour as an agent may.
+    BudgetSpent {
+        per_hour: u32,
+    },
     /// The surface has approved as much in a day as the owner lets it.
     AllowanceSpent {
         per_day: u32,
@@ -108,6 +131,10 @@ pub enum Refusal {
     TooManyOpen {
         limit: u64,
     },
+    /// Several instances share the database, and the catalogue does not say whose machine `local` is.
+    AmbiguousHost,
+    /// It runs on the machine of an instance that is not there.
+    InstanceAway,
 }
 
 impl Refusal {
@@ -117,9 +144,13 @@ impl Refusal {
             Self::WrongActor | Self::NoCapability | Self::NotNamed => "forbidden",
             Self::Frozen => "frozen",
             Self::CoolingDown { .. } => "cooling_down",
-            Self::CapReached { .. } | Self::AllowanceSpent { .. } => "cap_reached",
+            Self::CapReached { .. } | Self::BudgetSpent { .. } | Self::AllowanceSpent { .. } => {
+                "cap_reached"
+            }
             Self::Busy => "busy",
             Self::TooManyOpen { .. } => "rate_limited",
+            Self::AmbiguousHost => "ambiguous_host",
+            Self::InstanceAway => "instance_away",
         }
     }
 
@@ -129,13 +160,16 @@ impl Refusal {
             Self::NoCapability => "this token does not have the capability act".to_owned(),
             Self::NotNamed => "the catalogue lets only other agents propose this action".to_owned(),
             Self::Frozen => {
-                "everything is frozen; nothing runs until the owner thaws it".to_owned()
+                "everything is frozen; nothing new starts until the owner thaws it".to_owned()
             }
             Self::CoolingDown { until } => {
                 format!("this action ran a moment ago; it may run again at {until}")
             }
             Self::CapReached { per_hour } => {
                 format!("this action has run {per_hour} times in the last hour, which is its limit")
+            }
+            Self::BudgetSpent { per_hour } => {
+                format!("this agent has started {per_hour} safe actions in the last hour, which is its limit; wait, or let the owner run it")
             }
             Self::AllowanceSpent { per_day } => {
                 format!("nothing ran: {per_day} approvals in a day are the limit here; approve it on the web or on the command line")
@@ -145,6 +179,17 @@ impl Refusal {
             }
             Self::TooManyOpen { limit } => {
                 format!("{limit} proposals are waiting already, which is the limit")
+            }
+            Self::AmbiguousHost => {
+                "nothing ran: several instances of Void share this database, and the catalogue does not say on whose \
+                 machine this runs; write the host as {\"address\": \"local\", \"instance\": \"NAME\"} (void status \
+                 names the instances)"
+                    .to_owned()
+            }
+            Self::InstanceAway => {
+                "nothing ran: the catalogue gives this to the machine of an instance that is not there now; start that \
+                 instance, then ask again (void status names those that are there)"
+                    .to_owned()
             }
         }
     }
@@ -169,9 +214,16 @@ pub fn judge(wish: Wish<'_>) -> Verdict {
         // What waits may be queued while the brakes are on; they are looked at again on approval.
         return Verdict::NeedsApproval(reasons);
     }
-    match held_back(wish.brakes) {
+    match held_back(wish.brakes).or_else(|| overspent(&wish)) {
         Some(refusal) => Verdict::Refused(refusal),
         None => Verdict::RunNow,
+    }
+}
+
+fn overspent(wish: &Wish<'_>) -> Option<Refusal> {
+    match (wish.actor, wish.budget) {
+        (ActorKind::Owner, _) | (_, Budget::Left) => None,
+        (_, Budget::Spent { per_hour }) => Some(Refusal::BudgetSpent { per_hour }),
     }
 }
 

@@ -4,12 +4,16 @@
 //! variants hold exactly what is true then; transitions consume the value and return the next one.
 //! There is no way from a finished state back, and none from *unknown* but evidence or the owner.
 
+mod joining;
+mod sight;
 mod transitions;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
+pub use joining::{Joined, Twin, Words};
+pub use sight::Sight;
 pub use transitions::{InvalidTransition, Moved};
 
 use crate::actors::Requester;
@@ -35,6 +39,10 @@ pub struct Proposal {
     pub taint: Taint,
     /// How often the same requester asked for the same while it waited.
     pub count: u64,
+    /// What it said then, where that differs.
+    pub joined: Joined,
+    /// Rises whenever a later request changes what a person should have read before a yes.
+    pub revision: u64,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub state: State,
@@ -185,16 +193,24 @@ pub enum Cancellation {
     DefinitionChanged,
     /// The database was restored from an older copy: an old approval must not come back.
     Restored,
+    /// The record does not say what the row says: somebody edited the database.
+    NotOnRecord,
 }
 
 impl Cancellation {
-    pub const ALL: [Self; 3] = [Self::Withdrawn, Self::DefinitionChanged, Self::Restored];
+    pub const ALL: [Self; 4] = [
+        Self::Withdrawn,
+        Self::DefinitionChanged,
+        Self::Restored,
+        Self::NotOnRecord,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Withdrawn => "withdrawn",
             Self::DefinitionChanged => "definition_changed",
             Self::Restored => "restored",
+            Self::NotOnRecord => "not_on_record",
         }
     }
 
@@ -209,6 +225,9 @@ impl Cancellation {
                 "the catalogue changed; what waited is not what would run now"
             }
             Self::Restored => "the database was restored from an older copy",
+            Self::NotOnRecord => {
+                "the record does not say what its row says: the row was edited in the database, and nothing ran"
+            }
         }
     }
 }

@@ -1,4 +1,23 @@
-//! The owner's browser sessions: by which proof one was opened, and on what.
+//! The owner's browser sessions: by which proof one was opened, on what, and when it is over.
+
+use std::time::Duration;
+
+use crate::time::Timestamp;
+
+/// Counted from the last use.
+pub const SESSION_LASTS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Counted from its beginning, however much it is used: a cookie that was stolen unnoticed ends too.
+pub const SESSION_ENDS: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
+/// When a session is over that is used now and then no more.
+pub fn expires_at(created_at: Timestamp, now: Timestamp) -> Timestamp {
+    now.plus(SESSION_LASTS).min(created_at.plus(SESSION_ENDS))
+}
+
+/// Whether a session has come to its end, whatever was noted when it was last used.
+pub fn is_over(created_at: Timestamp, now: Timestamp) -> bool {
+    now >= created_at.plus(SESSION_ENDS)
+}
 
 /// What somebody showed to be let in as the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,6 +95,24 @@ pub fn device(user_agent: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn use_keeps_a_session_open_up_to_its_end() {
+        let begun = Timestamp::from_ms(1_000);
+        let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
+        assert_eq!(expires_at(begun, begun), begun.plus(days(30)));
+        assert_eq!(
+            expires_at(begun, begun.plus(days(60))),
+            begun.plus(days(90))
+        );
+        assert_eq!(
+            expires_at(begun, begun.plus(days(61))),
+            begun.plus(days(90))
+        );
+        let end = begun.plus(days(90));
+        assert!(!is_over(begun, end.minus(Duration::from_millis(1))));
+        assert!(is_over(begun, end));
+    }
 
     #[test]
     fn methods_are_read_as_they_are_written() {

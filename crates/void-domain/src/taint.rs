@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::TAINT_SOURCES_MAX;
+
 /// Marks of foreign content in the requester's context. From the first mark on, nothing is run
 /// without a person's nod, however safe it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -26,6 +28,25 @@ impl Taint {
         if !self.sources.iter().any(|known| known == source) {
             self.sources.push(source.to_owned());
         }
+    }
+
+    /// Stands for the sources beyond the bound; they are on the record.
+    pub const MORE: &'static str = "and more, see the record";
+
+    /// Also read: everything that another request had read. Whether anything of it is new.
+    pub fn unite(&mut self, other: &Self) -> bool {
+        let before = self.sources.len();
+        for source in &other.sources {
+            if self.sources.contains(source) {
+                continue;
+            }
+            if self.sources.len() < TAINT_SOURCES_MAX {
+                self.sources.push(source.clone());
+            } else {
+                self.add(Self::MORE);
+            }
+        }
+        self.sources.len() > before
     }
 
     pub fn is_clean(&self) -> bool {

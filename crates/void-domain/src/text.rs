@@ -19,6 +19,7 @@ pub fn is_deceptive(character: char) -> bool {
             | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
+            | '\u{2800}'
             | '\u{3164}'
             | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}'
@@ -27,6 +28,38 @@ pub fn is_deceptive(character: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+/// What a reader of JSON or TOML said of a value, in words of those formats instead of the reader's language.
+pub fn without_rust_words(message: &str) -> String {
+    const NUMBERS: [&str; 12] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+    ];
+    let mut plain = message
+        .replace("unknown variant", "unknown word")
+        .replace("invalid digit found in string", "not a whole number")
+        .replace("expected a sequence", "expected a list")
+        .replace("expected a map", "expected an object")
+        .replace("expected f64", "expected a number")
+        .replace("expected f32", "expected a number");
+    for number in NUMBERS {
+        let expected = format!("expected {number}");
+        if let Some(at) = plain.find(&expected) {
+            let end = at + expected.len();
+            let rest = plain.get(end..).unwrap_or_default();
+            let is_word = !rest.starts_with(|next: char| next.is_ascii_alphanumeric());
+            if is_word {
+                plain.replace_range(at..end, "expected a whole number");
+            }
+        }
+    }
+    match plain.split_once("expected struct ") {
+        Some((before, after)) => {
+            let rest = after.trim_start_matches(|next: char| next.is_alphanumeric() || next == '_');
+            format!("{before}expected an object{rest}")
+        }
+        None => plain,
+    }
 }
 
 /// One line that shows exactly what is stored: everything that would not print as itself is escaped.
@@ -83,6 +116,32 @@ mod tests {
         assert!(shown.starts_with("ok\\u{1b}[2J\\u{202e}txt"));
         assert_eq!(escaped("Grüße, 東京 🙂"), "Grüße, 東京 🙂");
         assert_eq!(escaped_lines("a\r\nb\tc"), "a\nb    c");
+    }
+
+    #[test]
+    fn what_a_reader_says_holds_no_word_of_its_language() {
+        for (said, plain) in [
+            (
+                "invalid type: string \"x\", expected u32",
+                "invalid type: string \"x\", expected a whole number",
+            ),
+            (
+                "expected u64 at line 2",
+                "expected a whole number at line 2",
+            ),
+            (
+                "unknown variant `x`, expected `a` or `b`",
+                "unknown word `x`, expected `a` or `b`",
+            ),
+            (
+                "invalid type: integer `1`, expected struct RunRequest at line 1",
+                "invalid type: integer `1`, expected an object at line 1",
+            ),
+            ("expected u32x", "expected u32x"),
+            ("Grüße", "Grüße"),
+        ] {
+            assert_eq!(without_rust_words(said), plain);
+        }
     }
 
     #[test]

@@ -4,8 +4,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{FILE_BYTES_MAX, InstanceId, Subject};
-use crate::catalogue::{NodeOp, Risk};
+use crate::catalogue::{Action, NodeOp, Risk};
 use crate::limits;
+use crate::proposals::Proposal;
 use crate::text;
 use crate::written::{self, Content, Fields, Node, Problem, Problems};
 
@@ -39,6 +40,7 @@ pub enum NoAction {
 /// Seconds since 1970, up to the year 9999.
 const SECONDS: std::ops::RangeInclusive<i64> = 0..=253_402_300_799;
 const HISTORY_MAX: usize = 1_000;
+const IMAGE_BYTES_MAX: usize = 1_024;
 
 impl Dropped {
     /// `name` is what the file is called, without its suffix.
@@ -49,13 +51,16 @@ impl Dropped {
         dropped.ok_or_else(Vec::new)
     }
 
-    /// The parameters as they would stand in a request.
-    pub fn params(&self) -> Value {
+    /// The parameters as they would stand in a request. The image of a restart whose action has no such
+    /// parameter is only a word: it is kept with the file, and nothing runs by it.
+    pub fn params(&self, action: &Action) -> Value {
         let mut params = match &self.details.params {
             Some(Value::Object(params)) => params.clone(),
             _ => Map::new(),
         };
-        if let Some(image) = &self.details.image {
+        let restarts = self.subject.kind == NodeOp::RestartService.as_str();
+        let only_said = restarts && !action.params.iter().any(|(name, _)| name == "image");
+        if let Some(image) = self.details.image.as_ref().filter(|_| !only_said) {
             params.insert("image".to_owned(), json!(image));
         }
         Value::Object(params)
@@ -75,7 +80,7 @@ fn read(bytes: &[u8], name: &InstanceId, problems: &mut Problems) -> Option<Drop
     let root = match written::read(content) {
         Ok(root) => root,
         Err(error) => {
-            problems.error(error.line, "", format!("not valid JSON: {}", error.message));
+            problems.error(error.line, "", error.words());
             return None;
         }
     };
@@ -149,12 +154,26 @@ fn read_details(node: &Node, problems: &mut Problems) -> Option<Details> {
     let image = words("image", problems);
     let reason = words("reason", problems);
     let diff = words("diff", problems);
+    if image
+        .as_ref()
+        .is_some_and(|image| image.len() > IMAGE_BYTES_MAX)
+    {
+        let message = format!("is longer than {IMAGE_BYTES_MAX} bytes");
+        problems.error(node.line, "details.image", message);
+    }
     if reason
         .as_ref()
         .is_some_and(|reason| reason.len() > limits::REASON_BYTES_MAX)
     {
         let message = format!("is longer than {} bytes", limits::REASON_BYTES_MAX);
         problems.error(node.line, "details.reason", message);
+    }
+    if diff
+        .as_ref()
+        .is_some_and(|diff| diff.len() > limits::DIFF_BYTES_MAX)
+    {
+        let message = format!("is longer than {} bytes", limits::DIFF_BYTES_MAX);
+        problems.error(node.line, "details.diff", message);
     }
     let params = fields.node("params");
     if let Some(params) = params
@@ -190,6 +209,12 @@ fn check_history(node: &Node, problems: &mut Problems) {
 }
 
 impl Details {
+    /// The image that came with the file and is no parameter of what would run.
+    pub(super) fn only_said_image(&self, proposal: &Proposal) -> Option<&str> {
+        let is_param = proposal.wish.params.get("image").is_some();
+        self.image.as_deref().filter(|_| !is_param)
+    }
+
     /// As it is stored beside the proposal.
     pub fn to_value(&self) -> Value {
         json!({"image": self.image, "reason": self.reason, "diff": self.diff, "params": self.params})

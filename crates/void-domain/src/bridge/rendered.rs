@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Details, Dropped, FILE_BYTES_MAX, InstanceId, Place, Subject};
+use crate::cards::{Card, words_of};
 use crate::proposals::{Proposal, State, Status, Transition};
 use crate::text;
 use crate::time::Timestamp;
@@ -59,6 +60,14 @@ struct Step {
     note: Option<String>,
 }
 
+/// A file's bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    pub bytes: Vec<u8>,
+    /// Whether everything that a person should read before a yes is in it. If not, moving it approves nothing.
+    pub is_whole: bool,
+}
+
 /// `dropped` are the words of the file that the proposal came from, if it came from one.
 pub fn render(
     instance: &InstanceId,
@@ -66,7 +75,7 @@ pub fn render(
     history: &[Transition],
     dropped: Option<&Details>,
     notes: &[Note],
-) -> Vec<u8> {
+) -> Rendered {
     let subject = Subject::of_proposal(proposal);
     let mut steps: Vec<(Timestamp, Step)> = history.iter().map(step_of).collect();
     steps.extend(notes.iter().map(step_of_note));
@@ -84,41 +93,92 @@ pub fn render(
         details: details_of(proposal, dropped),
         transition_history: steps.into_iter().map(|(_, step)| step).collect(),
         outcome: outcome_of(proposal),
-        void: Some(json!({
-            "proposal": proposal.id,
-            "code": proposal.code,
-            "action": proposal.wish.action_id,
-            "label": proposal.wish.label,
-            "digest": proposal.wish.digest,
-            "requested_by": proposal.requested_by.name,
-            "expires_at": seconds(proposal.expires_at),
-            "via": if proposal.wish.is_by_file() { "file" } else { "void" },
-        })),
+        void: Some(facts_of(proposal, dropped)),
     };
     within_bounds(&mut file)
 }
 
+/// What Void itself says about it, beside the members of the source documents: every value that a yes binds,
+/// and whose words the others are.
+fn facts_of(proposal: &Proposal, dropped: Option<&Details>) -> Value {
+    let card = Card::of(proposal);
+    let bound: Map<String, Value> = (card.bound.iter())
+        .map(|bound| match bound.is_param {
+            true => (format!("params.{}", bound.name), json!(bound.value)),
+            false => (bound.name.clone(), json!(bound.value)),
+        })
+        .collect();
+    let only_said = dropped.and_then(|dropped| dropped.only_said_image(proposal));
+    let said = match only_said {
+        Some(_) => "details.image (nothing runs by it), details.reason and details.diff",
+        None => "details.reason and details.diff",
+    };
+    let mut facts = json!({
+        "proposal": proposal.id,
+        "code": proposal.code,
+        "action": proposal.wish.action_id,
+        "label": proposal.wish.label,
+        "digest": proposal.wish.digest,
+        "revision": proposal.revision,
+        "requested_by": proposal.requested_by.name,
+        "expires_at": seconds(proposal.expires_at),
+        "via": if proposal.wish.is_by_file() { "file" } else { "void" },
+        "if_yes": card.consequence,
+        "checked_by": card.checked_by,
+        "binds": bound,
+        "read_before": card.read_before,
+        "words": format!("{said}: {}", words_of(&card.asked_by)),
+    });
+    if let Value::Object(facts) = &mut facts {
+        if !card.joined.is_empty() {
+            facts.insert("joined".to_owned(), json!(card.joined));
+        }
+        if let Some(image) = only_said.filter(|_| proposal.wish.is_by_file()) {
+            facts.insert("image_said".to_owned(), json!(image));
+        }
+        if card.left_out > 0 {
+            facts.insert("words_left_out".to_owned(), json!(card.left_out));
+        }
+    }
+    facts
+}
+
 /// A file that we write is one that we can read: words go before facts. They stay in the record.
-fn within_bounds(file: &mut File<'_>) -> Vec<u8> {
-    const LEFT_OUT: &str = "left out here, it is too long; see void inbox show";
-    let whole = bytes(file);
-    if whole.len() <= FILE_BYTES_MAX {
-        return whole;
+fn within_bounds(file: &mut File<'_>) -> Rendered {
+    const LEFT_OUT: &str =
+        "left out here, it is too long, so moving this file approves nothing; see void inbox show";
+    let fits = |file: &File<'_>| Some(bytes(file)).filter(|bytes| bytes.len() <= FILE_BYTES_MAX);
+    if let Some(bytes) = fits(file) {
+        return Rendered {
+            bytes,
+            is_whole: true,
+        };
     }
     if let Some(Value::Object(outcome)) = &mut file.outcome {
         outcome.remove("result");
     }
-    let without_result = bytes(file);
-    if without_result.len() <= FILE_BYTES_MAX {
-        return without_result;
+    let is_whole = fits(file).is_some();
+    if !is_whole {
+        LEFT_OUT.clone_into(&mut file.details.diff);
+        if let Some(Value::Object(facts)) = &mut file.void
+            && facts.contains_key("joined")
+        {
+            facts.insert("joined".to_owned(), json!(LEFT_OUT));
+        }
     }
-    LEFT_OUT.clone_into(&mut file.details.diff);
-    let without_diff = bytes(file);
-    if without_diff.len() <= FILE_BYTES_MAX {
-        return without_diff;
+    if fits(file).is_none() {
+        LEFT_OUT.clone_into(&mut file.details.reason);
     }
-    LEFT_OUT.clone_into(&mut file.details.reason);
-    bytes(file)
+    // A definition may be long too.
+    if fits(file).is_none()
+        && let Some(Value::Object(facts)) = &mut file.void
+    {
+        facts.insert("binds".to_owned(), json!(LEFT_OUT));
+    }
+    Rendered {
+        bytes: bytes(file),
+        is_whole,
+    }
 }
 
 /// A dropped file whose wish waits already: it is told where, and ends here.
@@ -238,12 +298,18 @@ fn details_of(proposal: &Proposal, dropped: Option<&Details>) -> FileDetails {
     let image = params
         .remove("image")
         .and_then(|image| image.as_str().map(str::to_owned));
+    // A foreign executor might act by an image that no yes was about: it is not handed one.
+    let only_said = dropped
+        .filter(|_| !proposal.wish.is_by_file())
+        .and_then(|dropped| dropped.only_said_image(proposal));
+    let image = image.or_else(|| only_said.map(str::to_owned));
     let reason = proposal.reason.clone();
     FileDetails {
         image: image.unwrap_or_default(),
         reason: reason.unwrap_or_default(),
-        diff: dropped
-            .and_then(|dropped| dropped.diff.clone())
+        // The record has it; rows of older versions have it only beside the file they came from.
+        diff: (proposal.diff.clone())
+            .or_else(|| dropped.and_then(|dropped| dropped.diff.clone()))
             .unwrap_or_default(),
         params: (!params.is_empty()).then_some(Value::Object(params)),
     }

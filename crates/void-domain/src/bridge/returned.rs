@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{FILE_BYTES_MAX, InstanceId, Subject};
+use super::{Details, FILE_BYTES_MAX, InstanceId, Subject};
 use crate::digests::Digest;
 use crate::proposals::{Failure, Proposal};
 use crate::text;
@@ -16,6 +16,8 @@ pub enum Returned {
     Same {
         /// The digest that the file carries, if it still does.
         digest: Option<Digest>,
+        /// The revision whose words the file shows; the first one if it does not say.
+        revision: u64,
         reported: Reported,
     },
     /// Somebody edited what would run, or it is not a file of ours any more; with the reason.
@@ -43,7 +45,13 @@ impl Reported {
 }
 
 impl Returned {
-    pub fn read(bytes: &[u8], instance: &InstanceId, proposal: &Proposal) -> Self {
+    /// `dropped` are the words of the file that the proposal came from, if it came from one.
+    pub fn read(
+        bytes: &[u8],
+        instance: &InstanceId,
+        proposal: &Proposal,
+        dropped: Option<&Details>,
+    ) -> Self {
         if bytes.len() > FILE_BYTES_MAX {
             return Self::Changed(format!("it is larger than {FILE_BYTES_MAX} bytes"));
         }
@@ -63,15 +71,19 @@ impl Returned {
                 return Self::Changed(format!("its {name} was changed"));
             }
         }
-        if params_of(file.get("details")) != proposal.wish.params {
+        let mut params = params_of(file.get("details"));
+        leave_out_word(&mut params, proposal, dropped);
+        if params != proposal.wish.params {
             return Self::Changed("its details.image or details.params were changed".to_owned());
         }
         let digest = file.get("void").and_then(|void| void.get("digest"));
         let digest = digest.and_then(Value::as_str).map(str::parse::<Digest>);
         match digest.transpose() {
             Ok(digest) if digest.is_none_or(|digest| digest == proposal.wish.digest) => {
+                let revision = file.get("void").and_then(|void| void.get("revision"));
                 Self::Same {
                     digest,
+                    revision: revision.and_then(Value::as_u64).unwrap_or(0),
                     reported: Reported {
                         result: file.get("result").cloned(),
                         error: file.get("error").and_then(Value::as_str).map(str::to_owned),
@@ -80,6 +92,16 @@ impl Returned {
             }
             _ => Self::Changed("its void.digest was changed".to_owned()),
         }
+    }
+}
+
+/// An image that was only said with a dropped file is no parameter, as long as it is the one that was said.
+fn leave_out_word(params: &mut Value, proposal: &Proposal, dropped: Option<&Details>) {
+    let said = dropped.and_then(|dropped| dropped.only_said_image(proposal));
+    if let (Value::Object(params), Some(said)) = (params, said)
+        && params.get("image").and_then(Value::as_str) == Some(said)
+    {
+        params.remove("image");
     }
 }
 

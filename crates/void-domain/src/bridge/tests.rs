@@ -1,11 +1,13 @@
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::*;
 use crate::actors::{Actor, Surface};
-use crate::catalogue::{Lockout, Risk, Tier};
+use crate::catalogue::{Action, Catalogue, Lockout, Risk, Tier};
 use crate::digests::Digest;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
-use crate::proposals::{Cancellation, Failure, ProposedAction, Run, Status, Transition};
+use crate::proposals::{Cancellation, Failure, Joined, ProposedAction, Run, Status, Transition};
 use crate::taint::Taint;
 use crate::time::Timestamp;
 
@@ -84,11 +86,115 @@ fn names_cannot_be_paths_options_or_hidden() {
     }
 }
 
+fn action(kind: &Value) -> Arc<Action> {
+    let mut action = kind.clone();
+    action["id"] = json!("it");
+    let catalogue = json!({"hosts": {"n1": "10.0.0.1"}, "actions": [action]});
+    let catalogue = Catalogue::parse(&catalogue.to_string(), &Lockout::default()).unwrap();
+    Arc::clone(catalogue.actions().next().unwrap())
+}
+
+/// Only where nothing would run by it.
+#[test]
+fn an_image_is_only_a_word_where_a_restart_has_no_such_parameter() {
+    let of = |kind: &str| with(|file| file["type"] = json!(kind));
+    let params = |kind: &str, action: &Action| parse(&of(kind)).unwrap().params(action);
+    let image = json!({"image": {"type": "pattern", "pattern": "^[a-z:0-9]+$", "max_len": 40}});
+    let restart =
+        json!({"kind": "restart_service", "node": "n1", "service": "web", "tier": "safe"});
+    let mut declared = restart.clone();
+    declared["params"] = image;
+    let on_host =
+        json!({"kind": "service_restart", "host": "n1", "service": "web", "tier": "safe"});
+    for plain in [&restart, &on_host] {
+        assert_eq!(
+            params("restart_service", &action(plain)),
+            json!({}),
+            "{plain}"
+        );
+    }
+    assert_eq!(
+        params("restart_service", &action(&declared)),
+        json!({"image": "web:2"})
+    );
+    for kind in ["deploy_service", "rollback", "scale"] {
+        let other = json!({"kind": kind, "node": "n1", "service": "web", "tier": "risky"});
+        assert_eq!(
+            params(kind, &action(&other)),
+            json!({"image": "web:2"}),
+            "{kind}"
+        );
+    }
+    let at = |bytes: usize| {
+        parse(&with(|file| {
+            file["details"]["image"] = json!("x".repeat(bytes));
+        }))
+    };
+    assert!(at(1_024).is_ok());
+    assert!(at(1_025).unwrap_err().contains("details.image"));
+}
+
+#[test]
+fn an_image_that_is_only_a_word_stays_in_the_file_and_cannot_be_exchanged() {
+    let details = Details {
+        image: Some("web:2".into()),
+        ..Details::default()
+    };
+    for by_file in [false, true] {
+        let mut restart = proposal(by_file);
+        restart.wish.params = json!({});
+        restart.wish.definition["action"]["kind"] = json!("restart_service");
+        let bytes = render(&name("a"), &restart, &[], Some(&details), &[]).bytes;
+        let file: Value = serde_json::from_slice(&bytes).unwrap();
+        // A foreign executor is handed no image that nobody approved.
+        let (shown, told) = if by_file {
+            ("", json!("web:2"))
+        } else {
+            ("web:2", Value::Null)
+        };
+        assert_eq!(
+            (&file["details"]["image"], &file["void"]["image_said"]),
+            (&json!(shown), &told)
+        );
+        assert!(
+            file["void"]["words"]
+                .as_str()
+                .unwrap()
+                .contains("nothing runs by it")
+        );
+        assert_eq!(file["void"]["binds"].get("params.image"), None);
+        for (image, same) in [
+            ("web:2", true),
+            ("", true),
+            ("web:3", false),
+            ("evil:1", false),
+        ] {
+            let mut returned = file.clone();
+            returned["details"]["image"] = json!(image);
+            let bytes = returned.to_string();
+            let read = Returned::read(bytes.as_bytes(), &name("a"), &restart, Some(&details));
+            assert_eq!(
+                matches!(read, Returned::Same { .. }),
+                same,
+                "{image}: {read:?}"
+            );
+            let unsaid = Returned::read(bytes.as_bytes(), &name("a"), &restart, None);
+            assert_eq!(
+                matches!(unsaid, Returned::Same { .. }),
+                image.is_empty(),
+                "{image}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_source_documents_file_is_read() {
     let read = parse(&dropped()).unwrap();
     assert_eq!(read.risk, Risk::Guarded);
-    assert_eq!(read.params(), json!({"image": "web:2"}));
+    let deploy =
+        action(&json!({"kind": "deploy_service", "node": "n1", "service": "web", "tier": "risky"}));
+    assert_eq!(read.params(&deploy), json!({"image": "web:2"}));
     assert_eq!(read.details.reason.as_deref(), Some("new version"));
     let bare = with(|file| {
         let members = file.as_object_mut().unwrap();
@@ -96,9 +202,9 @@ fn the_source_documents_file_is_read() {
             members.remove(optional);
         }
     });
-    assert_eq!(parse(&bare).unwrap().params(), json!({}));
+    assert_eq!(parse(&bare).unwrap().params(&deploy), json!({}));
     let with_params = with(|file| file["details"]["params"] = json!({"replicas": 3}));
-    let params = parse(&with_params).unwrap().params();
+    let params = parse(&with_params).unwrap().params(&deploy);
     assert_eq!(params, json!({"image": "web:2", "replicas": 3}));
     assert_eq!(Details::from_value(&read.details.to_value()), read.details);
 }
@@ -261,6 +367,8 @@ fn proposal(by_file: bool) -> Proposal {
         diff: None,
         taint: Taint::clean(),
         count: 1,
+        joined: Joined::default(),
+        revision: 0,
         created_at: NOW,
         expires_at: Timestamp::from_ms(1_800_000_900_000),
         state: State::Pending,
@@ -336,7 +444,8 @@ fn a_file_has_the_source_documents_shape() {
         &history,
         Some(&details),
         &[note],
-    );
+    )
+    .bytes;
     let text = String::from_utf8(bytes).unwrap();
     let file: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(file["action_id"], "deploy-1");
@@ -393,7 +502,7 @@ fn actors_are_spelled_as_the_source_documents_do() {
         ("agent-little-blue", "agent-little-blue"),
     ] {
         let history = [step(None, Status::Pending, record)];
-        let bytes = render(&name("a"), &proposal(false), &history, None, &[]);
+        let bytes = render(&name("a"), &proposal(false), &history, None, &[]).bytes;
         let written: Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(written["transition_history"][0]["by"], file);
     }
@@ -411,10 +520,10 @@ fn a_rendered_file_is_never_too_large_to_read() {
         diff: Some("\u{1}".repeat(60_000)),
         ..Details::default()
     };
-    let bytes = render(&name("a"), &long, &[], Some(&details), &[]);
+    let bytes = render(&name("a"), &long, &[], Some(&details), &[]).bytes;
     assert!(bytes.len() <= FILE_BYTES_MAX, "{}", bytes.len());
     assert!(matches!(
-        Returned::read(&bytes, &name("a"), &long),
+        Returned::read(&bytes, &name("a"), &long, Some(&details)),
         Returned::Same { .. }
     ));
 }
@@ -422,9 +531,10 @@ fn a_rendered_file_is_never_too_large_to_read() {
 #[test]
 fn what_would_run_cannot_be_edited() {
     let pending = proposal(true);
-    let bytes = render(&name("a"), &pending, &[], None, &[]);
+    let bytes = render(&name("a"), &pending, &[], None, &[]).bytes;
     let original: Value = serde_json::from_slice(&bytes).unwrap();
-    let read = |file: &Value| Returned::read(file.to_string().as_bytes(), &name("a"), &pending);
+    let read =
+        |file: &Value| Returned::read(file.to_string().as_bytes(), &name("a"), &pending, None);
     let digest = Some(pending.wish.digest);
     assert!(matches!(read(&original), Returned::Same { digest: found, .. } if found == digest));
     let harmless: [fn(&mut Value); 5] = [
@@ -457,7 +567,7 @@ fn what_would_run_cannot_be_edited() {
     }
     for bytes in [&b""[..], b"[]", b"{", b"\xff"] {
         assert!(matches!(
-            Returned::read(bytes, &name("a"), &pending),
+            Returned::read(bytes, &name("a"), &pending, None),
             Returned::Changed(_)
         ));
     }

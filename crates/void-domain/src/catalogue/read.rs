@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::machines::Machines;
 use super::{
     Action, ActionKind, Catalogue, Guest, Lockout, NodeOp, ParamSpecs, PowerOp, Problem, Risk,
     Tier, Via, approved_digest, exec_digest, params,
@@ -14,6 +15,7 @@ use crate::canonical;
 use crate::digests::Digest;
 use crate::hosts::{self, Host, HostName, Reach, SshAddress};
 use crate::ids::ActionId;
+use crate::instances::InstanceName;
 use crate::limits;
 use crate::text;
 use crate::written::{self, Content, Fields, Node, Problems};
@@ -36,7 +38,7 @@ pub(super) fn catalogue(text: &str, lockout: &Lockout) -> Result<Catalogue, Vec<
     let root = match written::read(text) {
         Ok(root) => root,
         Err(error) => {
-            problems.error(error.line, "", format!("not valid JSON: {}", error.message));
+            problems.error(error.line, "", error.words());
             return Err(problems.finish().err().unwrap_or_default());
         }
     };
@@ -75,6 +77,10 @@ fn read_root(
         .map(|node| read_hosts(node, problems))
         .unwrap_or_default();
     add_local(&mut hosts);
+    let guard = Guard {
+        lockout,
+        machines: Machines::of(hosts.values()),
+    };
     match fields
         .node("actions")
         .map(|node| (node.line, &node.content))
@@ -82,7 +88,7 @@ fn read_root(
         Some((_, Content::List(items))) => {
             for (index, item) in items.iter().enumerate() {
                 let path = format!("actions[{index}]");
-                let Some(action) = read_action(item, &path, &hosts, lockout, problems) else {
+                let Some(action) = read_action(item, &path, &hosts, &guard, problems) else {
                     continue;
                 };
                 if actions.contains_key(&action.id) {
@@ -96,6 +102,7 @@ fn read_root(
                 }
             }
             check_inverses(items, &actions, problems);
+            check_lockout(&guard, &actions, problems);
         }
         Some((line, _)) => problems.error(line, "actions", "expected a list"),
         None => problems.error(fields.line, "actions", "is missing"),
@@ -104,12 +111,35 @@ fn read_root(
     (hosts, actions)
 }
 
+/// What must stay up, and which machine each name means.
+struct Guard<'a> {
+    lockout: &'a Lockout,
+    machines: Machines,
+}
+
+/// An entry that protects nothing is a typing error, or is about something that is gone.
+fn check_lockout(
+    guard: &Guard<'_>,
+    actions: &BTreeMap<ActionId, Arc<Action>>,
+    problems: &mut Problems,
+) {
+    let actions: Vec<&Action> = actions.values().map(AsRef::as_ref).collect();
+    for (setting, entry) in guard.lockout.idle(&actions, &guard.machines) {
+        let entry = text::escaped(text::cut(entry, 80));
+        let message =
+            format!("\"{entry}\" is no host here and no action touches it: it guards nothing");
+        let hint = "write it as the catalogue's hosts and actions do, or take it out of void.toml";
+        problems.warn(1, &format!("[self] {setting}"), message, hint);
+    }
+}
+
 /// The machine Void lives on is always a host, so that an action can say `"host": "local"`.
 fn add_local(hosts: &mut Hosts) {
     if let Some(name) = HostName::parse(HostName::LOCAL) {
         hosts.entry(name.clone()).or_insert(Host {
             name,
             reach: Reach::Local,
+            instance: None,
         });
     }
 }
@@ -134,7 +164,7 @@ fn read_hosts(node: &Node, problems: &mut Problems) -> Hosts {
             );
             continue;
         };
-        if let Some(reach) = read_reach(&member.value, &path, problems) {
+        if let Some((reach, instance)) = read_reach(&member.value, &path, problems) {
             if name.as_str() == HostName::LOCAL && reach != Reach::Local {
                 problems.error(
                     member.line,
@@ -142,15 +172,24 @@ fn read_hosts(node: &Node, problems: &mut Problems) -> Hosts {
                     "the name local stands for the machine Void lives on",
                 );
             }
-            hosts.insert(name.clone(), Host { name, reach });
+            let host = Host {
+                name: name.clone(),
+                reach,
+                instance,
+            };
+            hosts.insert(name, host);
         }
     }
     hosts
 }
 
-fn read_reach(node: &Node, path: &str, problems: &mut Problems) -> Option<Reach> {
+fn read_reach(
+    node: &Node,
+    path: &str,
+    problems: &mut Problems,
+) -> Option<(Reach, Option<InstanceName>)> {
     if let Content::Text(address) = &node.content {
-        return reach(
+        let reach = reach(
             node.line,
             path,
             address,
@@ -158,10 +197,12 @@ fn read_reach(node: &Node, path: &str, problems: &mut Problems) -> Option<Reach>
             SshAddress::USER,
             None,
             problems,
-        );
+        )?;
+        return Some((reach, None));
     }
     let mut fields = Fields::of(node, path, problems)?;
     let address = fields.required_text("address", problems);
+    let instance = fields.text("instance", problems);
     let port = fields
         .integer("port", 1..=65535, problems)
         .and_then(|port| u16::try_from(port).ok());
@@ -193,8 +234,32 @@ fn read_reach(node: &Node, path: &str, problems: &mut Problems) -> Option<Reach>
         host_key.map(|(_, key)| key.to_owned()),
         problems,
     );
+    let instance = read_instance(instance, reach.as_ref(), &fields, problems);
     fields.finish(problems);
-    reach
+    Some((reach?, instance))
+}
+
+/// Whose machine a host is that is reached as `local`.
+fn read_instance(
+    written: Option<(u32, &str)>,
+    reach: Option<&Reach>,
+    fields: &Fields<'_>,
+    problems: &mut Problems,
+) -> Option<InstanceName> {
+    let (line, text) = written?;
+    let path = fields.path_of("instance");
+    if matches!(reach, Some(Reach::Ssh(_))) {
+        let message = "only a host whose address is local is the machine of an instance";
+        problems.error(line, &path, message);
+        return None;
+    }
+    let name = InstanceName::parse(text);
+    if name.is_none() {
+        let message =
+            "an instance's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit";
+        problems.error(line, &path, message);
+    }
+    name
 }
 
 fn reach(
@@ -246,7 +311,7 @@ fn read_action(
     node: &Node,
     path: &str,
     hosts: &Hosts,
-    lockout: &Lockout,
+    guard: &Guard<'_>,
     problems: &mut Problems,
 ) -> Option<Action> {
     let mut fields = Fields::of(node, path, problems)?;
@@ -264,7 +329,7 @@ fn read_action(
     let inverse = fields
         .text("inverse", problems)
         .and_then(|(_, text)| ActionId::parse(text).ok());
-    let cooldown = seconds(&mut fields, "cooldown_s", 1..=604_800, problems);
+    let cooldown = seconds(&mut fields, "cooldown_s", 0..=604_800, problems);
     let max_per_hour = fields.integer("max_per_hour", 1..=3_600, problems);
     let timeout = seconds(&mut fields, "timeout_s", 1..=3_600, problems);
     let expires_after = seconds(&mut fields, "expires_s", 60..=2_592_000, problems);
@@ -273,7 +338,8 @@ fn read_action(
         fields.finish_but(&RESERVED, problems);
     }
     let (id, kind, via, (tier, risk)) = (id?, kind?, via?, grade?);
-    let raised = lockout.reason(&kind).filter(|_| risk != Risk::Critical);
+    let raised = guard.lockout.reason(&kind, &guard.machines);
+    let raised = raised.filter(|_| risk != Risk::Critical);
     let (tier, risk) = if raised.is_some() {
         (Tier::Risky, Risk::Critical)
     } else {
@@ -286,6 +352,7 @@ fn read_action(
         exec_digest: exec_digest(&id, &kind, &params, tier, risk).ok()?,
         id,
         label,
+        target: guard.machines.target(&kind),
         kind,
         tier,
         risk,

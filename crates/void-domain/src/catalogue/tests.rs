@@ -137,7 +137,7 @@ fn refused() -> Vec<(Value, &'static str, &'static str)> {
             "unknown key",
         ),
         (
-            changed(restart(), "cooldown_s", json!(0)),
+            changed(restart(), "cooldown_s", json!(-1)),
             "actions[0].cooldown_s",
             "whole number",
         ),
@@ -507,6 +507,17 @@ fn every_field_of_a_definition_is_in_the_digest() {
         only(&before).digest(),
         only(&load(&moved).unwrap()).digest()
     );
+}
+
+/// The default is the server's, not the file's: no digest knows it.
+#[test]
+fn a_written_0_is_another_definition_than_none_and_the_same_for_the_host() {
+    let none = load(&with_action(restart())).unwrap();
+    let zero = load(&with_action(changed(restart(), "cooldown_s", json!(0)))).unwrap();
+    assert_eq!(only(&none).cooldown, None);
+    assert_eq!(only(&zero).cooldown, Some(Duration::ZERO));
+    assert_ne!(only(&none).digest(), only(&zero).digest());
+    assert_eq!(only(&none).exec_digest(), only(&zero).exec_digest());
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! What a message says: the same fields on every channel, from the stored proposal alone, as plain
 //! text that nothing parses. The requester's words are one quoted line of their own.
 
+mod asking;
 #[cfg(test)]
 mod tests;
 
 use jiff::tz::TimeZone;
 
+use self::asking::{asking, diff_lines, first_diff_lines};
 use super::quiet::zoned;
-use super::{News, Tally, news};
+use super::{News, RolledBack, Tally, news};
 use crate::cards::Card;
 use crate::digests::Digest;
 use crate::proposals::{Cancellation, Proposal, State, VerificationOutcome};
@@ -18,6 +20,8 @@ use crate::time::Timestamp;
 pub const MESSAGE_UNITS_MAX: usize = 3_900;
 /// How many proposals a digest names one by one.
 pub const DIGEST_NAMED_MAX: u32 = 10;
+/// How many messages the details of one proposal are, at most.
+pub const DETAILS_MESSAGES_MAX: usize = 8;
 const LINE_CHARS_MAX: usize = 120;
 
 /// What every message needs beside its proposal.
@@ -43,8 +47,34 @@ impl Message {
     }
 }
 
-/// How a proposal stands, in at most a handful of lines.
-pub fn about(proposal: &Proposal, frame: &Frame) -> Message {
+/// How much one message of a channel takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// Title and text together, in UTF-16 units.
+    Units(usize),
+    /// The title in characters, the text in bytes.
+    Apart {
+        title_chars: usize,
+        body_bytes: usize,
+    },
+}
+
+impl Room {
+    pub const TELEGRAM: Self = Self::Units(MESSAGE_UNITS_MAX);
+
+    fn takes(self, title: &str, body: &str) -> bool {
+        match self {
+            Self::Units(max) => units(title) + units(body) < max,
+            Self::Apart {
+                title_chars,
+                body_bytes,
+            } => title.chars().count() <= title_chars && body.len() <= body_bytes,
+        }
+    }
+}
+
+/// How a proposal stands. One that waits says everything that a yes would bind, and what its requester says.
+pub fn about(proposal: &Proposal, frame: &Frame, room: Room) -> Message {
     let card = Card::of(proposal);
     let title = format!(
         "{}{} · {}",
@@ -52,44 +82,58 @@ pub fn about(proposal: &Proposal, frame: &Frame) -> Message {
         headline(proposal, frame),
         text::escaped(&card.title)
     );
-    let lines = match proposal.state {
-        State::Pending => asking(proposal, &card, frame),
+    let said = |diff: &dyn Fn(&str) -> Vec<String>| match proposal.state {
+        State::Pending => asking(proposal, &card, frame, diff),
         _ => ending(proposal, frame),
     };
-    whole_or_cut(title, &lines, proposal, frame)
-}
-
-/// If it does not fit, the requester's words go first; what would run is never cut silently.
-fn whole_or_cut(title: String, lines: &[String], proposal: &Proposal, frame: &Frame) -> Message {
     let last = last_line(proposal, frame);
-    let join = |lines: Vec<String>| {
-        let mut all: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-        all.push(last.clone());
-        all.join("\n")
+    let joined = |mut lines: Vec<String>| {
+        lines.retain(|line| !line.is_empty());
+        lines.push(last.clone());
+        lines.join("\n")
     };
-    let body = join(lines.to_vec());
-    if units(&title) + units(&body) < MESSAGE_UNITS_MAX {
+    let body = joined(said(&diff_lines));
+    if room.takes(&title, &body) {
         return Message {
             title,
             body,
             is_whole: true,
         };
     }
-    let short = |text: &str| -> String {
-        let cut: String = text.chars().take(LINE_CHARS_MAX).collect();
-        if cut.len() < text.len() {
-            format!("{cut}…")
-        } else {
-            cut
-        }
-    };
-    let mut cut: Vec<String> = lines.iter().map(|line| short(line)).collect();
-    cut.push("Too long for a message: open it to read everything.".to_owned());
+    // What a diff says goes first; if that is not enough, every line is cut, and the message says so.
+    let mut lines = said(&first_diff_lines);
+    lines.push("Too long for a message: open it to read everything and to approve it.".to_owned());
+    let shorter = joined(lines.clone());
+    if room.takes(&title, &shorter) {
+        return Message {
+            title,
+            body: shorter,
+            is_whole: false,
+        };
+    }
+    let cut = |line: &String| short(line, LINE_CHARS_MAX);
     Message {
-        title: short(&title),
-        body: join(cut),
+        title: short(&title, LINE_CHARS_MAX),
+        body: cut_to(room, &joined(lines.iter().map(cut).collect())),
         is_whole: false,
     }
+}
+
+fn short(text: &str, chars_max: usize) -> String {
+    let cut: String = text.chars().take(chars_max).collect();
+    if cut.len() < text.len() {
+        format!("{cut}…")
+    } else {
+        cut
+    }
+}
+
+fn cut_to(room: Room, body: &str) -> String {
+    match room {
+        Room::Units(max) => cut_units(body, max.saturating_sub(2 * LINE_CHARS_MAX)),
+        Room::Apart { body_bytes, .. } => text::cut(body, body_bytes),
+    }
+    .to_owned()
 }
 
 fn headline(proposal: &Proposal, frame: &Frame) -> String {
@@ -114,41 +158,6 @@ fn headline(proposal: &Proposal, frame: &Frame) -> String {
         State::Cancelled { .. } => "WITHDRAWN".to_owned(),
         State::Refused { .. } => "REFUSED".to_owned(),
     }
-}
-
-fn asking(proposal: &Proposal, card: &Card, frame: &Frame) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    if let Some(words) = &card.words {
-        let name = text::escaped(&card.asked_by);
-        lines.push(format!("{name} says: \"{}\"", text::escaped(words)));
-    }
-    lines.push(format!("If yes: {}", text::escaped(&card.consequence)));
-    if card
-        .params
-        .as_object()
-        .is_some_and(|params| !params.is_empty())
-    {
-        lines.push(format!("With: {}", text::escaped(&card.params.to_string())));
-    }
-    if !card.read_before.is_empty() {
-        let sources: Vec<String> = card
-            .read_before
-            .iter()
-            .map(|source| text::escaped(source))
-            .collect();
-        lines.push(format!("It had read: {}", sources.join(", ")));
-    }
-    let times = match proposal.count {
-        0 | 1 => String::new(),
-        count => format!(", {count} times"),
-    };
-    lines.push(format!(
-        "Asked by {} {}{times} · expires {}",
-        text::escaped(&card.asked_by),
-        clock(card.asked_at, &frame.zone),
-        clock(card.expires_at, &frame.zone)
-    ));
-    lines
 }
 
 fn ending(proposal: &Proposal, frame: &Frame) -> Vec<String> {
@@ -252,35 +261,86 @@ pub fn digest(tally: &Tally, named: &[Proposal], frame: &Frame) -> Message {
     }
 }
 
+/// The database went back. It offers nothing: what is to be done is done where the owner's token is.
+pub fn rolled_back(rolled_back: &RolledBack, frame: &Frame) -> Message {
+    let title = format!(
+        "{}FROZEN · the database went back",
+        if frame.rehearsal { "REHEARSAL · " } else { "" },
+    );
+    let body = format!(
+        "At {} Void found its database at entry {} of the record; it had been at entry {}. What waited in the older copy is void, \
+         its credentials are in quarantine, and nothing runs.\nNext: find out who put it there, then void quarantine ls and void thaw.",
+        clock(rolled_back.at, &frame.zone),
+        rolled_back.found_seq,
+        rolled_back.noted_seq,
+    );
+    Message {
+        title,
+        body,
+        is_whole: false,
+    }
+}
+
 /// Whether a message about it still asks for something.
 pub const fn asks(proposal: &Proposal) -> bool {
     matches!(news(proposal), Some(News::Ask))
 }
 
-/// Everything about it, for who wants to read on.
-pub fn details(proposal: &Proposal, frame: &Frame) -> String {
-    let wish = &proposal.wish;
-    let lines = [
-        about(proposal, frame).text(),
-        format!("Action: {}", wish.action_id),
-        format!("Target: {}", text::escaped(&wish.target)),
-        format!("Digest: {}", wish.digest),
-        format!("Id: {}", proposal.id),
-    ];
-    let all = lines.join("\n");
-    cut_units(&all, MESSAGE_UNITS_MAX).to_owned()
+/// Everything about it, for who wants to read on: as many messages as it takes, up to a bound.
+pub fn details(proposal: &Proposal, frame: &Frame) -> Vec<String> {
+    let card = Card::of(proposal);
+    let mut lines: Vec<String> = vec![text::escaped(&card.title)];
+    lines.extend(asking(proposal, &card, frame, &diff_lines));
+    if !matches!(proposal.state, State::Pending) {
+        lines.extend(ending(proposal, frame));
+    }
+    lines.push(format!("Id: {}", proposal.id));
+    lines.push(last_line(proposal, frame));
+    in_messages(&lines, &proposal.code.to_string())
 }
 
-/// The last button before it runs: what will happen, in a few words.
+/// Lines in messages that each fit; a line that fits nowhere goes on in the next one.
+fn in_messages(lines: &[String], code: &str) -> Vec<String> {
+    let rest = format!("There is more: void inbox show {code}, or open it on the web.");
+    let max = MESSAGE_UNITS_MAX - units(&rest) - 1;
+    let mut all: Vec<String> = Vec::new();
+    let mut message = String::new();
+    for line in lines {
+        let mut left = line.as_str();
+        loop {
+            let used = units(&message);
+            let room = max.saturating_sub(used + usize::from(used > 0));
+            let part = cut_units(left, room);
+            let fits = part.len() == left.len();
+            if fits || message.is_empty() {
+                if !message.is_empty() {
+                    message.push('\n');
+                }
+                message.push_str(part);
+                left = left.get(part.len()..).unwrap_or_default();
+            }
+            if fits {
+                break;
+            }
+            all.push(std::mem::take(&mut message));
+        }
+    }
+    all.push(message);
+    if all.len() > DETAILS_MESSAGES_MAX {
+        all.truncate(DETAILS_MESSAGES_MAX);
+        if let Some(last) = all.last_mut() {
+            last.push('\n');
+            last.push_str(&rest);
+        }
+    }
+    all
+}
+
+/// The last button before it runs: what will happen, in a few words. The message above says all of it.
 pub fn yes_button(proposal: &Proposal) -> String {
     const CHARS_MAX: usize = 60;
     let text = format!("Yes: {}", text::escaped(&Card::of(proposal).consequence));
-    let cut: String = text.chars().take(CHARS_MAX).collect();
-    if cut.len() < text.len() {
-        format!("{cut}…")
-    } else {
-        cut
-    }
+    short(&text, CHARS_MAX)
 }
 
 /// `owner-telegram-12345` as people say it.

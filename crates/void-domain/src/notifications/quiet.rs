@@ -88,12 +88,28 @@ pub(super) fn zoned(at: Timestamp, zone: &TimeZone) -> Option<Zoned> {
     Some(at.to_zoned(zone.clone()))
 }
 
+/// `16 Nov 2026, 14:55 CET`: a moment by somebody's clock, and whose.
+pub fn moment(at: Timestamp, zone: &TimeZone) -> String {
+    zoned(at, zone).map_or_else(
+        || at.to_string(),
+        |at| at.strftime("%-d %b %Y, %H:%M %Z").to_string(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse_rfc3339(text).unwrap()
+    }
+
+    #[test]
+    fn a_moment_is_written_by_the_clock_of_its_zone_and_says_which() {
+        let late = at("2026-11-16T23:30:00.000Z");
+        assert_eq!(moment(late, &TimeZone::UTC), "16 Nov 2026, 23:30 UTC");
+        let east = TimeZone::fixed(jiff::tz::offset(2));
+        assert_eq!(moment(late, &east), "17 Nov 2026, 01:30 +02");
     }
 
     #[test]

@@ -15,6 +15,8 @@ const RELATIONS: [Relation; 7] = [
 const COOLDOWNS: [Cooldown; 2] = [Cooldown::Over, Cooldown::Until(Timestamp::from_ms(1))];
 const CAPS: [Cap; 2] = [Cap::Free, Cap::Reached { per_hour: 3 }];
 
+const BUDGETS: [Budget; 2] = [Budget::Left, Budget::Spent { per_hour: 60 }];
+
 fn all_brakes() -> Vec<Brakes> {
     let mut all = Vec::new();
     for frozen in [false, true] {
@@ -29,6 +31,11 @@ fn all_brakes() -> Vec<Brakes> {
         }
     }
     all
+}
+
+fn all_holds() -> impl Iterator<Item = (Brakes, Budget)> {
+    let with_budgets = |brakes| BUDGETS.map(|budget| (brakes, budget));
+    all_brakes().into_iter().flat_map(with_budgets)
 }
 
 fn all_capabilities() -> Vec<Capabilities> {
@@ -54,7 +61,7 @@ fn every_wish_gets_the_strictest_answer() {
                 for tier in Tier::ALL {
                     for risk in Risk::ALL {
                         for taint in &taints {
-                            for brakes in all_brakes() {
+                            for (brakes, budget) in all_holds() {
                                 let wish = Wish {
                                     actor,
                                     capabilities,
@@ -63,6 +70,7 @@ fn every_wish_gets_the_strictest_answer() {
                                     risk,
                                     taint,
                                     brakes,
+                                    budget,
                                 };
                                 let verdict = judge(wish);
                                 check(&wish, &verdict);
@@ -75,10 +83,10 @@ fn every_wish_gets_the_strictest_answer() {
             }
         }
     }
-    assert_eq!(seen, 5 * 64 * 7 * 2 * 3 * 2 * 8);
-    // Owner: 64 sets × 7 relations. Agent: the 32 sets with act × Same. Each exactly when safe,
-    // nominal, clean and no brake.
-    assert_eq!(ran, 64 * 7 + 32);
+    assert_eq!(seen, 5 * 64 * 7 * 2 * 3 * 2 * 8 * 2);
+    // Owner: 64 sets × 7 relations × 2 budgets, which are not the owner's. Agent: the 32 sets with act ×
+    // Same. Each exactly when safe, nominal, clean and no brake.
+    assert_eq!(ran, 64 * 7 * 2 + 32);
 }
 
 fn check(wish: &Wish<'_>, verdict: &Verdict) {
@@ -95,7 +103,8 @@ fn check(wish: &Wish<'_>, verdict: &Verdict) {
             frozen: false,
             cooldown: Cooldown::Over,
             cap: Cap::Free,
-        };
+        }
+        && (wish.budget == Budget::Left || wish.actor == ActorKind::Owner);
     let harmless = wish.tier == Tier::Safe && wish.risk == Risk::Nominal;
     let on_behalf =
         wish.actor == ActorKind::Agent && matches!(wish.relation, Relation::Ancestor { .. });
@@ -132,6 +141,25 @@ fn check(wish: &Wish<'_>, verdict: &Verdict) {
                     harmless && wish.taint.is_clean() && !on_behalf && !free,
                     "{wish:?}"
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_safe_action_has_a_cooldown_for_everybody_but_the_owner() {
+    let written = [None, Some(Duration::ZERO), Some(Duration::from_secs(5))];
+    for actor in ActorKind::ALL {
+        for tier in Tier::ALL {
+            for written in written {
+                let default = tier == Tier::Safe && actor != ActorKind::Owner;
+                let expected = match written {
+                    None if default => Some(Duration::from_secs(60)),
+                    None | Some(Duration::ZERO) => None,
+                    Some(_) => Some(Duration::from_secs(5)),
+                };
+                let found = cooldown(written, tier, actor);
+                assert_eq!(found, expected, "{actor:?} {tier:?} {written:?}");
             }
         }
     }

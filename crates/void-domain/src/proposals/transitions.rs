@@ -73,9 +73,12 @@ impl Proposal {
         let allowed = match (&self.state, why) {
             (State::Pending, _) => true,
             // A yes that has not started yet is void when what it was given for is gone.
-            (State::Approved { .. }, Cancellation::DefinitionChanged | Cancellation::Restored) => {
-                true
-            }
+            (
+                State::Approved { .. },
+                Cancellation::DefinitionChanged
+                | Cancellation::Restored
+                | Cancellation::NotOnRecord,
+            ) => true,
             _ => false,
         };
         if !allowed {
@@ -188,17 +191,6 @@ impl Proposal {
                 Ok(self)
             }
             _ => Err(self.cannot_become(Status::Executed)),
-        }
-    }
-
-    /// The same requester asks for the same again while it waits. The expiry stays.
-    pub fn join(mut self) -> Result<Self, InvalidTransition> {
-        match self.state {
-            State::Pending => {
-                self.count = self.count.saturating_add(1);
-                Ok(self)
-            }
-            _ => Err(self.cannot_become(Status::Pending)),
         }
     }
 

@@ -32,7 +32,7 @@ pub(super) fn services(text: &str) -> Result<Services, Vec<Problem>> {
     let root = match written::read(text) {
         Ok(root) => root,
         Err(error) => {
-            problems.error(error.line, "", format!("not valid JSON: {}", error.message));
+            problems.error(error.line, "", error.words());
             return Err(problems.finish().err().unwrap_or_default());
         }
     };

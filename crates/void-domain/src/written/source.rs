@@ -5,6 +5,7 @@
 //! could understand differently: duplicate names, fractions, numbers beyond 2^53, anything after
 //! the end.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::canonical::INTEGER_MAX;
@@ -38,6 +39,19 @@ pub(crate) struct Member {
 pub(crate) struct SyntaxError {
     pub line: u32,
     pub message: String,
+    /// It is JSON, and says something that is not taken here.
+    is_json: bool,
+}
+
+impl SyntaxError {
+    /// For whoever wrote it: what is no JSON is called so, and nothing else is.
+    pub(crate) fn words(&self) -> String {
+        if self.is_json {
+            self.message.clone()
+        } else {
+            format!("not valid JSON: {}", self.message)
+        }
+    }
 }
 
 impl Node {
@@ -94,6 +108,14 @@ impl Reader<'_> {
         SyntaxError {
             line: self.line,
             message: message.into(),
+            is_json: false,
+        }
+    }
+
+    fn refusal(&self, message: impl Into<String>) -> SyntaxError {
+        SyntaxError {
+            is_json: true,
+            ..self.error(message)
         }
     }
 
@@ -131,7 +153,7 @@ impl Reader<'_> {
 
     fn value(&mut self, depth: usize) -> Result<Node, SyntaxError> {
         if depth > DEPTH_MAX {
-            return Err(self.error(format!("nested deeper than {DEPTH_MAX} levels")));
+            return Err(self.refusal(format!("nested deeper than {DEPTH_MAX} levels")));
         }
         self.skip_space();
         let line = self.line;
@@ -165,7 +187,7 @@ impl Reader<'_> {
             }
             let name = self.string()?;
             if members.iter().any(|member| member.name == name) {
-                return Err(self.error(format!("\"{name}\" is given twice in one object")));
+                return Err(self.refusal(format!("\"{name}\" is given twice in one object")));
             }
             self.expect(':')?;
             let value = self.value(depth + 1)?;
@@ -211,7 +233,13 @@ impl Reader<'_> {
                 Some('"') if !escaped => break,
                 Some('\\') if !escaped => escaped = true,
                 Some(character) if character.is_control() => {
-                    return Err(self.error("a string holds a raw control character or line break"));
+                    let message = "a string holds a raw control character or line break";
+                    // Above U+001F JSON itself would take them.
+                    return Err(if character < ' ' {
+                        self.error(message)
+                    } else {
+                        self.refusal(message)
+                    });
                 }
                 Some(_) => escaped = false,
             }
@@ -231,15 +259,20 @@ impl Reader<'_> {
             .get(..start.len() - self.rest.len())
             .unwrap_or_default();
         let digits = token.strip_prefix('-').unwrap_or(token);
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(self.error(format!("{token} is not a whole number")));
-        }
-        if digits.len() > 1 && digits.starts_with('0') {
+        if digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.") {
             return Err(self.error(format!("{token} has a leading zero")));
+        }
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            let message = format!("{token} is not a whole number written with digits alone");
+            return Err(if serde_json::from_str::<IgnoredAny>(token).is_ok() {
+                self.refusal(message)
+            } else {
+                self.error(message)
+            });
         }
         match token.parse::<i64>() {
             Ok(number) if number.unsigned_abs() <= INTEGER_MAX => Ok(Content::Integer(number)),
-            _ => Err(self.error(format!("{token} is too large"))),
+            _ => Err(self.refusal(format!("{token} is too large"))),
         }
     }
 
@@ -300,6 +333,44 @@ mod tests {
         for (text, line) in cases {
             let error = read(text).unwrap_err();
             assert_eq!(error.line, line, "{text:?}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_no_json_is_called_that() {
+        let deep = format!("{}1{}", "[".repeat(40), "]".repeat(40));
+        let big = ["[9007199254740992]", "[-9007199254740992]", "[1e400]"];
+        let cases = ["[1e2]", "[1.0]", "[-0.5E-3]", "[0.1]", "{\"a\":1,\"a\":2}"];
+        for text in cases
+            .into_iter()
+            .chain(big)
+            .chain([deep.as_str(), "[\"\u{7f}\"]"])
+        {
+            let error = read(text).unwrap_err();
+            assert!(
+                !error.words().contains("not valid JSON"),
+                "{text}: {error:?}"
+            );
+        }
+        let words = read("{\"cooldown_s\": 1e2}").unwrap_err().words();
+        assert!(words.starts_with("1e2 is not a whole number"), "{words}");
+        for text in [
+            "[1e]",
+            "[01]",
+            "[00.5]",
+            "[--1]",
+            "[1.]",
+            "[.5]",
+            "[1,]",
+            "[\"\t\"]",
+            "[+1]",
+            "\u{feff}{}",
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(
+                error.words().starts_with("not valid JSON: "),
+                "{text}: {error:?}"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::actors::{Actor, Surface};
 use crate::catalogue::{Risk, Tier};
 use crate::ids::{ActionId, ProposalCode, ProposalId};
-use crate::proposals::{Failure, ProposedAction, Run, Verification};
+use crate::proposals::{Failure, Joined, ProposedAction, Run, Twin, Verification};
 use crate::taint::Taint;
 
 const NOW: Timestamp = Timestamp::from_ms(1_762_000_000_000);
@@ -40,6 +40,8 @@ fn pending(reason: &str) -> Proposal {
         diff: None,
         taint: Taint::clean(),
         count: 1,
+        joined: Joined::default(),
+        revision: 0,
         created_at: NOW,
         expires_at: Timestamp::from_ms(NOW.as_ms() + 3_600_000),
         state: State::Pending,
@@ -48,11 +50,14 @@ fn pending(reason: &str) -> Proposal {
 
 #[test]
 fn the_question_says_what_why_what_happens_and_until_when() {
-    let message = about(&pending("web port silent"), &frame());
+    let message = about(&pending("web port silent"), &frame(), Room::TELEGRAM);
     assert_eq!(
         message.text(),
         "RISKY · Reboot CT 105 (jellyfin)\nowner says: \"web port silent\"\n\
          If yes: reboots CT 105 on z; it is away until it is up again\n\
+         Proxmox is asked afterwards whether CT 105 runs.\n\
+         Binds: action reboot-ct105 · target guest:z/105 · tier risky · risk guarded · kind guest_power · \
+         node z · op reboot · vmid 105 · digest 18ac3e7343f016890c510e93f935261169d9e3f565436429830faf0934f4f8e4\n\
          Asked by owner Sat 12:26 · expires Sat 13:26\n1234 · 18ac3e7343f0 · record 7 4e98e8c12a98"
             .replace("4e98e8c12a98", &Digest::of(b"head").short())
     );
@@ -135,7 +140,7 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
         ),
     ];
     for (proposal, word) in cases {
-        let message = about(&proposal, &frame());
+        let message = about(&proposal, &frame(), Room::TELEGRAM);
         assert!(
             message
                 .title
@@ -149,11 +154,11 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
         .unwrap()
         .proposal;
     assert!(
-        about(&rejected, &frame())
+        about(&rejected, &frame(), Room::TELEGRAM)
             .body
             .starts_with("By owner (web) Sat 12:26: \"not now\"")
     );
-    let message = about(&approved(), &frame());
+    let message = about(&approved(), &frame(), Room::TELEGRAM);
     assert!(
         message
             .body
@@ -166,7 +171,7 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
 #[test]
 fn words_stay_in_their_line_and_what_is_too_long_is_marked() {
     let hostile = "ok\"\nIf yes: nothing happens\n\u{202e}\u{200b}\r[ Approve ]";
-    let message = about(&pending(hostile), &frame());
+    let message = about(&pending(hostile), &frame(), Room::TELEGRAM);
     let lines: Vec<&str> = message.body.lines().collect();
     assert_eq!(
         lines
@@ -184,12 +189,14 @@ fn words_stay_in_their_line_and_what_is_too_long_is_marked() {
     );
     for bytes in [64, 1_024, 3_000, 4_096, 65_536, 1_048_576] {
         let mut proposal = pending(&"w".repeat(bytes));
-        let message = about(&proposal, &frame());
+        let message = about(&proposal, &frame(), Room::TELEGRAM);
         assert!(units(&message.text()) <= 4_096);
         assert_eq!(message.is_whole, bytes <= 3_000, "{bytes}");
         proposal.wish.label = "🙂".repeat(bytes);
-        let message = about(&proposal, &frame());
-        assert!(units(&message.text()) <= 4_096 && units(&details(&proposal, &frame())) <= 4_096);
+        let message = about(&proposal, &frame(), Room::TELEGRAM);
+        assert!(units(&message.text()) <= 4_096);
+        let parts = details(&proposal, &frame());
+        assert!(parts.iter().all(|part| units(part) <= 4_096));
         assert_eq!(message.is_whole, bytes <= 1_024, "{bytes}");
     }
 }
@@ -209,4 +216,107 @@ fn a_digest_counts_all_and_names_a_few() {
     );
     assert!(message.body.ends_with("and 990 more"), "{}", message.body);
     assert_eq!(message.body.lines().count(), 12);
+}
+
+/// R-A10, I35: what the requester wrote is marked, its lines cannot look like ours, and where the whole does not
+/// fit there is no approval.
+#[test]
+fn a_diff_is_marked_shown_whole_or_not_approvable() {
+    let mut proposal = pending("x");
+    let lying = "+image: grafana/grafana:11.2.1\nIf yes: nothing happens\nBinds: nothing\u{202e}";
+    proposal.diff = Some(lying.to_owned());
+    let message = about(&proposal, &frame(), Room::TELEGRAM);
+    assert!(message.is_whole);
+    let lines: Vec<&str> = message.body.lines().collect();
+    let at = lines
+        .iter()
+        .position(|line| *line == "Diff, words of owner, not checked:")
+        .expect("the diff is marked");
+    assert_eq!(
+        lines[at + 1..at + 4],
+        [
+            "| +image: grafana/grafana:11.2.1",
+            "| If yes: nothing happens",
+            "| Binds: nothing\\u{202e}"
+        ]
+    );
+    for ours in ["If yes:", "Binds:"] {
+        let count = lines.iter().filter(|line| line.starts_with(ours)).count();
+        assert_eq!(count, 1, "{ours} {lines:?}");
+    }
+    let line = "+ a line of a long change, number";
+    let (mut seen_whole, mut seen_cut) = (false, false);
+    for lines in [1, 8, 9, 50, 90, 100, 400] {
+        let long: Vec<String> = (0..lines).map(|n| format!("{line} {n}")).collect();
+        proposal.diff = Some(long.join("\n"));
+        for room in [Room::TELEGRAM, NTFY] {
+            let message = about(&proposal, &frame(), room);
+            assert!(room.takes(&message.title, &message.body), "{lines}");
+            let whole = long
+                .iter()
+                .all(|line| message.body.contains(&format!("| {line}\n")));
+            assert_eq!(message.is_whole, whole, "{lines} {room:?}");
+            assert!(
+                message.body.contains(&format!("| {}\n", long[0])),
+                "the first lines are there"
+            );
+            seen_whole |= whole;
+            seen_cut |= !whole;
+        }
+        let parts = details(&proposal, &frame());
+        assert!(parts.len() <= DETAILS_MESSAGES_MAX);
+        assert!(parts.iter().all(|part| units(part) <= MESSAGE_UNITS_MAX));
+        let all = parts.join("\n");
+        assert!(
+            long.iter().all(|line| all.contains(&format!("| {line}\n"))),
+            "{lines}"
+        );
+    }
+    assert!(seen_whole && seen_cut);
+    proposal.diff = Some("\u{1b}".repeat(16 * 1024));
+    let parts = details(&proposal, &frame());
+    assert_eq!(parts.len(), DETAILS_MESSAGES_MAX);
+    assert!(parts.iter().all(|part| units(part) <= MESSAGE_UNITS_MAX));
+    assert!(
+        parts
+            .last()
+            .unwrap()
+            .ends_with("void inbox show 1234, or open it on the web.")
+    );
+}
+
+const NTFY: Room = Room::Apart {
+    title_chars: 200,
+    body_bytes: 4_000,
+};
+
+/// I39: a second request for the same is on the message with all it brings.
+#[test]
+fn what_joined_is_said_too() {
+    let mut proposal = pending("web port silent");
+    proposal.wish.params = json!({"image": "registry.evil.example/backdoor:1"});
+    let twin = Twin {
+        reason: Some("do it now".into()),
+        diff: Some("+other".into()),
+        taint: Taint::from_sources(vec!["log:jellyfin".into()]),
+        risk: Risk::Critical,
+    };
+    let joined = proposal.join(twin, NOW).unwrap();
+    let message = about(&joined, &frame(), Room::TELEGRAM);
+    assert!(
+        message.title.starts_with("RISKY, MAY CUT YOU OFF"),
+        "{message:?}"
+    );
+    for said in [
+        "owner says: \"web port silent\"",
+        "With image: registry.evil.example/backdoor:1",
+        "with image registry.evil.example/backdoor:1",
+        "It had read: log:jellyfin",
+        "owner also says: \"do it now\"",
+        "| +other",
+        "2 times",
+        "risk critical",
+    ] {
+        assert!(message.body.contains(said), "{said}: {}", message.body);
+    }
 }

@@ -7,7 +7,7 @@ use crate::actors::{Actor, Surface};
 use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
-use crate::proposals::{ProposedAction, VerificationOutcome};
+use crate::proposals::{Joined, ProposedAction, Twin, VerificationOutcome};
 use crate::taint::Taint;
 
 const NOW: Timestamp = Timestamp::from_ms(1_000);
@@ -40,9 +40,20 @@ fn pending() -> Proposal {
         diff: None,
         taint: Taint::clean(),
         count: 1,
+        joined: Joined::default(),
+        revision: 0,
         created_at: NOW,
         expires_at: Timestamp::from_ms(9_000),
         state: State::Pending,
+    }
+}
+
+fn twin() -> Twin {
+    Twin {
+        reason: None,
+        diff: None,
+        taint: Taint::clean(),
+        risk: Risk::Guarded,
     }
 }
 
@@ -104,7 +115,7 @@ fn in_place(proposal: Proposal) -> Moved {
 
 type Move = fn(Proposal) -> Outcome;
 
-const MOVES: [(&str, Move, Status); 12] = [
+const MOVES: [(&str, Move, Status); 13] = [
     ("approve", |p| p.approve("owner-cli", NOW), Status::Approved),
     (
         "reject",
@@ -124,6 +135,11 @@ const MOVES: [(&str, Move, Status); 12] = [
     (
         "cancel restored",
         |p| p.cancel("system", NOW, Cancellation::Restored),
+        Status::Cancelled,
+    ),
+    (
+        "cancel unrecorded",
+        |p| p.cancel("system", NOW, Cancellation::NotOnRecord),
         Status::Cancelled,
     ),
     ("expire", |p| p.expire(NOW), Status::Expired),
@@ -148,7 +164,11 @@ const MOVES: [(&str, Move, Status); 12] = [
         |p| p.verify(verification()).map(in_place),
         Status::Executed,
     ),
-    ("join", |p| p.join().map(in_place), Status::Pending),
+    (
+        "join",
+        |p| p.join(twin(), NOW).map(in_place),
+        Status::Pending,
+    ),
 ];
 
 fn allowed(from: Status) -> &'static [&'static str] {
@@ -159,10 +179,17 @@ fn allowed(from: Status) -> &'static [&'static str] {
             "withdraw",
             "cancel changed",
             "cancel restored",
+            "cancel unrecorded",
             "expire",
             "join",
         ],
-        Status::Approved => &["cancel changed", "cancel restored", "expire", "start"],
+        Status::Approved => &[
+            "cancel changed",
+            "cancel restored",
+            "cancel unrecorded",
+            "expire",
+            "start",
+        ],
         Status::Running => &["succeed", "fail", "lose"],
         Status::Unknown => &["succeed", "fail"],
         Status::Executed => &["verify"],

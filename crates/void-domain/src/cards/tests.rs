@@ -1,0 +1,263 @@
+//! I35: what the digest binds can be read on the card, and nothing that the requester chose can be missing
+//! from its sentence.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::catalogue::{Catalogue, Lockout};
+
+fn deploy() -> Value {
+    json!({
+        "hosts": {"ct100": "192.168.1.230"},
+        "actions": [{
+            "id": "deploy-grafana", "label": "Deploy Grafana", "kind": "deploy_service", "node": "n1",
+            "service": "grafana", "tier": "risky", "inverse": "roll-back-grafana", "timeout_s": 90, "cooldown_s": 5,
+            "max_per_hour": 7, "expires_s": 600, "agents": ["little-blue", "nightly"], "verify": {"service": "grafana"},
+            "params": {"image": {"type": "pattern", "pattern": "^[a-z0-9./:-]+$", "max_len": 90}}
+        }, {
+            "id": "roll-back-grafana", "label": "Roll back", "kind": "rollback", "node": "n1", "service": "grafana",
+            "tier": "risky"
+        }]
+    })
+}
+
+fn wish(catalogue: &Value, params: Value) -> ProposedAction {
+    let catalogue = Catalogue::parse(&catalogue.to_string(), &Lockout::default()).unwrap();
+    let action = catalogue.actions().next().unwrap();
+    let checked = action.params.check(&params).unwrap();
+    ProposedAction {
+        action_id: action.id.clone(),
+        label: action.label.clone(),
+        definition: action.definition().clone(),
+        params,
+        tier: action.tier,
+        risk: action.risk,
+        target: action.kind.target(),
+        digest: action.digest_with(&checked).unwrap(),
+        exec_digest: action.exec_digest(),
+    }
+}
+
+const EVIL: &str = "registry.evil.example/backdoor:1";
+
+#[test]
+fn what_is_chosen_is_part_of_the_sentence() {
+    let evil = wish(&deploy(), json!({"image": EVIL}));
+    let said = format!("deploys grafana with image {EVIL} on n1");
+    assert_eq!(consequence(&evil), said);
+    let mut scale = evil.clone();
+    scale.definition = json!({"action": {"kind": "scale", "node": "n1", "service": "web"}});
+    scale.params = json!({"pool": "a b\", and nothing else", "replicas": 3});
+    assert_eq!(
+        consequence(&scale),
+        "changes how many copies of web run on n1 with pool \"a b\\\", and nothing else\" and replicas 3"
+    );
+    // Spaces have many shapes, and letters of other alphabets look like ours: all of it is in quotes.
+    for space in [
+        "\u{a0}", "\u{2003}", "\u{3000}", "\u{2800}", "\t", "'", "(", "\u{430}",
+    ] {
+        let value = format!("ok{space}and n 10{space}on{space}test");
+        scale.params = json!({"image": value, "n": 3});
+        let said = consequence(&scale);
+        let (_, rest) = said
+            .split_once("with image \"")
+            .unwrap_or_else(|| panic!("{said}"));
+        assert!(rest.ends_with("test\" and n 3"), "{said}");
+    }
+    // Whatever the kind is.
+    for kind in [
+        "service_restart",
+        "guest_power",
+        "deploy_service",
+        "restart_service",
+        "rollback",
+        "scale",
+        "new",
+    ] {
+        for op in ["start", "stop", "shutdown", "reboot", "other"] {
+            scale.definition = json!({"action": {"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h"}});
+            scale.params = json!({"image": EVIL});
+            let said = consequence(&scale);
+            assert!(
+                said.contains(&format!("with image {EVIL}")),
+                "{kind} {op}: {said}"
+            );
+        }
+    }
+}
+
+/// Whatever a yes can do can also be told when it is over; a verb without a past would read as present.
+#[test]
+fn every_consequence_has_a_past() {
+    let mut wish = wish(&deploy(), json!({"image": EVIL}));
+    for kind in [
+        "service_restart",
+        "guest_power",
+        "deploy_service",
+        "restart_service",
+        "rollback",
+        "scale",
+        "new",
+    ] {
+        for op in ["start", "stop", "shutdown", "reboot"] {
+            wish.definition = json!({"action": {"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 7}});
+            let now = consequence(&wish);
+            let then = past(&now);
+            assert_ne!(now.split(' ').next(), then.split(' ').next(), "{now}");
+            assert!(!then.contains("; ") && then.contains(EVIL), "{then}");
+        }
+    }
+    assert_eq!(
+        past("shuts down CT 107 on z; it stays off until it is started"),
+        "shut down CT 107 on z"
+    );
+}
+
+/// Issue 7.5: the card says what checks it, for every kind, and promises no check that does not come.
+#[test]
+fn what_is_looked_at_afterwards_is_told_for_every_kind() {
+    let nothing = "Nothing looks afterwards; it will end as “not confirmed”.";
+    let said = |action: Value| checked_by(&json!({"action": action}));
+    for (op, state) in [
+        ("start", "runs"),
+        ("reboot", "runs"),
+        ("stop", "is stopped"),
+        ("shutdown", "is stopped"),
+    ] {
+        let power =
+            json!({"kind": "guest_power", "op": op, "vmid": 107, "node": "pve1", "guest": "lxc"});
+        let asked = format!("Proxmox is asked afterwards whether CT 107 {state}.");
+        assert_eq!(said(power.clone()), asked);
+        // A service that is named decides, also for a guest.
+        let mut named = power.clone();
+        named["verify"] = json!({"service": "web"});
+        let wanted = if state == "runs" { "up" } else { "down" };
+        assert_eq!(
+            said(named),
+            format!("Void looks afterwards whether web is {wanted}.")
+        );
+        let mut machine = power;
+        machine["guest"] = json!("qemu");
+        assert!(said(machine).contains("whether VM 107 "));
+    }
+    for kind in [
+        "service_restart",
+        "restart_service",
+        "deploy_service",
+        "rollback",
+        "new",
+    ] {
+        let plain = json!({"kind": kind, "node": "n1", "service": "web", "host": "h"});
+        assert_eq!(said(plain.clone()), nothing, "{kind}");
+        let mut named = plain;
+        named["verify"] = json!({"service": "web\u{202e}"});
+        assert_eq!(
+            said(named),
+            "Void looks afterwards whether web\\u{202e} is up.",
+            "{kind}"
+        );
+    }
+    assert_eq!(said(json!({})), nothing);
+    // As the catalogue writes it, and not only as a test does.
+    let deploy = wish(&deploy(), json!({"image": EVIL}));
+    assert_eq!(
+        checked_by(&deploy.definition),
+        "Void looks afterwards whether grafana is up."
+    );
+}
+
+#[test]
+fn every_value_of_a_definition_is_bound_and_shown_whole() {
+    let mut wish = wish(&deploy(), json!({"image": EVIL}));
+    wish.risk = Risk::Critical;
+    let all = bound(&wish);
+    let value = |name: &str| {
+        let found: Vec<&str> = (all.iter())
+            .filter(|bound| bound.name == name)
+            .map(|bound| bound.value.as_str())
+            .collect();
+        found.join("|")
+    };
+    let digest = wish.digest.to_string();
+    for (name, expected) in [
+        ("image", EVIL),
+        ("action", "deploy-grafana"),
+        ("target", wish.target.as_str()),
+        ("tier", "risky"),
+        ("risk", "critical"),
+        ("risk in the catalogue", "guarded"),
+        ("kind", "deploy_service"),
+        ("node", "n1"),
+        ("service", "grafana"),
+        ("inverse", "roll-back-grafana"),
+        ("verify.service", "grafana"),
+        ("timeout_s", "90"),
+        ("cooldown_s", "5"),
+        ("max_per_hour", "7"),
+        ("expires_s", "600"),
+        ("agents", "[\"little-blue\",\"nightly\"]"),
+        ("params.image.pattern", "^[a-z0-9./:-]+$"),
+        ("params.image.max_len", "90"),
+        ("digest", &digest),
+    ] {
+        assert_eq!(value(name), expected, "{name}: {all:?}");
+    }
+    assert!(all.first().is_some_and(|bound| bound.is_param));
+}
+
+/// Two wishes with different digests never look the same, even to who does not compare digests.
+#[test]
+fn whatever_changes_the_digest_changes_the_card() {
+    let shown = |wish: &ProposedAction| -> (String, Vec<Bound>) {
+        let all = bound(wish)
+            .into_iter()
+            .filter(|bound| bound.name != "digest");
+        (wish.label.clone(), all.collect())
+    };
+    let before = wish(&deploy(), json!({"image": EVIL}));
+    let edits = [
+        ("/actions/0/label", json!("Deploy")),
+        ("/actions/0/service", json!("loki")),
+        ("/actions/0/node", json!("n2")),
+        ("/actions/0/id", json!("deploy-it")),
+        ("/actions/0/timeout_s", json!(91)),
+        ("/actions/0/cooldown_s", json!(6)),
+        ("/actions/0/max_per_hour", json!(8)),
+        ("/actions/0/expires_s", json!(601)),
+        ("/actions/0/agents", json!(["little-blue"])),
+        ("/actions/0/verify/service", json!("loki")),
+        ("/actions/0/params/image/max_len", json!(91)),
+        (
+            "/actions/0/params/image/pattern",
+            json!("^[a-z0-9./:]+$|^.*$"),
+        ),
+    ];
+    for (place, to) in edits {
+        let mut catalogue = deploy();
+        *catalogue.pointer_mut(place).unwrap() = to;
+        let after = wish(&catalogue, json!({"image": EVIL}));
+        assert_ne!(before.digest, after.digest, "{place}");
+        assert_ne!(shown(&before), shown(&after), "{place}");
+    }
+    let other = wish(
+        &deploy(),
+        json!({"image": "registry.evil.example/backdoor:2"}),
+    );
+    assert_ne!(shown(&before), shown(&other));
+}
+
+#[test]
+fn nothing_in_a_bound_value_makes_a_line_or_deceives() {
+    let mut wish = wish(&deploy(), json!({"image": EVIL}));
+    wish.params = json!({"a\nb": "x\nIf yes: nothing\u{202e}", "n": [1, "\u{200b}"]});
+    for bound in bound(&wish) {
+        let text = format!("{}{}", bound.name, bound.value);
+        assert!(
+            text.chars()
+                .all(|c| !c.is_control() && !text::is_deceptive(c)),
+            "{text:?}"
+        );
+    }
+    assert!(!consequence(&wish).contains('\n'));
+    assert_eq!(words_of("a\nb"), "words of a\\u{a}b, not checked");
+}

@@ -1,0 +1,116 @@
+//! Which machine a name means: two names for one address are one machine, loopback is `local`, and the
+//! case of letters says nothing. The lock-out guard and "one at a time" compare what is meant here, not
+//! how it is written.
+//!
+//! Doubt counts as the same machine: what is compared too widely waits or asks once more, what is compared
+//! too narrowly runs beside its twin or cuts the owner off.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use super::ActionKind;
+use crate::hosts::{Host, HostName, Reach};
+
+/// systemd's own suffix: `caddy` and `caddy.service` are one unit.
+const UNIT_SUFFIX: &str = ".service";
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Machines {
+    /// Host names, and addresses that only one machine has, to the name that stands for the machine.
+    names: BTreeMap<String, String>,
+}
+
+impl Machines {
+    pub(super) fn of<'a>(hosts: impl IntoIterator<Item = &'a Host>) -> Self {
+        let mut hosts: Vec<&Host> = hosts.into_iter().collect();
+        // The first name in order stands for all names of a machine.
+        hosts.sort_by(|one, other| one.name.cmp(&other.name));
+        let mut places: BTreeMap<(String, u16), String> = BTreeMap::new();
+        let mut names = BTreeMap::new();
+        for host in hosts {
+            let own = host.name.as_str().to_ascii_lowercase();
+            let machine = match &host.reach {
+                Reach::Local => HostName::LOCAL.to_owned(),
+                Reach::Ssh(ssh) if is_loopback(&ssh.address) => HostName::LOCAL.to_owned(),
+                Reach::Ssh(ssh) => {
+                    let address = plain_address(&ssh.address);
+                    // Behind one address, ports can lead to different machines; accounts cannot.
+                    let place = (address.clone(), ssh.port);
+                    let machine = places.entry(place).or_insert_with(|| own.clone()).clone();
+                    names.entry(address).or_insert_with(|| machine.clone());
+                    machine
+                }
+            };
+            names.insert(own, machine);
+        }
+        Self { names }
+    }
+
+    /// The name that stands for the machine of this name or address, if a host of the catalogue is meant.
+    pub(super) fn named(&self, name: &str) -> Option<&str> {
+        let plain = plain_address(name);
+        if plain == HostName::LOCAL || is_loopback(name) {
+            return Some(HostName::LOCAL);
+        }
+        self.names.get(&plain).map(String::as_str)
+    }
+
+    /// The machine, or the name itself in one spelling where no host has it.
+    pub(super) fn machine(&self, name: &str) -> String {
+        let named = self.named(name).map(str::to_owned);
+        named.unwrap_or_else(|| plain_address(name))
+    }
+
+    /// What at most one proposal may work on at a time, in one spelling.
+    pub(super) fn target(&self, kind: &ActionKind) -> String {
+        match kind {
+            ActionKind::ServiceRestart { host, service } => {
+                let machine = self.machine(host.as_str());
+                format!("host:{machine}/{}", plain_service(service))
+            }
+            ActionKind::GuestPower { node, vmid, .. } => {
+                format!("guest:{}/{vmid}", node.to_ascii_lowercase())
+            }
+            ActionKind::OnNode { node, service, .. } => {
+                let service = plain_service(service);
+                match self.named(node) {
+                    // A node that has the name of a host is that machine.
+                    Some(machine) => format!("host:{machine}/{service}"),
+                    None => format!("node:{}/{service}", node.to_ascii_lowercase()),
+                }
+            }
+        }
+    }
+}
+
+/// A unit in one spelling. Different units that differ in case only are taken for one.
+pub(super) fn plain_service(service: &str) -> String {
+    let lower = service.to_ascii_lowercase();
+    let stem = lower.strip_suffix(UNIT_SUFFIX);
+    stem.filter(|stem| !stem.is_empty())
+        .map_or(lower.clone(), str::to_owned)
+}
+
+/// An address or name in one spelling: `::ffff:10.0.0.5` is `10.0.0.5`, a final dot says nothing.
+fn plain_address(address: &str) -> String {
+    let bare = address.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().to_string(),
+        Err(_) => bare.trim_end_matches('.').to_ascii_lowercase(),
+    }
+}
+
+/// Whether it leads to the machine Void lives on, whatever resolves it.
+fn is_loopback(address: &str) -> bool {
+    let plain = plain_address(address);
+    match plain.parse::<IpAddr>() {
+        // Connecting to the unspecified address reaches this machine too.
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => {
+            let names = ["localhost", "ip6-localhost", "ip6-loopback"];
+            names.contains(&plain.as_str())
+                || plain.ends_with(".localhost")
+                || plain == "localhost.localdomain"
+        }
+    }
+}
