@@ -1,4 +1,7 @@
 //! The table `audit`: appended to inside the transaction of what it records, never changed.
+//!
+//! The record begins with entry 1 and ends at the stored head. A row outside was not written by Void: it is
+//! no entry, no list shows it, and when an entry needs its place it is set aside (see [`strays`]).
 
 use void_domain::audit::{AuditDraft, AuditEntry};
 use void_domain::digests::Digest;
@@ -17,18 +20,47 @@ macro_rules! columns {
 const INSERT: &str = concat!(
     "INSERT INTO audit (",
     columns!(),
-    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (seq) DO NOTHING"
 );
 
-/// Adds an entry at the head of the chain and moves the head.
+macro_rules! up_to_head {
+    () => {
+        " seq BETWEEN 1 AND (SELECT audit_seq FROM heads WHERE id = 1) "
+    };
+}
+
+pub mod steps;
+pub mod strays;
+
+/// Adds an entry at the head of the chain and moves the head. A foreign row in its place is set
+/// aside first, so that nobody who can insert a row can stop the record, and with it the freeze.
 pub async fn append(
     tx: &mut Tx,
     at: Timestamp,
     draft: AuditDraft,
 ) -> Result<AuditEntry, StoreError> {
+    let mut entry = sealed(tx, at, draft)?;
+    if !insert(tx, &entry).await? {
+        strays::set_aside(tx, at).await?;
+        let heads = *tx.heads()?;
+        (entry.seq, entry.prev) = (heads.audit_seq + 1, heads.audit_hash);
+        entry.hash = entry.computed_hash();
+        if !insert(tx, &entry).await? {
+            let what = "the place of the next entry is taken";
+            return Err(StoreError::corrupt("audit", entry.seq, what));
+        }
+    }
+    Ok(entry)
+}
+
+fn sealed(tx: &mut Tx, at: Timestamp, draft: AuditDraft) -> Result<AuditEntry, StoreError> {
     let heads = *tx.heads()?;
-    let entry = AuditEntry::seal(draft, heads.audit_seq + 1, at, heads.audit_hash)
-        .map_err(|error| StoreError::Internal(error.to_string()))?;
+    AuditEntry::seal(draft, heads.audit_seq + 1, at, heads.audit_hash)
+        .map_err(|error| StoreError::Internal(error.to_string()))
+}
+
+/// Puts the entry into its place and moves the head there; false if the place is taken.
+async fn insert(tx: &mut Tx, entry: &AuditEntry) -> Result<bool, StoreError> {
     let row = values![
         int(entry.seq),
         entry.at,
@@ -41,11 +73,13 @@ pub async fn append(
         entry.prev,
         entry.hash,
     ];
-    tx.execute(INSERT, row).await?;
+    if tx.execute(INSERT, row).await? == 0 {
+        return Ok(false);
+    }
     let heads = tx.heads()?;
     heads.audit_seq = entry.seq;
     heads.audit_hash = entry.hash;
-    Ok(entry)
+    Ok(true)
 }
 
 /// Number and hash of the newest entry; zero and zeros before the first.
@@ -55,7 +89,12 @@ pub async fn head(tx: &mut Tx) -> Result<(u64, Digest), StoreError> {
 }
 
 pub async fn find(tx: &mut Tx, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
-    let sql = concat!("SELECT ", columns!(), " FROM audit WHERE seq = $1");
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM audit WHERE seq = $1 AND",
+        up_to_head!()
+    );
     tx.one("audit", sql, values![int(seq)])
         .await?
         .as_ref()
@@ -83,35 +122,53 @@ pub async fn list(
     let before = cursor.map_or(i64::MAX, int);
     let with_surplus = i64::from(limit) + 1;
     let (actor, verb) = (&filter.actor, &filter.verb);
-    let rows = match &filter.subject {
+    let listing = match &filter.subject {
         None => {
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM audit WHERE seq < $1 AND substr(actor, 1, length($3)) = $3 \
+                " FROM audit WHERE seq < $1 AND",
+                up_to_head!(),
+                "AND substr(actor, 1, length($3)) = $3 \
                  AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
             let values = values![before, with_surplus, actor, verb];
-            tx.all("audit", sql, values).await?
+            tx.list("audit", sql, values).await?
         }
         Some(subject) => {
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM audit WHERE seq < $1 AND subject = $5 AND substr(actor, 1, length($3)) = $3 \
+                " FROM audit WHERE seq < $1 AND",
+                up_to_head!(),
+                "AND subject = $5 AND substr(actor, 1, length($3)) = $3 \
                  AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
             let values = values![before, with_surplus, actor, verb, subject];
-            tx.all("audit", sql, values).await?
+            tx.list("audit", sql, values).await?
         }
     };
-    let items = rows.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
-    Ok(Page::from_surplus(items, limit as usize, |entry| {
-        entry.seq.to_string()
-    }))
+    let items = listing
+        .rows
+        .iter()
+        .map(|row| Ok((row.count(0)?, entry(row).ok())))
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    let page = Page::from_surplus(items, listing.is_cut, limit as usize, |(seq, _)| {
+        seq.to_string()
+    });
+    // A damaged row is named by a walk; the others are still read.
+    Ok(Page {
+        items: page
+            .items
+            .into_iter()
+            .filter_map(|(_, entry)| entry)
+            .collect(),
+        next: page.next,
+    })
 }
 
-/// Oldest first, after the entry `after`: the order of an export.
+/// Oldest first, after the entry `after`: the order of an export. As many as `limit` and the bound of a list
+/// in bytes allow; none only at the end.
 pub async fn list_after(
     tx: &mut Tx,
     after: u64,
@@ -120,12 +177,33 @@ pub async fn list_after(
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM audit WHERE seq > $1 ORDER BY seq LIMIT $2"
+        " FROM audit WHERE seq > $1 AND",
+        up_to_head!(),
+        "ORDER BY seq LIMIT $2"
     );
-    let rows = tx
-        .all("audit", sql, values![int(after), i64::from(limit)])
-        .await?;
+    let values = values![int(after), i64::from(limit)];
+    let rows = tx.list("audit", sql, values).await?.rows;
     rows.iter().map(entry).collect()
+}
+
+/// The same for whoever looks for damage: a row that is no entry is `None` beside its number.
+pub async fn rows_after(
+    tx: &mut Tx,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<(u64, Option<AuditEntry>)>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM audit WHERE seq > $1 AND",
+        up_to_head!(),
+        "ORDER BY seq LIMIT $2"
+    );
+    let values = values![int(after), i64::from(limit)];
+    let rows = tx.list("audit", sql, values).await?.rows;
+    rows.iter()
+        .map(|row| Ok((row.count(0)?, entry(row).ok())))
+        .collect()
 }
 
 fn entry(row: &Row) -> Result<AuditEntry, StoreError> {

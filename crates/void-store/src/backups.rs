@@ -1,6 +1,8 @@
 //! Copies of the SQLite file: made while the server runs, opened and checked before they count.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Read as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use crate::{heads, migrations};
 
 const PAGES_PER_STEP: i32 = 256;
 const CHAIN_PAGE: u32 = 1_000;
+const SQLITE_BEGINNING: &[u8; 16] = b"SQLite format 3\0";
 
 /// What a checked copy holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +58,24 @@ pub async fn create(store: &Store, target: &Path) -> Result<Checked, StoreError>
 
 fn copy(source: &Path, target: &Path) -> Result<(), StoreError> {
     let _ = fs::remove_file(target);
+    private(target)?;
     let source = connect(source, Access::ReadOnly)?;
     let mut copy = rusqlite::Connection::open(target)?;
     Backup::new(&source, &mut copy)?.run_to_completion(PAGES_PER_STEP, Duration::ZERO, None)?;
     // A copy is one file: no write-ahead log beside it that could be forgotten.
     copy.execute_batch("PRAGMA journal_mode = DELETE")?;
     copy.close().map_err(|(_, error)| StoreError::from(error))
+}
+
+/// An empty file that only we can read, whatever the umask says.
+fn private(path: &Path) -> Result<(), StoreError> {
+    let made = OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|file| file.set_permissions(fs::Permissions::from_mode(0o600)));
+    made.map_err(|error| unwritable(path, &error))
 }
 
 /// Opens a copy, lets SQLite check it and walks the whole audit chain.
@@ -94,6 +109,13 @@ async fn walk(tx: &mut Tx) -> Result<Checked, StoreError> {
             (seq, hash) = (entry.seq, entry.hash);
         }
     }
+    if let Some(found) = audit::strays::find(tx).await? {
+        return Err(StoreError::corrupt(
+            "audit",
+            found.first,
+            "it stands beyond the head: Void did not write it; a start sets it aside",
+        ));
+    }
     let heads = heads::load(tx).await?;
     if (heads.audit_seq, heads.audit_hash) != (seq, hash) {
         return Err(StoreError::corrupt(
@@ -112,19 +134,40 @@ fn follows(entry: &AuditEntry, seq: u64, hash: Digest) -> bool {
     entry.seq == seq + 1 && entry.prev == hash && entry.computed_hash() == entry.hash
 }
 
+/// The process that works on the database now, if there is one.
+pub fn held_by(database: &Path) -> Option<u32> {
+    crate::sqlite::held_by(database)
+}
+
+/// Whether a file could be a database at all, by how it begins.
+pub fn is_database(path: &Path) -> bool {
+    let mut beginning = [0; SQLITE_BEGINNING.len()];
+    File::open(path)
+        .and_then(|mut file| file.read_exact(&mut beginning))
+        .is_ok_and(|()| beginning == *SQLITE_BEGINNING)
+}
+
 /// Puts a checked copy in place of the database, which must not be in use. What it replaces is kept
 /// beside it under `replaced`. The caller then voids what waited in the copy.
 pub fn restore(copy: &Path, database: &Path, replaced: &Path) -> Result<Checked, StoreError> {
     let _lock = crate::sqlite::lock_folder(database)?;
     let checked = check(copy)?;
     let partial = database.with_extension("partial");
-    fs::copy(copy, &partial).map_err(|error| unwritable(&partial, &error))?;
+    let _ = fs::remove_file(&partial);
+    private(&partial)?;
+    // Not fs::copy, which takes over how open the copy was.
+    let copied = File::open(copy).and_then(|mut from| {
+        let mut to = OpenOptions::new().write(true).open(&partial)?;
+        std::io::copy(&mut from, &mut to)
+    });
+    copied.map_err(|error| unwritable(&partial, &error))?;
     File::open(&partial)
         .and_then(|file| file.sync_all())
         .map_err(|error| unwritable(&partial, &error))?;
     if database.exists() {
         fold_log(database)?;
         fs::rename(database, replaced).map_err(|error| unwritable(replaced, &error))?;
+        crate::sqlite::close_to_others(replaced);
     }
     fs::rename(&partial, database).map_err(|error| unwritable(database, &error))?;
     sync_folder(database)?;

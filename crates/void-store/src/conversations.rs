@@ -10,7 +10,7 @@ use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Page, Row, int, values};
+use crate::values::{Listing, Page, Row, int, values};
 
 macro_rules! message_columns {
     () => {
@@ -66,12 +66,12 @@ pub async fn list_with(
     limit: u32,
 ) -> Result<Page<Summary>, StoreError> {
     let sql = "SELECT c.id, c.created_at, COUNT(m.id), MAX(m.at), \
-        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id AND first.seq = 1) \
+        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id ORDER BY first.seq LIMIT 1) \
         FROM conversations c JOIN messages m ON m.conversation_id = c.id \
         WHERE c.agent = $1 AND c.id < $2 GROUP BY c.id, c.created_at ORDER BY c.id DESC LIMIT $3";
     let before = cursor.map_or_else(|| "g".to_owned(), |id| id.to_string());
     let values = values![agent, before, i64::from(limit) + 1];
-    let rows = tx.all("conversations", sql, values).await?;
+    let Listing { rows, is_cut } = tx.list("conversations", sql, values).await?;
     let summary = |row: &Row| {
         Ok(Summary {
             id: row.parsed(0, |text| text.parse().ok())?,
@@ -85,7 +85,7 @@ pub async fn list_with(
         .iter()
         .map(summary)
         .collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(Page::from_surplus(items, limit as usize, |one| {
+    Ok(Page::from_surplus(items, is_cut, limit as usize, |one| {
         one.id.to_string()
     }))
 }
@@ -220,6 +220,30 @@ pub async fn list_before(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Vec<Message>, StoreError> {
+    let rows = rows_before(tx, id, before, limit).await?.rows;
+    rows.iter().map(message).collect()
+}
+
+/// The same as a page. Whether there are older ones is looked up and not reckoned from numbers, because
+/// old messages are not kept.
+pub async fn page_before(
+    tx: &mut Tx,
+    id: ConversationId,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Page<Message>, StoreError> {
+    let Listing { rows, is_cut } = rows_before(tx, id, before, limit.saturating_add(1)).await?;
+    let items: Result<Vec<Message>, StoreError> = rows.iter().map(message).collect();
+    let cursor = |message: &Message| message.seq.to_string();
+    Ok(Page::from_surplus(items?, is_cut, limit as usize, cursor))
+}
+
+async fn rows_before(
+    tx: &mut Tx,
+    id: ConversationId,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Listing, StoreError> {
     let sql = concat!(
         "SELECT ",
         message_columns!(),
@@ -227,8 +251,7 @@ pub async fn list_before(
     );
     let before = before.map_or(i64::MAX, int);
     let cells = values![id.to_string(), before, i64::from(limit)];
-    let rows = tx.all("messages", sql, cells).await?;
-    rows.iter().map(message).collect()
+    tx.list("messages", sql, cells).await
 }
 
 /// The turn that runs in a conversation.

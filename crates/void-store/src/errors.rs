@@ -7,6 +7,13 @@ pub enum StoreError {
     /// Nothing was written. The same call may work later.
     #[error("the database cannot be reached: {0}")]
     Unavailable(String),
+    /// A commit was sent and not answered, and the database cannot be asked. It may have happened:
+    /// whoever needs to know reads the record.
+    #[error("the database did not say whether the change was recorded")]
+    Unconfirmed,
+    /// The database would lose acknowledged commits in a crash.
+    #[error("the database does not keep what it acknowledges: {0}")]
+    NotDurable(String),
     /// No room for new work; what closes work is still tried.
     #[error("the disk is full; new work is refused until there is room")]
     DiskFull,
@@ -28,13 +35,25 @@ pub enum StoreError {
     /// The database refused what it must not hold, such as a second running proposal per target.
     #[error("the database refused the change: {0}")]
     Constraint(String),
+    /// The record is not what this process has seen of it. Nothing was written.
+    #[error(
+        "the database went back to an older state while Void ran; what waited in it is void and everything is frozen: \
+         look at it again"
+    )]
+    RolledBack,
+    /// The path names another file than the one that is open. Nothing is written to either.
+    #[error(
+        "the database file was replaced while Void ran; nothing is written any more: stop Void, make sure that the right \
+         file is in place, and start it again"
+    )]
+    Replaced,
     /// A defect of ours: a statement that does not fit, a panic in a use case.
     #[error("internal database error: {0}")]
     Internal(String),
 }
 
 impl StoreError {
-    pub(crate) fn corrupt(table: &'static str, id: impl ToString, what: impl ToString) -> Self {
+    pub fn corrupt(table: &'static str, id: impl ToString, what: impl ToString) -> Self {
         Self::Corrupt {
             table,
             id: id.to_string(),
@@ -75,6 +94,9 @@ impl From<tokio_postgres::Error> for StoreError {
             Some("23") => Self::Constraint(db.constraint().unwrap_or(code).to_owned()),
             Some("53") if code == "53100" => Self::DiskFull,
             Some("08" | "53" | "57" | "40") => Self::Unavailable(db.message().to_owned()),
+            // A lock that was not given in time, and a transaction that the server ended.
+            Some("55") if code == "55P03" => Self::Unavailable(db.message().to_owned()),
+            Some("25") if code == "25P03" => Self::Unavailable(db.message().to_owned()),
             Some("25") => Self::ReadOnly(db.message().to_owned()),
             _ => Self::Internal(format!("{code}: {}", db.message())),
         }
@@ -85,6 +107,9 @@ impl From<deadpool_postgres::PoolError> for StoreError {
     fn from(error: deadpool_postgres::PoolError) -> Self {
         match error {
             deadpool_postgres::PoolError::Backend(error) => error.into(),
+            deadpool_postgres::PoolError::PostCreateHook(
+                deadpool_postgres::HookError::Backend(error),
+            ) => error.into(),
             other => Self::Unavailable(other.to_string()),
         }
     }

@@ -8,7 +8,7 @@ use void_domain::digests::Digest;
 
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{int, values};
+use crate::values::{Row, int, values};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heads {
@@ -21,24 +21,27 @@ pub struct Heads {
 
 const COLUMNS: &str =
     "SELECT audit_seq, audit_hash, event_seq, open_proposals FROM heads WHERE id = 1";
-const COLUMNS_LOCKED: &str =
-    "SELECT audit_seq, audit_hash, event_seq, open_proposals FROM heads WHERE id = 1 FOR UPDATE";
+const COLUMNS_LOCKED: &str = "SELECT audit_seq, audit_hash, event_seq, open_proposals, txid_current() FROM heads WHERE id = 1 FOR UPDATE";
 const UPDATE: &str = "UPDATE heads SET audit_seq = $1, audit_hash = $2, event_seq = $3, open_proposals = $4 WHERE id = 1";
 
 pub(crate) async fn load(tx: &mut Tx) -> Result<Heads, StoreError> {
-    read(tx, COLUMNS).await
+    heads(&read(tx, COLUMNS).await?)
 }
 
-/// Nobody else writes until this transaction ends.
-pub(crate) async fn load_locked(tx: &mut Tx) -> Result<Heads, StoreError> {
-    read(tx, COLUMNS_LOCKED).await
+/// Nobody else writes until this transaction ends. Beside the numbers: by which number the server
+/// knows the transaction, to ask what became of it. For PostgreSQL only.
+pub(crate) async fn load_locked(tx: &mut Tx) -> Result<(Heads, i64), StoreError> {
+    let row = read(tx, COLUMNS_LOCKED).await?;
+    Ok((heads(&row)?, row.int(4)?))
 }
 
-async fn read(tx: &mut Tx, sql: &'static str) -> Result<Heads, StoreError> {
-    let row = tx
-        .one("heads", sql, &[])
+async fn read(tx: &mut Tx, sql: &'static str) -> Result<Row, StoreError> {
+    tx.one("heads", sql, &[])
         .await?
-        .ok_or_else(|| StoreError::corrupt("heads", 1, "the row is missing"))?;
+        .ok_or_else(|| StoreError::corrupt("heads", 1, "the row is missing"))
+}
+
+fn heads(row: &Row) -> Result<Heads, StoreError> {
     Ok(Heads {
         audit_seq: row.count(0)?,
         audit_hash: row.parsed(1, |text| text.parse().ok())?,

@@ -35,6 +35,11 @@ const MIGRATIONS: &[Migration] = migrations![
     "0007_nodes",
     "0008_credentials",
     "0009_decisions",
+    "0010_joins",
+    "0012_retention",
+    "0013_audit_strays",
+    "0014_instances",
+    "0015_quarantine",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -79,6 +79,13 @@ pub async fn leave_digest(
     tx.execute(sql, values![id.to_string(), not_before]).await
 }
 
+/// A message that was held back and not said yet is due by then.
+pub async fn hasten(tx: &mut Tx, id: ProposalId, by: Timestamp) -> Result<u64, StoreError> {
+    let sql = "UPDATE notifications SET next_at = $2 \
+        WHERE proposal_id = $1 AND kind = 'message' AND status = 'waiting' AND shown = 0 AND next_at > $2";
+    tx.execute(sql, values![id.to_string(), by]).await
+}
+
 /// The message of a place is to be said on its own, from then on. `false`: there is none.
 pub async fn say_alone(
     tx: &mut Tx,

@@ -4,6 +4,7 @@ use void_domain::ids::PasskeyId;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::quarantine::{self, Kind};
 use crate::tx::Tx;
 use crate::values::{Row, int, values};
 
@@ -30,7 +31,14 @@ macro_rules! columns {
     };
 }
 
+/// One that is registered anew takes the place of its twin in quarantine.
 pub async fn insert(tx: &mut Tx, passkey: &Passkey) -> Result<(), StoreError> {
+    let twin = "DELETE FROM quarantine WHERE kind = 'passkey' AND id IN \
+        (SELECT id FROM passkeys WHERE credential_id = $1)";
+    if tx.execute(twin, values![&passkey.credential_id]).await? > 0 {
+        let sql = "DELETE FROM passkeys WHERE credential_id = $1";
+        tx.execute(sql, values![&passkey.credential_id]).await?;
+    }
     let sql = concat!(
         "INSERT INTO passkeys (",
         columns!(),
@@ -51,12 +59,14 @@ pub async fn insert(tx: &mut Tx, passkey: &Passkey) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Newest first.
+/// Newest first; without those in quarantine.
 pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Passkey>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM passkeys ORDER BY id DESC LIMIT $1"
+        " FROM passkeys WHERE NOT EXISTS \
+         (SELECT 1 FROM quarantine q WHERE q.kind = 'passkey' AND q.id = passkeys.id) \
+         ORDER BY id DESC LIMIT $1"
     );
     let rows = tx.all("passkeys", sql, values![i64::from(limit)]).await?;
     rows.iter().map(passkey).collect()
@@ -72,7 +82,8 @@ pub async fn note_use(
 ) -> Result<bool, StoreError> {
     // Authenticators that do not count say 0 every time.
     let sql = "UPDATE passkeys SET credential = $2, counter = $3, last_used_at = $4 \
-        WHERE id = $1 AND (counter < $3 OR (counter = 0 AND $3 = 0))";
+        WHERE id = $1 AND (counter < $3 OR (counter = 0 AND $3 = 0)) AND NOT EXISTS \
+        (SELECT 1 FROM quarantine q WHERE q.kind = 'passkey' AND q.id = passkeys.id)";
     let row = values![id.to_string(), credential, int(counter), at];
     Ok(tx.execute(sql, row).await? == 1)
 }
@@ -80,6 +91,7 @@ pub async fn note_use(
 /// `false`: there is no such passkey.
 pub async fn remove(tx: &mut Tx, id: PasskeyId) -> Result<bool, StoreError> {
     let sql = "DELETE FROM passkeys WHERE id = $1";
+    quarantine::lift(tx, Kind::Passkey, &id.to_string()).await?;
     Ok(tx.execute(sql, values![id.to_string()]).await? == 1)
 }
 

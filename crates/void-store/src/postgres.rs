@@ -1,15 +1,18 @@
 //! PostgreSQL: one writer task per process with group commit, a pool of readers beside it, and a
 //! connection that listens for the commits of other instances.
 
+mod limits;
 mod listener;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use futures_util::TryStreamExt as _;
 use futures_util::future::BoxFuture;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -21,13 +24,16 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use void_domain::secrets::Secret;
 
 use crate::errors::StoreError;
+use crate::lanes::ReadTurn;
 use crate::migrations;
+use crate::rollbacks::HighWater;
 use crate::tx::{Engine, Tx};
-use crate::values::{Row, Value};
+use crate::values::{Gathering, Listing, Row, Value};
 use crate::writer::Job;
 
-const READERS_MAX: usize = 8;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const READERS_MAX: usize = 8;
+/// Until a connection is free, or made.
+const CONNECTION_WITHIN: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone)]
 pub struct PostgresConfig {
@@ -38,23 +44,45 @@ pub struct PostgresConfig {
     pub ca_file: Option<PathBuf>,
 }
 
+impl PostgresConfig {
+    /// For how long an instance that stops in the middle of a batch can hold up the writes of others:
+    /// the server ends its transaction, then those that wait get their turn.
+    pub const HELD_UP_MAX: Duration = limits::LOCK_WITHIN;
+    /// After so long every write is answered, whatever the database and its other clients do.
+    pub const ANSWERED_WITHIN: Duration = Duration::from_secs(
+        CONNECTION_WITHIN.as_secs()
+            + limits::BATCH_WITHIN.as_secs()
+            + limits::COMMIT_WITHIN.as_secs()
+            + limits::SETTLE_WITHIN.as_secs(),
+    );
+}
+
 pub(crate) async fn open(
     config: &PostgresConfig,
     queue: mpsc::Receiver<Box<dyn Job>>,
-) -> Result<(PostgresReaders, watch::Receiver<u64>), StoreError> {
+) -> Result<(PostgresReaders, watch::Receiver<u64>, HighWater), StoreError> {
     let settings = settings(config)?;
     let tls = tls(config.ca_file.as_deref())?;
     // The writer has a connection of its own: a crowd of readers cannot hold up what must be recorded.
     let for_writing = pool(&settings, &tls, 1)?;
     let for_reading = pool(&settings, &tls, READERS_MAX)?;
     let client = for_writing.get().await?;
+    limits::assert_durable(&client).await?;
+    limits::allow_migrations(&client).await?;
     migrations::run_postgres(&client).await?;
-    let seq = writer::last_event(client).await?;
-    let (committed, watcher) = watch::channel(seq);
+    limits::prepare(&client).await?;
+    let heads = writer::heads_now(client).await?;
+    let high_water = HighWater::new(heads);
+    let (committed, watcher) = watch::channel(heads.event_seq);
     let committed = Arc::new(committed);
-    writer::start(for_writing, queue, Arc::clone(&committed));
+    writer::start(
+        for_writing,
+        queue,
+        Arc::clone(&committed),
+        high_water.clone(),
+    );
     listener::start(settings, tls, for_reading.clone(), committed);
-    Ok((PostgresReaders { pool: for_reading }, watcher))
+    Ok((PostgresReaders { pool: for_reading }, watcher, high_water))
 }
 
 fn pool(
@@ -69,8 +97,9 @@ fn pool(
     Pool::builder(manager)
         .max_size(size)
         .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(CONNECT_TIMEOUT))
-        .create_timeout(Some(CONNECT_TIMEOUT))
+        .wait_timeout(Some(CONNECTION_WITHIN))
+        .create_timeout(Some(CONNECTION_WITHIN))
+        .post_create(limits::on_connect())
         .build()
         .map_err(|error| StoreError::Internal(error.to_string()))
 }
@@ -88,10 +117,8 @@ fn settings(config: &PostgresConfig) -> Result<tokio_postgres::Config, StoreErro
         }
         (None, _) => SslMode::Disable,
     };
-    settings
-        .ssl_mode(mode)
-        .application_name("void")
-        .connect_timeout(CONNECT_TIMEOUT);
+    settings.ssl_mode(mode).application_name("void");
+    limits::of_sockets(&mut settings);
     Ok(settings)
 }
 
@@ -165,15 +192,35 @@ impl PostgresTx {
         let statement = client.prepare_cached(sql).await?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
         let rows = client.query(&statement, &values).await?;
-        rows.iter()
-            .map(|row| {
-                let cells: Result<Vec<Value<'static>>, StoreError> = (0..row.len())
-                    .map(|column| cell(table, row, column))
-                    .collect();
-                cells.map(|cells| Row::new(table, cells))
-            })
-            .collect()
+        rows.iter().map(|row| read(table, row)).collect()
     }
+
+    /// Keeps no more than `bytes_max` of what comes.
+    pub(crate) async fn query_up_to(
+        &self,
+        table: &'static str,
+        sql: &str,
+        values: &[Value<'_>],
+        bytes_max: usize,
+    ) -> Result<Listing, StoreError> {
+        let client = self.client()?;
+        let statement = client.prepare_cached(sql).await?;
+        let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
+        let mut rows = pin!(client.query_raw(&statement, values).await?);
+        let (mut gathering, mut is_cut) = (Gathering::up_to(bytes_max), false);
+        // The rest is received and dropped: the connection is used again.
+        while let Some(row) = rows.try_next().await? {
+            is_cut = is_cut || !gathering.push(read(table, &row)?);
+        }
+        Ok(gathering.end(is_cut))
+    }
+}
+
+fn read(table: &'static str, row: &tokio_postgres::Row) -> Result<Row, StoreError> {
+    let cells: Result<Vec<Value<'static>>, StoreError> = (0..row.len())
+        .map(|column| cell(table, row, column))
+        .collect();
+    cells.map(|cells| Row::new(table, cells))
 }
 
 impl Drop for PostgresTx {
@@ -215,7 +262,7 @@ impl ToSql for Value<'_> {
             Self::Null => Ok(IsNull::Yes),
             Self::Int(number) if *kind == Type::INT8 => number.to_sql(kind, out),
             Self::Text(text) if *kind == Type::TEXT => text.to_sql(kind, out),
-            Self::Int(_) | Self::Text(_) => {
+            Self::Int(_) | Self::Text(_) | Self::Foreign => {
                 Err(format!("a value of another type than {kind}").into())
             }
         }
@@ -234,24 +281,31 @@ pub(crate) struct PostgresReaders {
 }
 
 impl PostgresReaders {
-    pub(crate) async fn read<T, E, F>(&self, body: F) -> Result<T, E>
+    pub(crate) async fn read<T, E, F>(&self, turn: ReadTurn, body: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     {
-        let client = self.pool.get().await.map_err(StoreError::from)?;
-        let reader = PostgresTx::new(client);
-        reader
-            .batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            .await?;
-        let mut tx = Tx::new(Engine::Postgres(reader));
-        let outcome = body(&mut tx).await;
-        if let Engine::Postgres(reader) = tx.into_engine()
-            && reader.batch("COMMIT").await.is_ok()
-        {
-            reader.release();
+        let _turn = turn;
+        let reading = async {
+            let client = self.pool.get().await.map_err(StoreError::from)?;
+            let reader = PostgresTx::new(client);
+            reader
+                .batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                .await?;
+            let mut tx = Tx::new(Engine::Postgres(reader));
+            let outcome = body(&mut tx).await;
+            if let Engine::Postgres(reader) = tx.into_engine()
+                && reader.batch("COMMIT").await.is_ok()
+            {
+                reader.release();
+            }
+            outcome
+        };
+        match tokio::time::timeout(limits::READ_WITHIN, reading).await {
+            Ok(outcome) => outcome,
+            Err(_late) => Err(limits::late("a read", limits::READ_WITHIN).into()),
         }
-        outcome
     }
 }

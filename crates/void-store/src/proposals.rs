@@ -11,7 +11,7 @@ use void_domain::time::Timestamp;
 use self::rows::{columns, requester_id, state_values};
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Page, Row, int, values};
+use crate::values::{Listing, Page, Row, int, values};
 
 const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, definition, params, tier, risk, target, \
     digest, exec_digest, requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, \
@@ -103,10 +103,22 @@ pub async fn record_verification(
     Ok(tx.execute(sql, row).await? == 1)
 }
 
-/// Counts one more wish for a pending proposal.
-pub async fn join(tx: &mut Tx, id: ProposalId, count: u64) -> Result<bool, StoreError> {
-    let sql = "UPDATE proposals SET asked_count = $2 WHERE id = $1 AND status = 'pending'";
-    Ok(tx.execute(sql, values![id.to_string(), int(count)]).await? == 1)
+/// Stores what one more request for the same has made of a pending proposal. `false`: it no longer waits.
+pub async fn join(tx: &mut Tx, joined: &Proposal) -> Result<bool, StoreError> {
+    let sql = "UPDATE proposals SET asked_count = $2, taint = $3, tier = $4, risk = $5, joined = $6, revision = $7 \
+        WHERE id = $1 AND status = 'pending'";
+    let words = (!joined.joined.is_empty())
+        .then(|| serde_json::to_string(&joined.joined).unwrap_or_default());
+    let row = values![
+        joined.id.to_string(),
+        int(joined.count),
+        serde_json::to_string(&joined.taint).unwrap_or_default(),
+        joined.wish.tier.as_str(),
+        joined.wish.risk.as_str(),
+        words,
+        int(joined.revision),
+    ];
+    Ok(tx.execute(sql, row).await? == 1)
 }
 
 async fn record(tx: &mut Tx, id: ProposalId, step: &Transition) -> Result<(), StoreError> {
@@ -198,6 +210,21 @@ pub async fn starts_since(
     Ok((row.count(0)?, row.opt_time(1)?))
 }
 
+/// How many safe runs policy has let this requester start since then.
+pub async fn safe_runs_since(
+    tx: &mut Tx,
+    requester: &Requester,
+    since: Timestamp,
+) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM proposals WHERE requester_kind = $1 AND requester_id = $2 \
+        AND approved_by = 'policy' AND approved_at > $3";
+    let values = values![requester.kind.as_str(), requester_id(requester), since];
+    match tx.one("proposals", sql, values).await? {
+        Some(row) => row.count(0),
+        None => Ok(0),
+    }
+}
+
 /// How many approvals since then are by somebody whose name begins so. What was approved since then has
 /// ended since then, or not yet.
 pub async fn approvals_since(tx: &mut Tx, by: &str, since: Timestamp) -> Result<u64, StoreError> {
@@ -280,12 +307,12 @@ fn readable(rows: &[Row]) -> Vec<Stored> {
 }
 
 /// The cursor is the last row's id, whether it could be read or not: a page never ends early.
-fn page(rows: Vec<Row>, limit: u32) -> Result<Page<Stored>, StoreError> {
+fn page(Listing { rows, is_cut }: Listing, limit: u32) -> Result<Page<Stored>, StoreError> {
     let ids = rows
         .iter()
         .map(|row| row.text(0).map(str::to_owned))
         .collect::<Result<Vec<_>, _>>()?;
-    let Page { items: ids, next } = Page::from_surplus(ids, limit as usize, Clone::clone);
+    let Page { items: ids, next } = Page::from_surplus(ids, is_cut, limit as usize, Clone::clone);
     let shown = rows.get(..ids.len()).unwrap_or_default();
     Ok(Page {
         items: readable(shown),
@@ -316,7 +343,7 @@ pub async fn list(
                 columns!(),
                 " FROM proposals WHERE id < $1 ORDER BY id DESC LIMIT $2"
             );
-            tx.all("proposals", sql, values![before, limit_with_surplus])
+            tx.list("proposals", sql, values![before, limit_with_surplus])
                 .await?
         }
         (Some(status), None) => {
@@ -326,7 +353,7 @@ pub async fn list(
                 " FROM proposals WHERE status = $3",
                 " AND id < $1 ORDER BY id DESC LIMIT $2"
             );
-            tx.all(
+            tx.list(
                 "proposals",
                 sql,
                 values![before, limit_with_surplus, status.as_str()],
@@ -340,7 +367,7 @@ pub async fn list(
                 " FROM proposals WHERE requester_id = $3",
                 " AND id < $1 ORDER BY id DESC LIMIT $2"
             );
-            tx.all(
+            tx.list(
                 "proposals",
                 sql,
                 values![before, limit_with_surplus, requester.to_string()],
@@ -360,7 +387,7 @@ pub async fn list(
                 requester.to_string(),
                 status.as_str()
             ];
-            tx.all("proposals", sql, values).await?
+            tx.list("proposals", sql, values).await?
         }
     };
     page(rows, limit)
@@ -379,7 +406,7 @@ pub async fn list_waiting(
     );
     let after = cursor.map(|id| id.to_string()).unwrap_or_default();
     let rows = tx
-        .all("proposals", sql, values![after, i64::from(limit) + 1])
+        .list("proposals", sql, values![after, i64::from(limit) + 1])
         .await?;
     page(rows, limit)
 }
@@ -391,8 +418,27 @@ pub async fn list_ended(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, StoreErr
         columns!(),
         " FROM proposals WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT $1"
     );
-    let rows = tx.all("proposals", sql, values![i64::from(limit)]).await?;
+    let rows = tx
+        .list("proposals", sql, values![i64::from(limit)])
+        .await?
+        .rows;
     Ok(readable(&rows))
+}
+
+/// The power runs of guests that ended since then, newest first.
+pub async fn list_power_since(
+    tx: &mut Tx,
+    since: Timestamp,
+    limit: u32,
+) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE ended_at > $1 AND started_at IS NOT NULL AND target LIKE 'guest:%' \
+         ORDER BY ended_at DESC, id DESC LIMIT $2"
+    );
+    let values = values![since, i64::from(limit)];
+    Ok(readable(&tx.all("proposals", sql, values).await?))
 }
 
 /// The runs of an action, newest first.

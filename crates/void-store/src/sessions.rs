@@ -116,6 +116,18 @@ pub async fn end(tx: &mut Tx, id: SessionId, at: Timestamp) -> Result<bool, Stor
     Ok(tx.execute(sql, values![id.to_string(), at]).await? == 1)
 }
 
+/// Ends all that are open but this one; how many those were.
+pub async fn end_others(
+    tx: &mut Tx,
+    but: Option<SessionId>,
+    at: Timestamp,
+) -> Result<u64, StoreError> {
+    let sql =
+        "UPDATE sessions SET ended_at = $2 WHERE id <> $1 AND ended_at IS NULL AND expires_at > $2";
+    let but = but.map(|id| id.to_string()).unwrap_or_default();
+    tx.execute(sql, values![but, at]).await
+}
+
 fn session(row: &Row) -> Result<Session, StoreError> {
     Ok(Session {
         id: row.parsed(0, |text| text.parse().ok())?,

@@ -3,7 +3,10 @@
 mod reserve;
 mod writer;
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,14 +20,19 @@ use rusqlite::{Connection, OpenFlags, Statement};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::errors::StoreError;
+use crate::lanes::ReadTurn;
 use crate::migrations;
+use crate::rollbacks::HighWater;
+use crate::store::DatabaseBytes;
 use crate::tx::{Engine, Tx};
-use crate::values::{Row, Value};
+use crate::values::{Gathering, Listing, Row, Value};
 use crate::writer::Job;
 
-const READERS_MAX: usize = 4;
+pub(crate) const READERS_MAX: usize = 4;
 const STATEMENTS_CACHED: usize = 128;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Read and written by the account that runs Void.
+const PRIVATE: u32 = 0o600;
 
 #[derive(Debug, Clone)]
 pub struct SqliteConfig {
@@ -47,35 +55,80 @@ impl SqliteConfig {
 pub(crate) fn open(
     config: &SqliteConfig,
     queue: mpsc::Receiver<Box<dyn Job>>,
-) -> Result<(SqliteReaders, watch::Receiver<u64>), StoreError> {
+) -> Result<(SqliteReaders, watch::Receiver<u64>, HighWater), StoreError> {
     let lock = lock_folder(&config.path)?;
+    keep_private(&config.path);
     let mut connection = connect(&config.path, Access::ReadWrite)?;
     migrations::run_sqlite(&mut connection)?;
-    let committed = writer::start(config, connection, lock, queue)?;
+    let (committed, high_water) = writer::start(config, connection, lock, queue)?;
     let readers = SqliteReaders {
         path: config.path.clone(),
         idle: Arc::default(),
         places: Arc::new(Semaphore::new(READERS_MAX)),
     };
-    Ok((readers, committed))
+    Ok((readers, committed, high_water))
 }
 
 /// One process per file: the writer's numbers live in its memory.
 pub(crate) fn lock_folder(path: &Path) -> Result<File, StoreError> {
     let lock_path = path.with_extension("lock");
-    let lock = OpenOptions::new()
+    let mut lock = OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
+        .mode(PRIVATE)
         .open(&lock_path)
         .map_err(|error| StoreError::ReadOnly(format!("{}: {error}", lock_path.display())))?;
     match lock.try_lock() {
-        Ok(()) => Ok(lock),
+        Ok(()) => {
+            // Who holds it, for whoever comes second. The lock itself is what counts.
+            let _ = lock
+                .set_len(0)
+                .and_then(|()| lock.rewind())
+                .and_then(|()| writeln!(lock, "{}", std::process::id()));
+            Ok(lock)
+        }
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse),
         Err(TryLockError::Error(error)) => Err(StoreError::Unavailable(format!(
             "{}: {error}",
             lock_path.display()
         ))),
+    }
+}
+
+/// The process that works on the database now, if there is one.
+pub(crate) fn held_by(path: &Path) -> Option<u32> {
+    let mut lock = File::open(path.with_extension("lock")).ok()?;
+    if !matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+        return None;
+    }
+    let mut text = String::new();
+    lock.read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+/// Only the owner's account reads the record. SQLite makes its log and its index as open as the file
+/// itself, so the file is made before SQLite makes it; what an older release left open is closed.
+fn keep_private(path: &Path) {
+    // Whatever does not work here is told by opening the file.
+    let _ = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(PRIVATE)
+        .open(path);
+    for end in ["", "-wal", "-shm"] {
+        let mut name = OsString::from(path);
+        name.push(end);
+        close_to_others(Path::new(&name));
+    }
+}
+
+/// Takes away what others may do with a file; a file that is not there stays away.
+pub(crate) fn close_to_others(path: &Path) {
+    let is_open = |mode: u32| mode & !PRIVATE & 0o777 != 0;
+    if std::fs::metadata(path).is_ok_and(|file| is_open(file.permissions().mode())) {
+        let _ = std::fs::set_permissions(path, Permissions::from_mode(PRIVATE));
     }
 }
 
@@ -104,6 +157,17 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreEr
         assert_durable(&connection)?;
     }
     Ok(connection)
+}
+
+/// The file and its log; the log is not there while nobody has the file open.
+pub(crate) fn file_bytes(path: &Path) -> Result<DatabaseBytes, StoreError> {
+    let unreadable = |error| StoreError::Unavailable(format!("{}: {error}", path.display()));
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Ok(DatabaseBytes {
+        database: std::fs::metadata(path).map_err(unreadable)?.len(),
+        log: Some(std::fs::metadata(log).map_or(0, |log| log.len())),
+    })
 }
 
 /// With `synchronous=NORMAL` a power cut loses acknowledged commits, so it is checked, not hoped.
@@ -145,11 +209,22 @@ impl SqliteTx {
         sql: &str,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
+        Ok(self.query_up_to(table, sql, values, usize::MAX)?.rows)
+    }
+
+    /// Reads no further than `bytes_max`.
+    pub(crate) fn query_up_to(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        values: &[Value<'_>],
+        bytes_max: usize,
+    ) -> Result<Listing, StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         bind(&mut statement, values)?;
         let columns = statement.column_count();
         let mut rows = statement.raw_query();
-        let mut out = Vec::new();
+        let mut gathering = Gathering::up_to(bytes_max);
         while let Some(row) = rows.next()? {
             let mut cells = Vec::with_capacity(columns);
             for column in 0..columns {
@@ -158,22 +233,16 @@ impl SqliteTx {
                     ValueRef::Integer(number) => Value::Int(number),
                     ValueRef::Text(text) => match std::str::from_utf8(text) {
                         Ok(text) => Value::from(text.to_owned()),
-                        Err(_) => {
-                            return Err(StoreError::corrupt(table, "?", "text that is not UTF-8"));
-                        }
+                        Err(_) => Value::Foreign,
                     },
-                    ValueRef::Real(_) | ValueRef::Blob(_) => {
-                        return Err(StoreError::corrupt(
-                            table,
-                            "?",
-                            "a column of a foreign type",
-                        ));
-                    }
+                    ValueRef::Real(_) | ValueRef::Blob(_) => Value::Foreign,
                 });
             }
-            out.push(Row::new(table, cells));
+            if !gathering.push(Row::new(table, cells)) {
+                return Ok(gathering.end(true));
+            }
         }
-        Ok(out)
+        Ok(gathering.end(false))
     }
 }
 
@@ -204,6 +273,10 @@ fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<(), Store
             Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
             Value::Int(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
             Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Value::Foreign => {
+                let what = "a value of a foreign type is never written";
+                return Err(StoreError::Internal(what.to_owned()));
+            }
         };
         statement.raw_bind_parameter(index, value)?;
     }
@@ -240,7 +313,7 @@ impl SqliteReaders {
         &self.path
     }
 
-    pub(crate) async fn read<T, E, F>(&self, body: F) -> Result<T, E>
+    pub(crate) async fn read<T, E, F>(&self, turn: ReadTurn, body: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -251,7 +324,8 @@ impl SqliteReaders {
         };
         let readers = self.clone();
         let task = tokio::task::spawn_blocking(move || {
-            let _place = place;
+            // Until it is done, also when whoever asked has left.
+            let _places = (turn, place);
             readers.read_blocking(body)
         });
         match task.await {

@@ -2,19 +2,25 @@
 
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot, watch};
+use void_domain::digests::Digest;
+use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::lanes::{self, Lanes};
 use crate::postgres::{PostgresConfig, PostgresReaders};
+use crate::rollbacks::{HighWater, Rollback, compare};
 use crate::sqlite::{SqliteConfig, SqliteReaders};
 use crate::tx::Tx;
-use crate::writer::{Job, QUEUE_MAX, Urgency, UseCase};
-use crate::{postgres, sqlite};
+use crate::writer::{Job, QUEUE_MAX, Reply, Urgency, UseCase};
+use crate::{clocks, heads, postgres, sqlite};
 
 #[derive(Clone)]
 pub struct Store {
     jobs: mpsc::Sender<Box<dyn Job>>,
     readers: Readers,
+    lanes: Lanes,
     committed: watch::Receiver<u64>,
+    high_water: HighWater,
 }
 
 #[derive(Clone)]
@@ -28,22 +34,26 @@ impl Store {
     pub async fn open_sqlite(config: SqliteConfig) -> Result<Self, StoreError> {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let opened = tokio::task::spawn_blocking(move || sqlite::open(&config, queue));
-        let (readers, committed) = opened.await.map_err(internal)??;
+        let (readers, committed, high_water) = opened.await.map_err(internal)??;
         Ok(Self {
             jobs,
             readers: Readers::Sqlite(readers),
+            lanes: Lanes::new(sqlite::READERS_MAX),
             committed,
+            high_water,
         })
     }
 
     /// Connects, brings the database to this version's schema and starts the writer.
     pub async fn open_postgres(config: PostgresConfig) -> Result<Self, StoreError> {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
-        let (readers, committed) = postgres::open(&config, queue).await?;
+        let (readers, committed, high_water) = postgres::open(&config, queue).await?;
         Ok(Self {
             jobs,
             readers: Readers::Postgres(readers),
+            lanes: Lanes::new(postgres::READERS_MAX),
             committed,
+            high_water,
         })
     }
 
@@ -69,17 +79,73 @@ impl Store {
         self.submit(Urgency::Closing, body).await
     }
 
+    /// Runs the use case that answers a database that went back: the only one that is run until then.
+    pub async fn repair<T, E, F>(&self, body: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+    {
+        self.submit(Urgency::Repair, body).await
+    }
+
+    /// A database that went back and is not repaired yet; changes when it is noticed.
+    pub fn rollbacks(&self) -> watch::Receiver<Option<Rollback>> {
+        self.high_water.noticed()
+    }
+
+    /// The time by the clock of a database on another machine; `None` where it has this machine's clock. A
+    /// database in a container of this machine has another address and the same clock, which nobody can see
+    /// from here.
+    pub async fn other_clock(&self) -> Result<Option<Timestamp>, StoreError> {
+        if self.is_sqlite() {
+            return Ok(None);
+        }
+        self.read(|tx| Box::pin(clocks::of_another_machine(tx)))
+            .await
+    }
+
+    /// Looks whether the database went back, without waiting for the next write. The head, if it did not.
+    pub async fn look_back(&self) -> Result<(u64, Digest), StoreError> {
+        if self.high_water.is_file_replaced() {
+            return Err(StoreError::Replaced);
+        }
+        // Taken before the snapshot, so that the snapshot cannot be the older of the two.
+        let seen = self.high_water.seen();
+        let (found, rollback) = self
+            .read(move |tx| {
+                Box::pin(async move {
+                    let found = heads::load(tx).await?;
+                    Ok::<_, StoreError>((found, compare(tx, seen, found).await?))
+                })
+            })
+            .await?;
+        if rollback.is_none() {
+            self.high_water.read(seen, found);
+            return Ok((found.audit_seq, found.audit_hash));
+        }
+        // The writer looks for itself, and tells whoever listens.
+        self.write_closing(|_| Box::pin(async { Ok::<_, StoreError>(()) }))
+            .await?;
+        Ok((
+            self.high_water.seen().audit_seq,
+            self.high_water.seen().audit_hash,
+        ))
+    }
+
     async fn submit<T, E, F>(&self, urgency: Urgency, body: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     {
+        let place = lanes::write().await?;
         let (reply, answer) = oneshot::channel();
         let job = Box::new(UseCase {
             urgency,
             body,
-            reply,
+            reply: Reply::new(reply),
+            place,
         });
         if self.jobs.send(job).await.is_err() {
             return Err(StoreError::Unavailable("the writer has stopped".to_owned()).into());
@@ -97,16 +163,29 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     {
+        let turn = self.lanes.read().await?;
         match &self.readers {
-            Readers::Sqlite(readers) => readers.read(body).await,
+            Readers::Sqlite(readers) => readers.read(turn, body).await,
             // Large, and part of every request's future otherwise, also of those that wait for long.
-            Readers::Postgres(readers) => Box::pin(readers.read(body)).await,
+            Readers::Postgres(readers) => Box::pin(readers.read(turn, body)).await,
         }
     }
 
     /// The number of the newest event that is known to be committed; changes wake the listeners.
     pub fn committed(&self) -> watch::Receiver<u64> {
         self.committed.clone()
+    }
+
+    /// What the database takes on its disk.
+    pub async fn database_bytes(&self) -> Result<DatabaseBytes, StoreError> {
+        match &self.readers {
+            Readers::Sqlite(readers) => {
+                let path = readers.path().to_owned();
+                let looking = tokio::task::spawn_blocking(move || sqlite::file_bytes(&path));
+                looking.await.map_err(internal)?
+            }
+            Readers::Postgres(_) => self.read(|tx| Box::pin(postgres_bytes(tx))).await,
+        }
     }
 
     pub const fn is_sqlite(&self) -> bool {
@@ -119,6 +198,24 @@ impl Store {
             Readers::Postgres(_) => None,
         }
     }
+}
+
+/// What a database takes on its disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatabaseBytes {
+    pub database: u64,
+    /// What is not in the file yet. PostgreSQL has one log for all of a server's databases, which is not
+    /// ours to look at.
+    pub log: Option<u64>,
+}
+
+async fn postgres_bytes(tx: &mut Tx) -> Result<DatabaseBytes, StoreError> {
+    let sql = "SELECT pg_database_size(current_database())";
+    let row = tx.one("pg_database_size", sql, &[]).await?;
+    Ok(DatabaseBytes {
+        database: row.map_or(Ok(0), |row| row.count(0))?,
+        log: None,
+    })
 }
 
 fn internal(error: tokio::task::JoinError) -> StoreError {

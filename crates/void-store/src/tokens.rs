@@ -7,6 +7,7 @@ use void_domain::ids::TokenId;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::quarantine::{self, Kind};
 use crate::tx::Tx;
 use crate::values::{Row, values};
 
@@ -52,12 +53,13 @@ pub async fn insert(tx: &mut Tx, token: &Token) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The live token with this hash.
+/// The live token with this hash, unless it is in quarantine.
 pub async fn find_live(tx: &mut Tx, hash: Digest) -> Result<Option<Token>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM tokens WHERE hash = $1 AND revoked_at IS NULL"
+        " FROM tokens WHERE hash = $1 AND revoked_at IS NULL AND NOT EXISTS \
+         (SELECT 1 FROM quarantine q WHERE q.kind = 'token' AND q.id = tokens.id)"
     );
     tx.one("tokens", sql, values![hash])
         .await?
@@ -138,6 +140,7 @@ pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Token>, StoreError> {
 
 pub async fn revoke(tx: &mut Tx, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
     let sql = "UPDATE tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+    quarantine::lift(tx, Kind::Token, &id.to_string()).await?;
     Ok(tx.execute(sql, values![id.to_string(), at]).await? == 1)
 }
 

@@ -1,10 +1,12 @@
 //! One transaction on either engine. Use cases see this type and nothing below it.
 
+use void_domain::budgets::LIST_BYTES_MAX;
+
 use crate::errors::StoreError;
 use crate::heads::Heads;
 use crate::postgres::PostgresTx;
 use crate::sqlite::SqliteTx;
-use crate::values::{Row, Value};
+use crate::values::{Listing, Row, Value};
 
 pub struct Tx {
     engine: Engine,
@@ -70,6 +72,30 @@ impl Tx {
         match &mut self.engine {
             Engine::Sqlite(tx) => tx.query(table, sql, values),
             Engine::Postgres(tx) => tx.query(table, sql, values).await,
+        }
+    }
+
+    /// The rows of a list, as far as they fit into its bound of bytes.
+    pub(crate) async fn list(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        values: &[Value<'_>],
+    ) -> Result<Listing, StoreError> {
+        self.list_up_to(table, sql, values, LIST_BYTES_MAX).await
+    }
+
+    /// The first rows that fit into this many bytes; one always does.
+    pub(crate) async fn list_up_to(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        values: &[Value<'_>],
+        bytes_max: usize,
+    ) -> Result<Listing, StoreError> {
+        match &mut self.engine {
+            Engine::Sqlite(tx) => tx.query_up_to(table, sql, values, bytes_max),
+            Engine::Postgres(tx) => tx.query_up_to(table, sql, values, bytes_max).await,
         }
     }
 

@@ -13,6 +13,9 @@ pub(crate) enum Value<'a> {
     Null,
     Int(i64),
     Text(Cow<'a, str>),
+    /// Something that no column of ours holds. It was put there behind Void's back, and is an error of its
+    /// row alone: the others are still read.
+    Foreign,
 }
 
 impl From<i64> for Value<'_> {
@@ -86,7 +89,7 @@ impl Row {
         match self.cells.first() {
             Some(Value::Text(text)) => text.clone().into_owned(),
             Some(Value::Int(number)) => number.to_string(),
-            Some(Value::Null) | None => "?".to_owned(),
+            Some(Value::Null | Value::Foreign) | None => "?".to_owned(),
         }
     }
 
@@ -133,6 +136,15 @@ impl Row {
         Ok(self.opt_int(column)?.map(Timestamp::from_ms))
     }
 
+    /// What it takes in memory, roughly: its texts.
+    pub(crate) fn bytes(&self) -> usize {
+        let bytes = |cell: &Value<'_>| match cell {
+            Value::Text(text) => text.len(),
+            Value::Null | Value::Int(_) | Value::Foreign => 0,
+        };
+        self.cells.iter().map(bytes).sum()
+    }
+
     /// Reads a text column into a validated type, or names the row that cannot exist.
     pub(crate) fn parsed<T>(
         &self,
@@ -145,6 +157,48 @@ impl Row {
     }
 }
 
+/// The rows of a list as far as they fit into [`LIST_BYTES_MAX`](void_domain::budgets::LIST_BYTES_MAX).
+pub(crate) struct Listing {
+    /// At least one, if there is any.
+    pub rows: Vec<Row>,
+    /// Whether there is at least one more.
+    pub is_cut: bool,
+}
+
+/// Gathers rows until they are too much.
+pub(crate) struct Gathering {
+    rows: Vec<Row>,
+    bytes: usize,
+    bytes_max: usize,
+}
+
+impl Gathering {
+    pub(crate) const fn up_to(bytes_max: usize) -> Self {
+        Self {
+            rows: Vec::new(),
+            bytes: 0,
+            bytes_max,
+        }
+    }
+
+    /// `false`: it does not fit any more and was left out.
+    pub(crate) fn push(&mut self, row: Row) -> bool {
+        self.bytes = self.bytes.saturating_add(row.bytes());
+        let fits = self.rows.is_empty() || self.bytes <= self.bytes_max;
+        if fits {
+            self.rows.push(row);
+        }
+        fits
+    }
+
+    pub(crate) fn end(self, is_cut: bool) -> Listing {
+        Listing {
+            rows: self.rows,
+            is_cut,
+        }
+    }
+}
+
 /// One page of a list; `next` is the cursor of the page after it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
@@ -153,13 +207,15 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// From up to `limit + 1` rows: the surplus one only says that there is more.
+    /// From up to `limit + 1` rows: the surplus one only says that there is more, and so does a list that
+    /// was cut.
     pub(crate) fn from_surplus(
         mut items: Vec<T>,
+        is_cut: bool,
         limit: usize,
         cursor: impl Fn(&T) -> String,
     ) -> Self {
-        let more = items.len() > limit;
+        let more = is_cut || items.len() > limit;
         items.truncate(limit);
         let next = if more { items.last().map(cursor) } else { None };
         Self { items, next }

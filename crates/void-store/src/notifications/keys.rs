@@ -6,11 +6,11 @@ use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Row, values};
+use crate::values::{Row, int, values};
 
 pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
-    let sql = "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let sql = "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let row = values![
         key.hash,
         key.target.to_string(),
@@ -20,13 +20,14 @@ pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
         key.created_at,
         key.expires_at,
         key.used_at,
+        int(key.revision),
     ];
     tx.execute(sql, row).await?;
     Ok(())
 }
 
 pub async fn find(tx: &mut Tx, hash: Digest) -> Result<Option<Key>, StoreError> {
-    let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at \
+    let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision \
         FROM notification_keys WHERE hash = $1";
     let row = tx.one("notification_keys", sql, values![hash]).await?;
     row.as_ref().map(key).transpose()
@@ -61,5 +62,6 @@ fn key(row: &Row) -> Result<Key, StoreError> {
         created_at: row.time(5)?,
         expires_at: row.time(6)?,
         used_at: row.opt_time(7)?,
+        revision: row.count(8)?,
     })
 }

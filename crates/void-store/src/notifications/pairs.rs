@@ -5,6 +5,7 @@ use void_domain::notifications::{Channel, Target};
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::quarantine::{self, Kind};
 use crate::tx::Tx;
 use crate::values::values;
 
@@ -52,17 +53,33 @@ pub async fn save(tx: &mut Tx, pair: &Pair) -> Result<(), StoreError> {
         ON CONFLICT (target) DO UPDATE SET name = $2, paired_at = $3, ended_at = NULL";
     let values = values![pair.target.to_string(), &pair.name, pair.paired_at];
     tx.execute(sql, values).await?;
+    quarantine::lift(tx, Kind::Pair, &pair.target.to_string()).await?;
     Ok(())
 }
 
 /// `false`: it was not paired.
 pub async fn end(tx: &mut Tx, target: &Target, at: Timestamp) -> Result<bool, StoreError> {
     let sql = "UPDATE notification_pairs SET ended_at = $2 WHERE target = $1 AND ended_at IS NULL";
+    quarantine::lift(tx, Kind::Pair, &target.to_string()).await?;
     Ok(tx.execute(sql, values![target.to_string(), at]).await? == 1)
 }
 
+/// Without those in quarantine: no proposal is shown there, nothing from there is heard.
 pub async fn list(tx: &mut Tx) -> Result<Vec<Pair>, StoreError> {
-    let sql = "SELECT target, name, paired_at FROM notification_pairs WHERE ended_at IS NULL ORDER BY paired_at LIMIT $1";
+    let sql = "SELECT target, name, paired_at FROM notification_pairs \
+        WHERE ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.kind = 'pair' AND q.id = target) \
+        ORDER BY paired_at LIMIT $1";
+    read(tx, sql).await
+}
+
+/// With those in quarantine, for the one message that says why they are.
+pub async fn list_with_quarantined(tx: &mut Tx) -> Result<Vec<Pair>, StoreError> {
+    let sql = "SELECT target, name, paired_at FROM notification_pairs WHERE ended_at IS NULL \
+        ORDER BY paired_at LIMIT $1";
+    read(tx, sql).await
+}
+
+async fn read(tx: &mut Tx, sql: &'static str) -> Result<Vec<Pair>, StoreError> {
     let rows = tx
         .all("notification_pairs", sql, values![PAIRS_MAX])
         .await?;

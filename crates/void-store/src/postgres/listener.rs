@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_postgres::AsyncMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::limits;
 use super::writer::{last_event, raise};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -26,9 +27,8 @@ pub(super) fn start(
         while !committed.is_closed() {
             // Whether woken, timed out or without a listener: the answer is to look.
             let _ = tokio::time::timeout(LOOK_EVERY, woken.recv()).await;
-            if let Ok(client) = pool.get().await
-                && let Ok(seq) = last_event(client).await
-            {
+            let looking = async { last_event(pool.get().await?).await };
+            if let Ok(seq) = limits::within(limits::READ_WITHIN, "a look", looking).await {
                 raise(&committed, seq);
             }
         }
@@ -37,7 +37,10 @@ pub(super) fn start(
 
 async fn listen(settings: tokio_postgres::Config, tls: MakeRustlsConnect, wake: mpsc::Sender<()>) {
     while !wake.is_closed() {
-        if let Ok((client, mut connection)) = settings.connect(tls.clone()).await {
+        // The limit on connecting ends with the socket; this one covers the greeting too.
+        let connecting = async { Ok(settings.connect(tls.clone()).await?) };
+        let connected = limits::within(limits::READ_WITHIN, "connecting", connecting).await;
+        if let Ok((client, mut connection)) = connected {
             let subscribe = tokio::spawn(async move {
                 let subscribed = client.batch_execute("LISTEN void_events").await;
                 // The client must live as long as the connection is to be polled.

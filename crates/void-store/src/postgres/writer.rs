@@ -1,41 +1,61 @@
 //! The writer task: the same batches as on SQLite. The row `heads` is locked from the first use
 //! case to the commit, so several instances take turns and numbers follow the commits.
+//!
+//! Every batch has a deadline. What is answered as an error was not written, except for
+//! [`StoreError::Unconfirmed`], which says that nobody knows.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool};
 use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, timeout, timeout_at};
 use void_domain::fail_point;
 
 use super::PostgresTx;
+use super::limits::{self, BATCH_WITHIN, COMMIT_WITHIN, SETTLE_WITHIN, within};
 use crate::errors::StoreError;
-use crate::heads;
+use crate::heads::{self, Heads};
+use crate::rollbacks::{HighWater, Rollback};
 use crate::tx::{Engine, Tx};
-use crate::writer::{BATCH_MAX, Done, Job};
+use crate::values::values;
+use crate::writer::{BATCH_MAX, Done, Job, admit};
+
+const ASK_EVERY: Duration = Duration::from_millis(100);
 
 pub(super) async fn last_event(client: Object) -> Result<u64, StoreError> {
+    Ok(heads_now(client).await?.event_seq)
+}
+
+pub(super) async fn heads_now(client: Object) -> Result<Heads, StoreError> {
     let mut tx = Tx::new(Engine::Postgres(PostgresTx::new(client)));
-    let seq = heads::load(&mut tx).await?.event_seq;
+    let heads = heads::load(&mut tx).await?;
     release(tx);
-    Ok(seq)
+    Ok(heads)
 }
 
 pub(super) fn start(
     pool: Pool,
     mut queue: mpsc::Receiver<Box<dyn Job>>,
     committed: Arc<watch::Sender<u64>>,
+    high_water: HighWater,
 ) {
     tokio::spawn(async move {
         let mut waiting: Vec<Box<dyn Job>> = Vec::with_capacity(BATCH_MAX);
         while queue.recv_many(&mut waiting, BATCH_MAX).await > 0 {
-            batch(&pool, &mut waiting, &committed).await;
+            batch(&pool, &mut waiting, &committed, &high_water).await;
         }
     });
 }
 
-async fn batch(pool: &Pool, waiting: &mut Vec<Box<dyn Job>>, committed: &watch::Sender<u64>) {
+async fn batch(
+    pool: &Pool,
+    waiting: &mut Vec<Box<dyn Job>>,
+    committed: &watch::Sender<u64>,
+    high_water: &HighWater,
+) {
     let client = match pool.get().await {
         Ok(client) => client,
         Err(error) => {
@@ -46,24 +66,22 @@ async fn batch(pool: &Pool, waiting: &mut Vec<Box<dyn Job>>, committed: &watch::
     };
     let mut tx = Tx::new(Engine::Postgres(PostgresTx::new(client)));
     let mut done: Vec<Done> = Vec::with_capacity(waiting.len());
-    let mut broken = begin(&mut tx).await.err();
-    for job in waiting.drain(..) {
-        match &broken {
-            Some(error) => job.refuse(error.clone()),
-            None => match run_one(&mut tx, job).await {
-                Ok(ran) => done.extend(ran),
-                Err(error) => broken = Some(error),
-            },
-        }
-    }
-    let outcome = match broken {
-        Some(error) => Err(error),
-        None => commit(&mut tx).await,
+    let outcome = match run_all(&mut tx, waiting, &mut done, high_water).await {
+        Err(error) => Err(error),
+        Ok(begun) => commit(tx, begun.txid, pool)
+            .await
+            .map(|heads| (heads, begun.rollback)),
     };
     match &outcome {
-        Ok(seq) => {
-            raise(committed, *seq);
-            release(tx);
+        Ok((heads, rollback)) => {
+            match rollback {
+                None => high_water.committed(*heads),
+                Some(_) => high_water.repaired(*heads),
+            }
+            raise(committed, heads.event_seq);
+        }
+        Err(StoreError::Unconfirmed) => {
+            tracing::error!("nobody can say whether a batch of writes was committed");
         }
         Err(error) => tracing::error!(%error, "a batch of writes was rolled back"),
     }
@@ -72,11 +90,59 @@ async fn batch(pool: &Pool, waiting: &mut Vec<Box<dyn Job>>, committed: &watch::
     }
 }
 
-async fn begin(tx: &mut Tx) -> Result<(), StoreError> {
+/// A transaction that holds the row.
+struct Begun {
+    txid: i64,
+    /// The database went back: only what repairs that is let through.
+    rollback: Option<Rollback>,
+}
+
+/// Runs what waits, all of it within one deadline. What ran is in `done`, whoever did not was
+/// answered. `Err`: nobody's writes survive.
+async fn run_all(
+    tx: &mut Tx,
+    waiting: &mut Vec<Box<dyn Job>>,
+    done: &mut Vec<Done>,
+    high_water: &HighWater,
+) -> Result<Begun, StoreError> {
+    let deadline = Instant::now() + BATCH_WITHIN;
+    let late = || limits::late("a batch of writes", BATCH_WITHIN);
+    let begun = timeout_at(deadline, begin(tx, high_water)).await;
+    let begun = begun.unwrap_or_else(|_| Err(late()));
+    let went_back = begun.as_ref().is_ok_and(|begun| begun.rollback.is_some());
+    let mut broken = begun.as_ref().err().cloned();
+    for job in waiting.drain(..) {
+        let admitted = admit(job.urgency(), went_back);
+        if let Some(error) = broken.clone().or(admitted.err()) {
+            job.refuse(error);
+            continue;
+        }
+        let refuse = job.refuser();
+        let ran = timeout_at(deadline, run_one(tx, job)).await;
+        match ran.unwrap_or_else(|_| Err(late())) {
+            Ok(ran) => done.extend(ran),
+            Err(error) => {
+                refuse(error.clone());
+                broken = Some(error);
+            }
+        }
+    }
+    if went_back && broken.is_none() && !done.iter().any(|ran| ran.keep) {
+        return Err(StoreError::RolledBack);
+    }
+    broken.map_or(begun, Err)
+}
+
+async fn begin(tx: &mut Tx, high_water: &HighWater) -> Result<Begun, StoreError> {
     sql(tx, "BEGIN").await?;
-    let heads = heads::load_locked(tx).await?;
+    let (mut heads, txid) = heads::load_locked(tx).await?;
+    let rollback = high_water.check(tx, heads).await?;
+    if rollback.is_some() {
+        // Listeners have seen these numbers; none stands for a second event.
+        heads.event_seq = heads.event_seq.max(high_water.seen().event_seq);
+    }
     tx.set_heads(Some(heads));
-    Ok(())
+    Ok(Begun { txid, rollback })
 }
 
 /// `Err` means that the transaction itself is broken and nobody's writes survive.
@@ -96,17 +162,59 @@ async fn run_one(tx: &mut Tx, job: Box<dyn Job>) -> Result<Option<Done>, StoreEr
     Ok(ran.ok())
 }
 
-async fn commit(tx: &mut Tx) -> Result<u64, StoreError> {
+/// The heads, once it is known that the batch is on disk.
+async fn commit(mut tx: Tx, txid: i64, pool: &Pool) -> Result<Heads, StoreError> {
     let Some(heads) = tx.heads_now() else {
         return Err(StoreError::Internal(
             "the batch lost its numbers".to_owned(),
         ));
     };
-    heads::save(tx, heads).await?;
+    within(
+        COMMIT_WITHIN,
+        "saving the numbers",
+        heads::save(&mut tx, heads),
+    )
+    .await?;
     fail_point!("store.commit.before");
-    sql(tx, "NOTIFY void_events; COMMIT").await?;
+    let committing = sql(&mut tx, "NOTIFY void_events; COMMIT");
+    match within(COMMIT_WITHIN, "a commit", committing).await {
+        Ok(()) => release(tx),
+        Err(error) => {
+            // Closed first: what is not committed yet shall not be later.
+            drop(tx);
+            tracing::warn!(%error, "a commit was not confirmed; asking what became of it");
+            settle(pool, txid, error).await?;
+        }
+    }
     fail_point!("store.commit.after");
-    Ok(heads.event_seq)
+    Ok(heads)
+}
+
+/// A commit whose answer was lost may have happened: the server is asked, by a new connection, until
+/// it knows. `Ok` is committed.
+async fn settle(pool: &Pool, txid: i64, error: StoreError) -> Result<(), StoreError> {
+    let asking = async {
+        loop {
+            match status(pool, txid).await.as_deref() {
+                Ok("committed") => return Ok(()),
+                Ok("aborted") => return Err(error),
+                Ok(_) | Err(_) => tokio::time::sleep(ASK_EVERY).await,
+            }
+        }
+    };
+    timeout(SETTLE_WITHIN, asking)
+        .await
+        .unwrap_or(Err(StoreError::Unconfirmed))
+}
+
+async fn status(pool: &Pool, txid: i64) -> Result<String, StoreError> {
+    let mut tx = Tx::new(Engine::Postgres(PostgresTx::new(pool.get().await?)));
+    let row = tx
+        .one("transactions", "SELECT txid_status($1)", values![txid])
+        .await?;
+    release(tx);
+    let status = row.as_ref().map(|row| row.opt_text(0)).transpose()?;
+    Ok(status.flatten().unwrap_or_default().to_owned())
 }
 
 async fn sql(tx: &mut Tx, text: &str) -> Result<(), StoreError> {

@@ -6,8 +6,8 @@ use void_domain::actors::{ActorKind, Requester};
 use void_domain::catalogue::{Risk, Tier};
 use void_domain::ids::{ActionId, ProposalCode};
 use void_domain::proposals::{
-    Approval, Cancellation, Failure, Proposal, ProposedAction, Run, State, Status, Verification,
-    VerificationOutcome,
+    Approval, Cancellation, Failure, Joined, Proposal, ProposedAction, Run, State, Status,
+    Verification, VerificationOutcome,
 };
 
 use super::Stored;
@@ -19,7 +19,8 @@ macro_rules! columns {
         "id, code, epoch, action_id, label, definition, params, tier, risk, target, digest, exec_digest, \
          requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, status, \
          approved_by, approved_at, started_at, ticket_expires_at, lease_until, ended_by, ended_at, result, \
-         failure_code, failure_message, decision_reason, verification, verified_at, verification_detail, diff"
+         failure_code, failure_message, decision_reason, verification, verified_at, verification_detail, diff, \
+         joined, revision"
     };
 }
 pub(super) use columns;
@@ -87,16 +88,18 @@ pub(super) fn state_values(proposal: &Proposal) -> Vec<Value<'_>> {
 }
 
 pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
+    let definition = json(row, 5)?;
+    let (tier, risk) = grade(row, &definition)?;
     let proposal = Proposal {
         id: row.parsed(0, |text| text.parse().ok())?,
         code: row.parsed(1, ProposalCode::parse)?,
         wish: ProposedAction {
             action_id: row.parsed(3, |text| ActionId::parse(text).ok())?,
-            label: row.text(4)?.to_owned(),
-            definition: json(row, 5)?,
+            label: label(row, &definition)?,
+            definition,
             params: json(row, 6)?,
-            tier: row.parsed(7, Tier::parse)?,
-            risk: row.parsed(8, Risk::parse)?,
+            tier,
+            risk,
             target: row.text(9)?.to_owned(),
             digest: row.parsed(10, |text| text.parse().ok())?,
             exec_digest: row.parsed(11, |text| text.parse().ok())?,
@@ -113,6 +116,11 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
         diff: row.opt_text(35)?.map(str::to_owned),
         taint: row.parsed(16, |text| serde_json::from_str(text).ok())?,
         count: row.count(17)?,
+        joined: match row.opt_text(36)? {
+            None => Joined::default(),
+            Some(_) => row.parsed(36, |text| serde_json::from_str(text).ok())?,
+        },
+        revision: row.count(37)?,
         created_at: row.time(18)?,
         expires_at: row.time(19)?,
         state: state(row)?,
@@ -121,6 +129,24 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
         proposal,
         epoch: row.count(2)?,
     })
+}
+
+/// The strictest of what the row and the stored definition say. The digest binds the definition, so an
+/// edited column can raise a risk and never lower it.
+fn grade(row: &Row, definition: &Json) -> Result<(Tier, Risk), StoreError> {
+    let written = |name: &str| definition.get(name).and_then(Json::as_str);
+    let risk = row.parsed(8, Risk::parse)?;
+    let risk = risk.max(written("risk").and_then(Risk::parse).unwrap_or(risk));
+    let tier = row.parsed(7, Tier::parse)?;
+    let is_risky =
+        risk != Risk::Nominal || written("tier").and_then(Tier::parse) == Some(Tier::Risky);
+    Ok((if is_risky { Tier::Risky } else { tier }, risk))
+}
+
+/// The label of the stored definition, which the digest binds; the column is for definitions without one.
+fn label(row: &Row, definition: &Json) -> Result<String, StoreError> {
+    let written = definition.pointer("/action/label").and_then(Json::as_str);
+    Ok(written.map_or_else(|| row.text(4), Ok)?.to_owned())
 }
 
 /// Matches the whole tuple of what a state needs.

@@ -1,8 +1,9 @@
 //! Room for the last words. A small file is kept in the data folder; when the disk is full it is
 //! given back, so that outcomes, rejections and a freeze can still be recorded.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// A first checkpoint writes every page of the schema, which is most of what closing needs.
@@ -49,7 +50,12 @@ impl Reserve {
         if self.path.exists() || self.is_low() {
             return;
         }
-        let filled = File::create(&self.path)
+        let filled = OpenOptions::new()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .mode(super::PRIVATE)
+            .open(&self.path)
             .and_then(|mut file| file.write_all(&vec![0x56; RESERVE_BYTES]));
         if filled.is_err() {
             let _ = fs::remove_file(&self.path);

@@ -11,20 +11,23 @@ use super::reserve::Reserve;
 use super::{SqliteConfig, SqliteTx, now, run_cached};
 use crate::errors::StoreError;
 use crate::heads;
+use crate::rollbacks::{HighWater, Rollback};
 use crate::tx::{Engine, Tx};
-use crate::writer::{BATCH_MAX, Done, Job, Urgency};
+use crate::writer::{BATCH_MAX, Done, Job, Urgency, admit};
 
 pub(super) fn start(
     config: &SqliteConfig,
     connection: Connection,
     lock: File,
     queue: mpsc::Receiver<Box<dyn Job>>,
-) -> Result<watch::Receiver<u64>, StoreError> {
+) -> Result<(watch::Receiver<u64>, HighWater), StoreError> {
     let mut tx = Tx::new(Engine::Sqlite(SqliteTx::new(connection)));
     let heads = now(Box::pin(heads::load(&mut tx)))??;
     let (committed, watcher) = watch::channel(heads.event_seq);
+    let high_water = HighWater::of_file(heads, config.path.clone());
     let writer = Writer {
         tx,
+        high_water: high_water.clone(),
         committed,
         reserve: Reserve::new(&config.path, config.low_water_bytes),
         _lock: lock,
@@ -33,11 +36,12 @@ pub(super) fn start(
         .name("void-writer".to_owned())
         .spawn(move || writer.run(queue))
         .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-    Ok(watcher)
+    Ok((watcher, high_water))
 }
 
 struct Writer {
     tx: Tx,
+    high_water: HighWater,
     committed: watch::Sender<u64>,
     reserve: Reserve,
     _lock: File,
@@ -64,20 +68,29 @@ impl Writer {
             self.reserve.refill();
         }
         let mut done: Vec<Done> = Vec::with_capacity(waiting.len());
-        let mut broken = self.begin().err();
+        let (rollback, mut broken) = match self.begin() {
+            Ok(rollback) => (rollback, None),
+            Err(error) => (None, Some(error)),
+        };
         for job in waiting.drain(..) {
-            match &broken {
-                Some(error) => job.refuse(error.clone()),
-                None if low && job.urgency() == Urgency::New => job.refuse(StoreError::DiskFull),
-                None => match self.run_one(job) {
+            let admitted = admit(job.urgency(), rollback.is_some());
+            match (&broken, admitted) {
+                (Some(error), _) => job.refuse(error.clone()),
+                (None, Err(error)) => job.refuse(error),
+                (None, Ok(())) if low && job.urgency() == Urgency::New => {
+                    job.refuse(StoreError::DiskFull);
+                }
+                (None, Ok(())) => match self.run_one(job) {
                     Ok(ran) => done.extend(ran),
                     Err(error) => broken = Some(error),
                 },
             }
         }
+        let unrepaired = rollback.is_some() && !done.iter().any(|ran| ran.keep);
         let outcome = match broken {
             Some(error) => Err(error),
-            None => self.commit(),
+            None if unrepaired => Err(StoreError::RolledBack),
+            None => self.commit(rollback),
         };
         if let Err(error) = &outcome {
             self.abandon(error);
@@ -106,14 +119,19 @@ impl Writer {
         Ok(ran.ok())
     }
 
-    fn begin(&mut self) -> Result<(), StoreError> {
+    fn begin(&mut self) -> Result<Option<Rollback>, StoreError> {
         self.sql("BEGIN IMMEDIATE")?;
-        let heads = now(Box::pin(heads::load(&mut self.tx)))??;
+        let mut heads = now(Box::pin(heads::load(&mut self.tx)))??;
+        let rollback = now(Box::pin(self.high_water.check(&mut self.tx, heads)))??;
+        if rollback.is_some() {
+            // Listeners have seen these numbers; none stands for a second event.
+            heads.event_seq = heads.event_seq.max(self.high_water.seen().event_seq);
+        }
         self.tx.set_heads(Some(heads));
-        Ok(())
+        Ok(rollback)
     }
 
-    fn commit(&mut self) -> Result<(), StoreError> {
+    fn commit(&mut self, rollback: Option<Rollback>) -> Result<(), StoreError> {
         let Some(heads) = self.tx.heads_now() else {
             return Err(StoreError::Internal(
                 "the batch lost its numbers".to_owned(),
@@ -124,6 +142,10 @@ impl Writer {
         self.sql("COMMIT")?;
         fail_point!("store.commit.after");
         self.tx.set_heads(None);
+        match rollback {
+            None => self.high_water.committed(heads),
+            Some(_) => self.high_water.repaired(heads),
+        }
         self.committed.send_replace(heads.event_seq);
         Ok(())
     }

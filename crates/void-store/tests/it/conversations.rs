@@ -14,7 +14,7 @@ use crate::engines;
 
 const LATER: Timestamp = Timestamp::from_ms(NOW.as_ms() + 1_000);
 
-fn conversation(n: u8, agent: &str) -> Conversation {
+pub fn conversation(n: u8, agent: &str) -> Conversation {
     Conversation {
         id: ConversationId::new(NOW, [n; 10]),
         agent: agent.to_owned(),
@@ -23,7 +23,7 @@ fn conversation(n: u8, agent: &str) -> Conversation {
     }
 }
 
-fn message(conversation: &Conversation, seq: u64, said: Said) -> Message {
+pub fn message(conversation: &Conversation, seq: u64, said: Said) -> Message {
     let place = u8::try_from(seq).unwrap();
     Message {
         id: MessageId::new(NOW, [place; 10]),
@@ -35,7 +35,7 @@ fn message(conversation: &Conversation, seq: u64, said: Said) -> Message {
     }
 }
 
-fn begun() -> Said {
+pub fn begun() -> Said {
     Said::ByAgent(Box::new(Turn::begun("scripted", "scripted-1")))
 }
 
@@ -77,7 +77,7 @@ fn ended(state: TurnState) -> Turn {
     }
 }
 
-async fn with_messages(store: &Store, conversation: &Conversation, messages: Vec<Message>) {
+pub async fn with_messages(store: &Store, conversation: &Conversation, messages: Vec<Message>) {
     let conversation = conversation.clone();
     let write = store.write(move |tx| {
         Box::pin(async move {

@@ -72,7 +72,7 @@ async fn a_link_is_redeemed_once_and_in_time() {
     }
 }
 
-async fn session(store: &Store, n: u8) -> SessionId {
+pub async fn session(store: &Store, n: u8) -> SessionId {
     let session = Session {
         id: SessionId::new(NOW, [n; 10]),
         hash: Digest::of(&[n]),

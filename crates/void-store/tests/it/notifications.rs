@@ -23,7 +23,7 @@ async fn proposal(store: &Store, n: u32) -> ProposalId {
     id
 }
 
-async fn tell(store: &Store, n: u8, content: Content, not_before: Timestamp) -> NotificationId {
+pub async fn tell(store: &Store, n: u8, content: Content, not_before: Timestamp) -> NotificationId {
     let new = New {
         id: NotificationId::new(NOW, [n; 10]),
         target: CHAT,
@@ -228,6 +228,7 @@ async fn keys_codes_and_the_lease_go_to_one() {
             hash,
             target: CHAT,
             about: Some((about, Digest::of(b"digest"))),
+            revision: 0,
             meaning: Meaning::Approve,
             created_at: NOW,
             expires_at: end,

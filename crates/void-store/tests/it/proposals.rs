@@ -14,14 +14,14 @@ use void_testkit::proposals::{NOW, pending, run_at};
 
 use crate::engines;
 
-async fn insert(store: &Store, created: Moved) {
+pub async fn insert(store: &Store, created: Moved) {
     store
         .write(move |tx| Box::pin(async move { proposals::insert(tx, 1, &created).await }))
         .await
         .unwrap();
 }
 
-async fn advance(store: &Store, moved: Moved) -> Result<bool, StoreError> {
+pub async fn advance(store: &Store, moved: Moved) -> Result<bool, StoreError> {
     store
         .write(move |tx| Box::pin(async move { proposals::advance(tx, &moved).await }))
         .await
@@ -45,7 +45,7 @@ async fn find_by_code(store: &Store, code: &ProposalCode) -> ProposalId {
 }
 
 /// The steps that lead to a state, starting with a pending proposal.
-fn path_to(status: Status, n: u32) -> Vec<Moved> {
+pub fn path_to(status: Status, n: u32) -> Vec<Moved> {
     let created = pending(n);
     let approve = |p: Proposal| p.approve("owner-cli", NOW).unwrap();
     let start = |p: Proposal| p.start(run_at(NOW)).unwrap();

@@ -1,0 +1,193 @@
+//! What the record says about one row: the newest entry that put a proposal or a token into the state in
+//! which it is. A row can be edited by whoever can write to the database; the chain cannot be, unseen.
+//!
+//! Both look-ups go by `audit_by_subject`, from the newest entry back.
+
+use void_domain::audit::AuditEntry;
+use void_domain::ids::ProposalId;
+use void_domain::proposals::Status;
+use void_domain::time::Timestamp;
+
+use super::entry;
+use crate::errors::StoreError;
+use crate::heads;
+use crate::tx::Tx;
+use crate::values::{Row, int, values};
+
+/// The verbs of [`Status::event`].
+macro_rules! steps {
+    () => {
+        "('proposal.created', 'proposal.approved', 'proposal.started', 'proposal.executed', 'proposal.failed', \
+         'proposal.rejected', 'proposal.expired', 'proposal.cancelled', 'proposal.unknown', 'proposal.refused')"
+    };
+}
+
+/// The newest entry that says in which state a proposal is. An entry that cannot be read says nothing.
+pub async fn newest(tx: &mut Tx, id: ProposalId) -> Result<Option<AuditEntry>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM audit WHERE subject = $1 AND seq <= $2 AND verb IN ",
+        steps!(),
+        " ORDER BY seq DESC LIMIT 1"
+    );
+    find(tx, sql, id).await
+}
+
+/// The newest entry that says what a person who decides was to read: the first request, or one that joined it.
+pub async fn newest_asked(tx: &mut Tx, id: ProposalId) -> Result<Option<AuditEntry>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM audit WHERE subject = $1 AND seq <= $2 AND verb IN ('proposal.created', 'proposal.joined') \
+         ORDER BY seq DESC LIMIT 1"
+    );
+    find(tx, sql, id).await
+}
+
+async fn find(
+    tx: &mut Tx,
+    sql: &'static str,
+    id: ProposalId,
+) -> Result<Option<AuditEntry>, StoreError> {
+    // In a batch the head is in memory: the stored one does not know what was written in it before us.
+    let heads = match tx.heads_now() {
+        Some(heads) => heads,
+        None => heads::load(tx).await?,
+    };
+    let values = values![id.to_string(), int(heads.audit_seq)];
+    let row = tx.one("audit", sql, values).await?;
+    Ok(row.as_ref().and_then(|row| entry(row).ok()))
+}
+
+/// A row, and what its newest entry says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposalStep {
+    pub id: String,
+    pub status: String,
+    /// `None`: the record knows nothing about it.
+    pub verb: Option<String>,
+}
+
+impl ProposalStep {
+    /// Whether row and record agree.
+    pub fn is_same(&self) -> bool {
+        let status = Status::parse(&self.status);
+        status.is_some_and(|status| self.verb.as_deref() == Some(status.event().as_str()))
+    }
+}
+
+/// Rows in the order of their ids, after the id `after`.
+pub async fn of_proposals(
+    tx: &mut Tx,
+    after: &str,
+    limit: u32,
+) -> Result<Vec<ProposalStep>, StoreError> {
+    let sql = concat!(
+        "SELECT id, status, (SELECT verb FROM audit WHERE subject = proposals.id AND",
+        up_to_head!(),
+        "AND verb IN ",
+        steps!(),
+        " ORDER BY seq DESC LIMIT 1) FROM proposals WHERE id > $1 ORDER BY id LIMIT $2"
+    );
+    let rows = tx
+        .all("proposals", sql, values![after, i64::from(limit)])
+        .await?;
+    let step = |row: &Row| -> Result<ProposalStep, StoreError> {
+        Ok(ProposalStep {
+            id: row.text(0)?.to_owned(),
+            status: row.text(1)?.to_owned(),
+            verb: row.opt_text(2)?.map(str::to_owned),
+        })
+    };
+    rows.iter().map(step).collect()
+}
+
+/// A token's row, and what its newest entry says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenStep {
+    pub id: String,
+    pub kind: String,
+    pub name: String,
+    pub capabilities: String,
+    pub is_revoked: bool,
+    /// `None`: the record knows nothing about it.
+    pub verb: Option<String>,
+    /// Of the entry that made it, or gave it another text.
+    pub made: Option<String>,
+}
+
+/// Rows in the order of their ids, after the id `after`.
+pub async fn of_tokens(tx: &mut Tx, after: &str, limit: u32) -> Result<Vec<TokenStep>, StoreError> {
+    let sql = concat!(
+        "SELECT id, kind, name, capabilities, revoked_at, \
+         (SELECT verb FROM audit WHERE subject = tokens.id AND",
+        up_to_head!(),
+        "AND verb IN ('token.created', 'token.revoked', 'quarantine.removed') ORDER BY seq DESC LIMIT 1), \
+         (SELECT detail FROM audit WHERE subject = tokens.id AND",
+        up_to_head!(),
+        "AND verb = 'token.created' ORDER BY seq DESC LIMIT 1) FROM tokens WHERE id > $1 ORDER BY id LIMIT $2"
+    );
+    let rows = tx
+        .all("tokens", sql, values![after, i64::from(limit)])
+        .await?;
+    let step = |row: &Row| -> Result<TokenStep, StoreError> {
+        Ok(TokenStep {
+            id: row.text(0)?.to_owned(),
+            kind: row.text(1)?.to_owned(),
+            name: row.text(2)?.to_owned(),
+            capabilities: row.text(3)?.to_owned(),
+            is_revoked: row.opt_time(4)?.is_some(),
+            verb: row.opt_text(5)?.map(str::to_owned),
+            made: row.opt_text(6)?.map(str::to_owned),
+        })
+    };
+    rows.iter().map(step).collect()
+}
+
+/// The freeze's row, and what its newest entry says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FreezeStep {
+    /// `None`: nothing is frozen.
+    pub by: Option<String>,
+    pub until: Option<Timestamp>,
+    pub verb: Option<String>,
+    pub detail: Option<String>,
+}
+
+/// One pass back to the newest entry; over the whole record if there never was a freeze.
+pub async fn of_freeze(tx: &mut Tx) -> Result<FreezeStep, StoreError> {
+    let sql = concat!(
+        "SELECT id, frozen_by, until_at, (SELECT verb FROM audit WHERE",
+        up_to_head!(),
+        "AND verb IN ('freeze.set', 'freeze.lengthened', 'freeze.lifted') ORDER BY seq DESC LIMIT 1), \
+         (SELECT detail FROM audit WHERE",
+        up_to_head!(),
+        "AND verb IN ('freeze.set', 'freeze.lengthened', 'freeze.lifted') ORDER BY seq DESC LIMIT 1) \
+         FROM freezes WHERE id = 1"
+    );
+    let row = tx
+        .one("freezes", sql, &[])
+        .await?
+        .ok_or_else(|| StoreError::corrupt("freezes", 1, "the row is missing"))?;
+    let text = |column| Ok::<_, StoreError>(row.opt_text(column)?.map(str::to_owned));
+    Ok(FreezeStep {
+        by: text(1)?,
+        until: row.opt_time(2)?,
+        verb: text(3)?,
+        detail: text(4)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_its_verb_in_the_list() {
+        for status in Status::ALL {
+            let verb = format!("'{}'", status.event().as_str());
+            assert!(steps!().contains(&verb), "{verb}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Forgets what is old, a bounded number of rows at a time, and says how large everything is.
+//!
+//! What is open, in doubt or not checked yet is never touched, nor is the audit. Each function can be
+//! repeated, by this instance or another: it deletes what still fits its condition.
+
+use void_domain::retention::{MESSAGES_KEPT_PER_CONVERSATION, RUNS_KEPT_PER_ACTION};
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Value, values};
+
+/// Ended before $1 and in no doubt; $2 rows at most, oldest first. Of what ran, the newest $3 of each
+/// action stay.
+macro_rules! ended {
+    () => {
+        "SELECT p.id FROM proposals AS p WHERE p.ended_at < $1 \
+         AND (p.status IN ('rejected', 'expired', 'cancelled', 'failed') \
+              OR (p.status = 'executed' AND p.verification IS NOT NULL)) \
+         AND (p.started_at IS NULL OR (SELECT later.id FROM proposals AS later \
+              WHERE later.action_id = p.action_id AND later.started_at > p.started_at \
+              ORDER BY later.started_at LIMIT 1 OFFSET $3) IS NOT NULL) \
+         ORDER BY p.ended_at, p.id LIMIT $2"
+    };
+}
+
+macro_rules! refused {
+    () => {
+        "SELECT p.id FROM proposals AS p WHERE p.status = 'refused' AND p.ended_at < $1 \
+         ORDER BY p.ended_at, p.id LIMIT $2"
+    };
+}
+
+/// Everything that refers to these rows, then the rows.
+macro_rules! deletes {
+    ($which:ident) => {
+        [
+            concat!(
+                "DELETE FROM notification_keys WHERE proposal_id IN (",
+                $which!(),
+                ")"
+            ),
+            concat!(
+                "DELETE FROM notifications WHERE proposal_id IN (",
+                $which!(),
+                ")"
+            ),
+            concat!(
+                "DELETE FROM bridge_files WHERE proposal_id IN (",
+                $which!(),
+                ")"
+            ),
+            concat!(
+                "DELETE FROM transitions WHERE proposal_id IN (",
+                $which!(),
+                ")"
+            ),
+            concat!("DELETE FROM proposals WHERE id IN (", $which!(), ")"),
+        ]
+    };
+}
+
+/// How many proposals went.
+pub async fn prune_ended(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let newer = i64::from(RUNS_KEPT_PER_ACTION.saturating_sub(1));
+    let values = values![before, i64::from(limit), newer];
+    prune_proposals(tx, deletes!(ended), values).await
+}
+
+/// How many proposals went.
+pub async fn prune_refused(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let values = values![before, i64::from(limit)];
+    prune_proposals(tx, deletes!(refused), values).await
+}
+
+async fn prune_proposals(
+    tx: &mut Tx,
+    statements: [&'static str; 5],
+    values: &[Value<'_>],
+) -> Result<u64, StoreError> {
+    let mut gone = 0;
+    for sql in statements {
+        gone = tx.execute(sql, values).await?;
+    }
+    Ok(gone)
+}
+
+/// The oldest events, never one behind a younger one: what is kept has no hole, and its first number
+/// says what is gone. The newest one stays.
+pub async fn prune_events(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM events WHERE seq IN (SELECT seq FROM events \
+        WHERE seq < (SELECT MAX(seq) FROM events) ORDER BY seq LIMIT $2) \
+        AND NOT EXISTS (SELECT 1 FROM events AS young WHERE young.seq <= events.seq AND young.at >= $1)";
+    tx.execute(sql, values![before, i64::from(limit)]).await
+}
+
+/// Deliveries about what has ended; a digest goes when nothing is in it any more.
+pub async fn prune_notifications(
+    tx: &mut Tx,
+    before: Timestamp,
+    limit: u32,
+) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM notifications WHERE id IN (SELECT n.id FROM notifications AS n \
+        JOIN proposals AS p ON p.id = n.proposal_id WHERE n.created_at < $1 AND n.status <> 'waiting' \
+        AND p.status NOT IN ('pending', 'approved', 'running', 'unknown') ORDER BY n.id LIMIT $2)";
+    let gone = tx.execute(sql, values![before, i64::from(limit)]).await?;
+    let sql = "DELETE FROM notifications WHERE id IN (SELECT d.id FROM notifications AS d \
+        WHERE d.kind = 'digest' AND d.created_at < $1 AND d.status <> 'waiting' \
+        AND NOT EXISTS (SELECT 1 FROM notifications AS m WHERE m.digest_id = d.id) ORDER BY d.id LIMIT $2)";
+    let digests = tx.execute(sql, values![before, i64::from(limit)]).await?;
+    let sql = "DELETE FROM notification_codes WHERE expires_at < $1";
+    tx.execute(sql, values![before]).await?;
+    Ok(gone + digests)
+}
+
+/// Sessions that ended, or ran out, before then.
+pub async fn prune_sessions(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM sessions WHERE id IN (SELECT s.id FROM sessions AS s \
+        WHERE (s.ended_at < $1 OR s.expires_at < $1) \
+        AND NOT EXISTS (SELECT 1 FROM challenges AS c WHERE c.session_id = s.id) ORDER BY s.id LIMIT $2)";
+    tx.execute(sql, values![before, i64::from(limit)]).await
+}
+
+/// Old messages, but for the newest of each conversation that was used since; a conversation in which
+/// nothing was said since goes whole. What runs stays.
+pub async fn prune_messages(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM messages WHERE id IN (SELECT m.id FROM messages AS m WHERE m.at < $1 \
+        AND (m.status IS NULL OR m.status <> 'running') \
+        AND (m.seq <= (SELECT MAX(l.seq) FROM messages AS l WHERE l.conversation_id = m.conversation_id) - $3 \
+             OR NOT EXISTS (SELECT 1 FROM messages AS l WHERE l.conversation_id = m.conversation_id \
+                AND (l.at >= $1 OR l.status = 'running'))) \
+        ORDER BY m.id LIMIT $2)";
+    let kept = i64::from(MESSAGES_KEPT_PER_CONVERSATION);
+    let gone = tx
+        .execute(sql, values![before, i64::from(limit), kept])
+        .await?;
+    let sql = "DELETE FROM conversations WHERE id IN (SELECT c.id FROM conversations AS c \
+        WHERE c.created_at < $1 AND NOT EXISTS \
+        (SELECT 1 FROM messages AS m WHERE m.conversation_id = c.id) ORDER BY c.id LIMIT $2)";
+    tx.execute(sql, values![before, i64::from(limit)]).await?;
+    Ok(gone)
+}
+
+/// What agents used on days before this one.
+pub async fn prune_usage(tx: &mut Tx, before_day: i64) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM agent_usage WHERE day < $1";
+    tx.execute(sql, values![before_day]).await
+}
+
+/// How many rows each table that grows has.
+pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> {
+    const COUNTS: [(&str, &str); 8] = [
+        ("proposals", "SELECT COUNT(*) FROM proposals"),
+        ("transitions", "SELECT COUNT(*) FROM transitions"),
+        ("events", "SELECT COUNT(*) FROM events"),
+        ("notifications", "SELECT COUNT(*) FROM notifications"),
+        ("sessions", "SELECT COUNT(*) FROM sessions"),
+        ("messages", "SELECT COUNT(*) FROM messages"),
+        ("service_changes", "SELECT COUNT(*) FROM service_changes"),
+        ("audit", "SELECT audit_seq FROM heads WHERE id = 1"),
+    ];
+    let mut sizes = Vec::with_capacity(COUNTS.len());
+    for (table, sql) in COUNTS {
+        let row = tx.one(table, sql, &[]).await?;
+        sizes.push((table, row.map_or(Ok(0), |row| row.count(0))?));
+    }
+    Ok(sizes)
+}
