@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use void_act::{Answer, Outcome as Said, ParamValue, Params};
+use void_act::{Answer, Outcome as Said, ParamValue, Params, Reason};
 use void_domain::catalogue::Tier;
 use void_domain::fail_point;
 use void_domain::permits::{Permit, Ticket};
@@ -31,8 +31,12 @@ const SETTLE_FOR: Duration = Duration::from_secs(10);
 const SETTLE_PAUSE: Duration = Duration::from_millis(250);
 const SETTLE_PAUSE_MAX: Duration = Duration::from_secs(2);
 const VERSION_BYTES_MAX: usize = 64;
+/// Of what a host says that it could not start.
+const CANNOT_MAX: usize = 100;
+const CANNOT_BYTES_MAX: usize = 300;
 
 pub(crate) const LIST: &str = "void-list";
+const CHECK: &str = "void-check";
 const TICKET: &str = "void-ticket";
 const SETTLE: &str = "void-settle";
 
@@ -43,6 +47,9 @@ pub(crate) trait Carrier: Sync {
 
     /// What the machine is called, in words for people.
     fn host(&self) -> &str;
+
+    /// The command of Void that prints what this machine needs.
+    fn provision(&self) -> String;
 
     /// Opens the way. Nothing is sent but who we are.
     fn open(&self) -> impl Future<Output = Result<Self::Line, Failure>> + Send;
@@ -82,22 +89,48 @@ pub struct HostList {
     pub entries: BTreeMap<String, Option<String>>,
     pub stopped: bool,
     pub version: String,
+    /// Entries that could not be started now, and why; empty when that was not asked.
+    pub cannot: BTreeMap<String, String>,
 }
 
 pub(crate) async fn list(carrier: &impl Carrier) -> Result<HostList, Failure> {
     open_and_list(carrier).await.map(|(_, list)| list)
 }
 
-/// A way from earlier may have broken unnoticed; a question can be asked twice.
-async fn open_and_list<C: Carrier>(carrier: &C) -> Result<(C::Line, HostList), Failure> {
+/// Asks a question and keeps the way open. A way from earlier may have broken unnoticed; what only asks
+/// can be asked twice, which a ticket that runs something never is.
+async fn open_and_ask<C: Carrier>(
+    carrier: &C,
+    question: &[&str],
+) -> Result<(C::Line, Answer), Failure> {
     let mut line = carrier.open().await?;
-    let mut answer = carrier.ask(&line, &[LIST], QUESTION_TIMEOUT).await;
+    let mut answer = carrier.ask(&line, question, QUESTION_TIMEOUT).await;
     if matches!(answer, Err(NoAnswer::Broken(_))) {
         drop(line);
         line = carrier.open().await?;
-        answer = carrier.ask(&line, &[LIST], QUESTION_TIMEOUT).await;
+        answer = carrier.ask(&line, question, QUESTION_TIMEOUT).await;
     }
-    let answer = answer.map_err(NoAnswer::into_failure)?;
+    match answer {
+        Ok(answer) => Ok((line, answer)),
+        Err(no_answer) => Err(no_answer.into_failure()),
+    }
+}
+
+/// The list, and what of it the host could not start now. An older host only has its list.
+pub(crate) async fn check(carrier: &impl Carrier) -> Result<HostList, Failure> {
+    let (_line, answer) = open_and_ask(carrier, &[CHECK]).await?;
+    if answer.reason == Some(Reason::BadCommand) {
+        return list(carrier).await;
+    }
+    read_list(carrier, answer)
+}
+
+async fn open_and_list<C: Carrier>(carrier: &C) -> Result<(C::Line, HostList), Failure> {
+    let (line, answer) = open_and_ask(carrier, &[LIST]).await?;
+    read_list(carrier, answer).map(|list| (line, list))
+}
+
+fn read_list(carrier: &impl Carrier, answer: Answer) -> Result<HostList, Failure> {
     let Answer {
         v: 1,
         outcome: Said::Done,
@@ -105,10 +138,14 @@ async fn open_and_list<C: Carrier>(carrier: &C) -> Result<(C::Line, HostList), F
         defs: Some(entries),
         stopped: Some(stopped),
         version,
+        cannot,
         ..
     } = answer
     else {
         return Err(match answer.outcome {
+            Said::Refused if answer.reason == Some(Reason::ListUnusable) => {
+                with_command(carrier, refusal(carrier.host(), &answer))
+            }
             Said::Refused => refusal(carrier.host(), &answer),
             Said::Done | Said::Failed | Said::Started | Said::Unseen => {
                 about_something_else(carrier.host())
@@ -116,13 +153,37 @@ async fn open_and_list<C: Carrier>(carrier: &C) -> Result<(C::Line, HostList), F
         });
     };
     let version = version.unwrap_or_default();
-    let list = HostList {
+    Ok(HostList {
         digest,
         entries,
         stopped,
         version: text::cut(&version, VERSION_BYTES_MAX).to_owned(),
+        cannot: shown(cannot.unwrap_or_default()),
+    })
+}
+
+/// What a host says of itself, cut to what can be shown.
+fn shown(cannot: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let one = |(id, why): (String, String)| {
+        let [id, why] = [id, why].map(|text| text::escaped(text::cut(&text, CANNOT_BYTES_MAX)));
+        (id, why)
     };
-    Ok((line, list))
+    cannot.into_iter().take(CANNOT_MAX).map(one).collect()
+}
+
+/// A list that is missing or does not fit is put right by one command.
+fn with_command(carrier: &impl Carrier, mut failure: Failure) -> Failure {
+    let command = carrier.provision();
+    failure.message = format!("{}; {command} prints what puts it right", failure.message);
+    failure
+}
+
+/// A failure with the command that mends it, if one does.
+fn mended(carrier: &impl Carrier, failure: Failure) -> Failure {
+    if failure.code == "drift" {
+        return with_command(carrier, failure);
+    }
+    failure
 }
 
 /// Sends the permit's ticket, once. `expected` is what the catalogue says about this host's entries.
@@ -138,7 +199,7 @@ pub(crate) async fn execute(
     };
     fail_point!("channels.list.after");
     if let Some(failure) = held_back(carrier.host(), &permit, &list, expected) {
-        return Outcome::Failed(failure);
+        return Outcome::Failed(mended(carrier, failure));
     }
     let word = match ticket_word(permit.ticket()) {
         Ok(word) => word,
@@ -160,6 +221,9 @@ pub(crate) async fn execute(
         Err(NoAnswer::NotSent(failure)) => return Outcome::Failed(failure),
         Err(NoAnswer::Broken(failure) | NoAnswer::Lost(failure)) => failure,
         Ok(answer) => match read_run(carrier.host(), permit.ticket(), id, answer) {
+            Ok(Outcome::Failed(failure)) => {
+                return Outcome::Failed(mended(carrier, failure));
+            }
             Ok(outcome) => return outcome,
             Err(failure) => failure,
         },
@@ -235,22 +299,19 @@ async fn question(carrier: &impl Carrier, question: &str, ticket: &Ticket) -> Ev
         Ok(word) => word,
         Err(failure) => return Evidence::None(failure),
     };
-    let line = match carrier.open().await {
-        Ok(line) => line,
+    let answer = match open_and_ask(carrier, &[question, &word]).await {
+        Ok((_line, answer)) => answer,
         Err(failure) => return Evidence::None(failure),
     };
     let host = carrier.host();
-    match carrier
-        .ask(&line, &[question, &word], QUESTION_TIMEOUT)
-        .await
-    {
-        Err(no_answer) => Evidence::None(no_answer.into_failure()),
+    match answer.outcome {
         // A refused question says nothing about the run it asks about.
-        Ok(answer) if answer.outcome == Said::Refused => Evidence::None(refusal(host, &answer)),
-        Ok(answer) if answer.outcome == Said::Unseen && question == TICKET => Evidence::None(
-            Failure::new("unseen", format!("{host} has not seen it so far")),
-        ),
-        Ok(answer) => read(host, ticket, question, answer).unwrap_or_else(Evidence::None),
+        Said::Refused => Evidence::None(refusal(host, &answer)),
+        Said::Unseen if question == TICKET => Evidence::None(Failure::new(
+            "unseen",
+            format!("{host} has not seen it so far"),
+        )),
+        _ => read(host, ticket, question, answer).unwrap_or_else(Evidence::None),
     }
 }
 

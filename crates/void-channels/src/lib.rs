@@ -25,7 +25,7 @@ pub use node::{Arrival, Errand, Nodes, Reported, Session, Superseded, Turn};
 pub use outcomes::{Evidence, Outcome};
 pub use probe::Probe;
 pub use proxmox::{
-    Excess, GuestState, GuestStatus, InvalidProxmox, Lab, LabGuest, LabNode, NodeStatus, Now,
+    Excess, GuestState, GuestStatus, InvalidProxmox, Lab, LabGuest, LabNode, Load, NodeStatus, Now,
     Patience, ProxmoxConfig, ProxmoxServer, Rights, Shortage, certificate_shown,
 };
 pub use router::{Channel, Channels};

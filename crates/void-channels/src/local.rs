@@ -48,6 +48,10 @@ impl Carrier for Local<'_> {
         self.host.name.as_str()
     }
 
+    fn provision(&self) -> String {
+        "void provision local".to_owned()
+    }
+
     async fn open(&self) -> Result<(), Failure> {
         Ok(())
     }

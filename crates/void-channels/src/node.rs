@@ -7,7 +7,7 @@
 
 mod desks;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -90,6 +90,7 @@ impl Nodes {
             entries: answer.defs?,
             stopped: answer.stopped?,
             version: String::new(),
+            cannot: BTreeMap::new(),
         })
     }
 
@@ -202,6 +203,10 @@ impl Carrier for NodeHost<'_> {
 
     fn host(&self) -> &str {
         self.name
+    }
+
+    fn provision(&self) -> String {
+        format!("void provision node {}", self.name)
     }
 
     async fn open(&self) -> Result<Answer, Failure> {

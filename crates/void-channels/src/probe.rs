@@ -33,6 +33,14 @@ impl<'a> Probe<'a> {
         }
     }
 
+    /// The same, and whether the host could start what is on it.
+    pub async fn check(&self, host: &Host) -> Result<HostList, Failure> {
+        match &host.reach {
+            Reach::Local => act::check(&self.channels.here(host)).await,
+            Reach::Ssh(address) => act::check(&self.channels.over_ssh(host, address)).await,
+        }
+    }
+
     /// The first difference between a host's list and the catalogue.
     pub fn drift(&self, host: &HostName, list: &HostList) -> Option<String> {
         act::drift(list, &self.channels.expected_on(host))

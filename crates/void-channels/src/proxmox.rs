@@ -29,7 +29,7 @@ pub use self::config::{InvalidProxmox, Now, Patience, ProxmoxConfig};
 pub use self::connections::certificate_shown;
 use self::guests::Whereabouts;
 pub use self::guests::{GuestState, GuestStatus};
-pub use self::labs::{Lab, LabGuest, LabNode, NodeStatus};
+pub use self::labs::{Lab, LabGuest, LabNode, Load, NodeStatus};
 pub use self::permissions::{Excess, Rights, Shortage};
 pub(crate) use self::powers::Power;
 pub use self::servers::ProxmoxServer;

@@ -270,6 +270,10 @@ impl Carrier for SshHost<'_> {
         self.host.name.as_str()
     }
 
+    fn provision(&self) -> String {
+        format!("void provision ssh {}", self.host.name)
+    }
+
     async fn open(&self) -> Result<Line, Failure> {
         self.ssh.open(&self.host.name, &self.address).await
     }
@@ -317,7 +321,13 @@ fn why_no_answer(name: &HostName, finished: &Finished) -> NoAnswer {
         let message = format!("{name} takes no more sessions at once (MaxSessions of its sshd)");
         return NoAnswer::NotSent(Failure::new("busy", message));
     }
-    let message = format!("the connection to {name} broke before it answered: {said}");
+    // The sending `ssh` knows no host key on purpose (see `arguments::sending`): this is how it says that
+    // the shared connection is gone, not that anything is wrong with the host's key.
+    let message = if finished.stderr.contains("host key is known for") {
+        format!("the shared connection to {name} ended before it answered")
+    } else {
+        format!("the connection to {name} broke before it answered: {said}")
+    };
     NoAnswer::Broken(Failure::new("connection_lost", message))
 }
 

@@ -107,6 +107,9 @@ fn result(host: &str, answer: &Answer) -> Value {
         "replayed": answer.replayed,
         "list": answer.list,
     });
+    if let (Some(members), Some(running)) = (result.as_object_mut(), answer.running) {
+        members.insert("running".to_owned(), json!(running));
+    }
     if let Some(members) = result
         .as_object_mut()
         .filter(|_| !answer.progress.is_empty())

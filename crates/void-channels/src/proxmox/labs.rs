@@ -6,7 +6,7 @@ use void_domain::catalogue::Guest;
 use void_domain::proposals::Failure;
 use void_domain::text;
 
-use super::guests::GuestState;
+use super::guests::{GuestState, GuestStatus};
 use super::permissions::AUDIT;
 use super::powers::is_word;
 use super::{Proxmox, number, rows};
@@ -27,7 +27,50 @@ pub struct LabNode {
     pub status: NodeStatus,
     /// Zero also where the token may not see it.
     pub uptime_s: u64,
+    pub load: Load,
     pub guests: Vec<LabGuest>,
+}
+
+/// How busy and how full something is. Nothing where the token may not see it, it does not run, or Proxmox
+/// does not know: zero would be a claim.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Load {
+    /// Thousandths of all its processors together.
+    pub cpu_permille: Option<u64>,
+    pub cpus: Option<u64>,
+    pub memory_bytes: Option<u64>,
+    pub memory_bytes_max: Option<u64>,
+    pub disk_bytes: Option<u64>,
+    pub disk_bytes_max: Option<u64>,
+}
+
+impl Load {
+    fn parse(row: &Value, runs: bool) -> Self {
+        let now = |name: &str| number(row.get(name)).filter(|_| runs);
+        let max = |name: &str| number(row.get(name)).filter(|max| *max > 0);
+        let disk_bytes_max = max("maxdisk");
+        Self {
+            cpu_permille: row.get("cpu").and_then(permille).filter(|_| runs),
+            cpus: max("maxcpu"),
+            memory_bytes: now("mem"),
+            memory_bytes_max: max("maxmem"),
+            // Of a machine's own disk Proxmox says 0: it does not look inside.
+            disk_bytes: number(row.get("disk"))
+                .filter(|used| *used > 0 && disk_bytes_max.is_some()),
+            disk_bytes_max,
+        }
+    }
+}
+
+/// A share of 1 as Proxmox writes it, in thousandths; more than all of it is not believed.
+fn permille(share: &Value) -> Option<u64> {
+    let share = share
+        .as_f64()
+        .or_else(|| share.as_str()?.parse::<f64>().ok())?;
+    let share = Some(share).filter(|share| share.is_finite())?;
+    format!("{:.0}", share.clamp(0.0, 1.0) * 1000.0)
+        .parse()
+        .ok()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,6 +97,7 @@ pub struct LabGuest {
     pub kind: Guest,
     #[serde(flatten)]
     pub state: GuestState,
+    pub load: Load,
 }
 
 fn guest_word<S: Serializer>(kind: &Guest, serializer: S) -> Result<S::Ok, S::Error> {
@@ -86,6 +130,7 @@ impl Proxmox {
                     name: node,
                     status: NodeStatus::Unknown,
                     uptime_s: 0,
+                    load: Load::default(),
                     guests: vec![guest],
                 }),
             }
@@ -120,10 +165,12 @@ fn parse_node(row: &Value) -> Option<LabNode> {
         Some("offline") => NodeStatus::Offline,
         Some(_) | None => NodeStatus::Unknown,
     };
+    let runs = status == NodeStatus::Online;
     Some(LabNode {
         name: text::escaped(text::cut(name, NODE_BYTES_MAX)),
         status,
         uptime_s: number(row.get("uptime")).unwrap_or(0),
+        load: Load::parse(row, runs),
         guests: Vec::new(),
     })
 }
@@ -142,5 +189,6 @@ fn parse_guest(row: &Value) -> Option<(String, LabGuest)> {
     // It may become part of a path.
     let node = row.get("node")?.as_str().filter(|node| is_word(node))?;
     let state = GuestState::parse(vmid, row)?;
-    Some((node.to_owned(), LabGuest { kind, state }))
+    let load = Load::parse(row, state.status == GuestStatus::Running);
+    Some((node.to_owned(), LabGuest { kind, state, load }))
 }

@@ -15,6 +15,8 @@ use super::Proxmox;
 
 pub(super) const POWER: &str = "VM.PowerMgmt";
 pub(super) const AUDIT: &str = "VM.Audit";
+/// How busy and how full a node is, which the Lab shows where the token may see it.
+const NODE_AUDIT: &str = "Sys.Audit";
 const WORD_BYTES_MAX: usize = 100;
 
 /// The token's rights beside the catalogue's needs.
@@ -59,12 +61,17 @@ impl Permissions {
         self.0.values().any(|held| held.contains(privilege))
     }
 
-    /// What goes beyond looking at and switching these guests.
+    /// What goes beyond looking at and switching these guests, and looking at nodes.
     fn excesses(&self, guests: &BTreeSet<u32>) -> Vec<Excess> {
         let beyond = self.0.iter().map(|(path, held)| {
             let vmid = path.strip_prefix("/vms/").and_then(|id| id.parse().ok());
             let switches = vmid.is_some_and(|vmid| guests.contains(&vmid));
-            let is_needed = |privilege: &str| switches && matches!(privilege, POWER | AUDIT);
+            let is_node = path == "/nodes" || path.starts_with("/nodes/");
+            let is_needed = |privilege: &str| match privilege {
+                POWER | AUDIT => switches,
+                NODE_AUDIT => is_node,
+                _ => false,
+            };
             let beyond = held.iter().filter(|privilege| !is_needed(privilege));
             let privileges: Vec<String> = beyond.cloned().collect();
             Excess {

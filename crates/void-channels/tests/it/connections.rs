@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use serde_json::json;
-use void_channels::{Channel as _, Outcome};
+use void_channels::{Channel as _, Evidence, Outcome};
 use void_domain::freezes::Brake;
 use void_testkit::processes::{Signal, processes_about, signal};
 use void_testkit::sshd::Sshd;
@@ -136,6 +136,29 @@ async fn nothing_is_left_behind_but_the_idle_connection() {
     let sockets = fs::read_dir(lab.run_folder()).unwrap().flatten();
     let sockets = sockets.filter(|entry| entry.file_type().unwrap().is_socket());
     assert_eq!(sockets.count(), 0);
+}
+
+/// The process that held the connection ends between the look at its socket and the question: `ssh` finds
+/// nobody, tries a connection of its own, and has no key for it. A question can be asked twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_over_a_connection_that_just_ended_is_asked_again() {
+    let lab = Lab::new(&usual());
+    let running = lab.running("stop-it", &json!({}));
+    done(lab.execute(&running).await);
+    for master in lab.masters() {
+        signal(master.pid, Signal::KILL);
+    }
+    let sockets = fs::read_dir(lab.run_folder()).unwrap().flatten();
+    let mut sockets = sockets.filter(|entry| entry.file_type().unwrap().is_socket());
+    let socket = sockets.next().unwrap().path();
+    fs::remove_file(&socket).unwrap();
+    // Somebody accepts, and whoever speaks is cut off.
+    let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+    let accepting = tokio::spawn(async move { while listener.accept().await.is_ok() {} });
+    let evidence = lab.settle(&running).await;
+    accepting.abort();
+    assert!(matches!(evidence, Evidence::Done { .. }), "{evidence:?}");
+    assert_eq!((lab.effects().len(), lab.sshd.logins()), (1, 2));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,16 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use void_channels::{Channel as _, Channels, Evidence, Outcome, Patience};
 use void_domain::freezes::Brake;
 use void_domain::proposals::Proposal;
-use void_rehearsal::proxmox::{Fault, Guest};
+use void_rehearsal::proxmox::{Fault, Guest, Scope, Times};
 
 use super::{Pve, TOKEN, claimed};
 use crate::lab::{Random, now, permit, wait_until, within};
 
 const TRIALS: u32 = if cfg!(feature = "deep") { 150 } else { 40 };
+/// More at once would try the machine, whose tickets run out, and not the faults.
+const AT_ONCE: usize = 20;
+const MINUTES: u64 = if cfg!(feature = "deep") { 5 } else { 1 };
 const FIRST: u32 = 200;
 /// Long enough for a request to leave on a busy machine, short enough to wait for.
 const TICKET: Duration = Duration::from_secs(3);
@@ -91,20 +95,25 @@ fn is_true(pve: &Pve, vmid: u32, evidence: &Evidence) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_connections_are_settled_by_what_happened() {
-    let pve = lab();
+    let (pve, turns) = (lab(), Arc::new(Semaphore::new(AT_ONCE)));
     let mut trials = JoinSet::new();
     for vmid in FIRST..FIRST + TRIALS {
-        let pve = Arc::clone(&pve);
+        let (pve, turns) = (Arc::clone(&pve), Arc::clone(&turns));
         trials.spawn(async move {
+            let _turn = turns.acquire().await.unwrap();
             let (fault, arrives) = fault(&mut Random::new(u64::from(vmid)));
-            pve.server.faults().once(fault.clone(), &path(vmid));
+            let faults = pve.server.faults();
+            assert!(faults.set(fault.clone(), Scope::under(&path(vmid)), Times::Once));
             let running = proposal(&pve, vmid);
             let outcome = pve.execute(&pve.channels, &running).await;
             match &outcome {
                 Outcome::Done { .. } => assert!(arrives, "{vmid}: {fault:?}"),
                 Outcome::Unknown(_) => {}
-                // On a very slow machine the ticket ran out before.
-                Outcome::Failed(failure) => assert_eq!(failure.code, "expired", "{vmid}"),
+                // On a very slow machine the ticket ran out before, or the look that comes first took too long.
+                Outcome::Failed(failure) => {
+                    let is_slow = ["expired", "timeout"].contains(&failure.code.as_str());
+                    assert!(is_slow, "{vmid}: {failure:?}");
+                }
             }
             let evidence = settled(&pve, &pve.channels, &running).await;
             if let Outcome::Done { result } = outcome {
@@ -113,7 +122,7 @@ async fn dropped_connections_are_settled_by_what_happened() {
             (vmid, evidence)
         });
     }
-    let ends = within(60, trials.join_all()).await;
+    let ends = within(60 * MINUTES, trials.join_all()).await;
     pve.wait_until_quiet().await;
     assert_eq!(ends.len(), TRIALS as usize);
     for (vmid, evidence) in &ends {
@@ -142,12 +151,13 @@ async fn a_request_that_arrives_late_is_still_ours() {
 /// Our process ends at any moment; another one, which knows only the ticket, finds out.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_at_any_moment_is_settled_by_what_happened() {
-    let pve = lab();
+    let (pve, turns) = (lab(), Arc::new(Semaphore::new(AT_ONCE)));
     let after = Arc::new(pve.channels_with(pve.config(TOKEN).with_patience(HASTY)));
     let mut trials = JoinSet::new();
     for vmid in FIRST..FIRST + TRIALS {
-        let (pve, after) = (Arc::clone(&pve), Arc::clone(&after));
+        let (pve, after, turns) = (Arc::clone(&pve), Arc::clone(&after), Arc::clone(&turns));
         trials.spawn(async move {
+            let _turn = turns.acquire().await.unwrap();
             let mut random = Random::new(u64::from(vmid) + 7_000);
             let running = proposal(&pve, vmid);
             let action = pve.catalogue.get(&running.wish.action_id).unwrap();
@@ -165,7 +175,7 @@ async fn a_stop_at_any_moment_is_settled_by_what_happened() {
             (vmid, evidence)
         });
     }
-    let ends = within(60, trials.join_all()).await;
+    let ends = within(60 * MINUTES, trials.join_all()).await;
     pve.wait_until_quiet().await;
     for (vmid, evidence) in &ends {
         is_true(&pve, *vmid, evidence);

@@ -99,12 +99,15 @@ fn shapes() -> Vec<Shape> {
             &["/access", "/access/groups"],
         ),
         shape("pool", pool, &["/pool/lab", "/vms/999"]),
+        // The load of nodes is shown; the same privilege elsewhere shows what nobody needs.
+        shape("looks at the nodes", with("/nodes", &["Sys.Audit"]), &[]),
+        shape("looks at a node", with("/nodes/z", &["Sys.Audit"]), &[]),
         Shape {
             only_reads: true,
             ..shape(
-                "looks at the nodes",
-                with("/nodes", &["Sys.Audit"]),
-                &["/nodes"],
+                "looks at storage",
+                with("/storage/local", &["Datastore.Audit", "Sys.Audit"]),
+                &["/storage/local"],
             )
         },
         Shape {
