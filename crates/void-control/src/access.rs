@@ -9,12 +9,15 @@ use void_domain::actors::{Actor, ActorKind, Surface};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::ids::{RequestId, SessionId, TokenId};
+use void_domain::sessions::is_over;
 use void_domain::text;
+use void_store::quarantine::{self, Kind};
 use void_store::sessions::{self, Session};
 use void_store::{StoreError, tokens};
 
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::refusal_counts::{self, Recorded};
 use crate::{random, records};
 
 /// Longer ones are not even hashed.
@@ -121,6 +124,7 @@ async fn by_session_hash(control: &Control, hash: Digest) -> Result<Option<Calle
         .store
         .read(move |tx| Box::pin(sessions::find_live(tx, hash, now)))
         .await?;
+    let found = found.filter(|session| !is_over(session.created_at, now));
     Ok(found.map(|session| Caller {
         actor: Actor::Owner {
             surface: Surface::Web,
@@ -143,7 +147,14 @@ pub async fn is_still_valid(control: &Control, credential: Credential) -> Result
         Credential::Token(id) => {
             let token = control
                 .store
-                .read(move |tx| Box::pin(tokens::find(tx, id)))
+                .read(move |tx| {
+                    Box::pin(async move {
+                        if quarantine::holds(tx, Kind::Token, &id.to_string()).await? {
+                            return Ok(None);
+                        }
+                        tokens::find(tx, id).await
+                    })
+                })
                 .await?;
             Ok(token.is_some_and(|token| token.revoked_at.is_none()))
         }
@@ -155,7 +166,20 @@ pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<
     let at = control.clock.now();
     let what = text::escaped(text::cut(what, 200));
     let scribe = control.scribe(ctx);
-    control
+    let kind = refusal_counts::Kind {
+        actor: scribe.actor.clone(),
+        verb: "access.refused",
+        what: what.clone(),
+        code: "forbidden".to_owned(),
+    };
+    let first = match refusal_counts::is_counted(ctx) {
+        false => None,
+        true => match control.refusal_counts.note(kind, at) {
+            (kind, Recorded::First) => Some(kind),
+            (_, Recorded::Again(_)) => return Ok(()),
+        },
+    };
+    let written = control
         .store
         .write(move |tx| {
             Box::pin(async move {
@@ -170,5 +194,9 @@ pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<
                 .await
             })
         })
-        .await
+        .await;
+    if let (Err(_), Some(kind)) = (&written, &first) {
+        control.refusal_counts.forget(kind);
+    }
+    written
 }

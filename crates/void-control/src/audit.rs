@@ -1,15 +1,22 @@
 //! Reading the record.
 
+mod mismatches;
+
+use std::time::Duration;
+
 use void_domain::audit::AuditEntry;
 use void_domain::digests::Digest;
-use void_store::{Page, StoreError, audit};
+use void_store::{Page, StoreError, Tx, audit};
 
 use crate::control::Control;
 
+pub use mismatches::{Mismatch, Mismatches};
 pub use void_store::audit::Filter;
 
 /// Entries that are read and checked at a time.
 const VERIFIED_AT_ONCE: u32 = 500;
+/// Between two pieces of the walk after a start, which is in no hurry.
+const WALK_PAUSE: Duration = Duration::from_millis(20);
 
 pub async fn list(
     control: &Control,
@@ -23,57 +30,132 @@ pub async fn list(
         .await
 }
 
-/// What a walk over the whole record found.
+/// What a walk over the record found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walk {
     /// Entries that are as they were written.
     pub checked: u64,
     pub head: (u64, Digest),
-    /// The first entry that is not, and what is wrong with it.
+    /// The first row that is not, and what is wrong with it.
     pub broken: Option<(u64, &'static str)>,
+    /// Rows beyond the head that were found earlier and set aside.
+    pub set_aside: u64,
+    /// Rows that do not say what the record says.
+    pub mismatches: Mismatches,
 }
 
-/// Recomputes every hash from the first entry to the head. It shows what was changed behind Void's back;
-/// whoever can rewrite the whole record and its head is found by a head that was kept elsewhere.
+/// Recomputes every hash from the first entry to the head, and looks for what stands beyond it. It shows
+/// what was changed behind Void's back; whoever can rewrite the whole record and its head is found by a
+/// head that was kept elsewhere.
 pub async fn verify(control: &Control) -> Result<Walk, StoreError> {
+    verify_with(control, Duration::ZERO).await
+}
+
+async fn verify_with(control: &Control, pause: Duration) -> Result<Walk, StoreError> {
     let head = head(control).await?;
-    let (mut seq, mut hash) = (0, Digest::ZERO);
-    let broken = |seq, why| {
-        Ok(Walk {
-            checked: seq - 1,
-            head,
-            broken: Some((seq, why)),
+    let (checked, mut broken) = walk(control, head, pause).await?;
+    let (outside, set_aside) = control
+        .store
+        .read(|tx| Box::pin(async move { outside(tx).await }))
+        .await?;
+    broken = broken.or(outside);
+    Ok(Walk {
+        checked,
+        head,
+        broken,
+        set_aside,
+        mismatches: mismatches::find(control).await?,
+    })
+}
+
+/// The first row that stands outside the record, and how many were set aside before.
+async fn outside(tx: &mut Tx) -> Result<(Option<(u64, &'static str)>, u64), StoreError> {
+    let beyond = audit::strays::find(tx).await?;
+    let outside = if audit::strays::is_any_before_first(tx).await? {
+        Some((0, "it stands before the first entry: Void did not write it"))
+    } else {
+        beyond.map(|beyond| {
+            let why = "it stands beyond the head: Void did not write it";
+            (beyond.first, why)
         })
     };
+    Ok((outside, audit::strays::count_set_aside(tx).await?))
+}
+
+/// How many entries are good, and the first that is not.
+async fn walk(
+    control: &Control,
+    head: (u64, Digest),
+    pause: Duration,
+) -> Result<(u64, Option<(u64, &'static str)>), StoreError> {
+    let (mut seq, mut hash) = (0, Digest::ZERO);
+    let broken = |seq, why| Ok((seq - 1, Some((seq, why))));
     while seq < head.0 {
-        let entries = after(control, seq, VERIFIED_AT_ONCE).await?;
-        if entries.is_empty() {
+        let after = seq;
+        let rows = control
+            .store
+            .read(move |tx| Box::pin(audit::rows_after(tx, after, VERIFIED_AT_ONCE)))
+            .await?;
+        if rows.is_empty() {
             return broken(seq + 1, "it is missing");
         }
-        for entry in entries {
-            if entry.seq > head.0 {
-                break;
-            }
-            if entry.seq != seq + 1 {
+        for (number, entry) in rows.into_iter().take_while(|(number, _)| *number <= head.0) {
+            if number != seq + 1 {
                 return broken(seq + 1, "it is missing");
             }
+            let Some(entry) = entry else {
+                return broken(number, "it cannot be read as an entry");
+            };
             if entry.prev != hash {
-                return broken(entry.seq, "it does not follow the entry before it");
+                return broken(number, "it does not follow the entry before it");
             }
             if entry.computed_hash() != entry.hash {
-                return broken(entry.seq, "it is not what was written");
+                return broken(number, "it is not what was written");
             }
-            (seq, hash) = (entry.seq, entry.hash);
+            (seq, hash) = (number, entry.hash);
+        }
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
         }
     }
     if hash != head.1 {
         return broken(seq.max(1), "it is not the entry that the head names");
     }
-    Ok(Walk {
-        checked: seq,
-        head,
-        broken: None,
-    })
+    Ok((seq, None))
+}
+
+/// Walks the record once after a start, beside everything else, and names what is wrong with it.
+pub(crate) fn start_walk(control: &Control) {
+    let control = control.clone();
+    tokio::spawn(async move {
+        let mut stopping = control.stopping.subscribe();
+        let walked = tokio::select! {
+            walked = verify_with(&control, WALK_PAUSE) => walked,
+            _ = stopping.wait_for(|stop| *stop) => return,
+        };
+        match walked {
+            Ok(Walk {
+                broken: Some((seq, why)),
+                ..
+            }) => tracing::error!(
+                seq,
+                why,
+                "the record is damaged; reading, rejecting and freezing go on. Next: void audit verify names the places, void backup ls shows copies to compare with"
+            ),
+            Ok(walk) => {
+                if let Some(first) = walk.mismatches.named.first() {
+                    tracing::error!(
+                        rows = walk.mismatches.total,
+                        table = first.table,
+                        id = first.id,
+                        "rows do not say what the record says: {}. Somebody edited the database; void audit verify names them",
+                        first.message
+                    );
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the record could not be walked after the start"),
+        }
+    });
 }
 
 pub async fn find(control: &Control, seq: u64) -> Result<Option<AuditEntry>, StoreError> {

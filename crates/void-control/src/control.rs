@@ -3,15 +3,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use void_channels::{Channel, Channels, Checker};
+use void_domain::budgets::TokenBudgets;
 use void_domain::catalogue::Catalogue;
 use void_domain::freezes::Brake;
 use void_domain::limits;
+use void_domain::retention::Retention;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_store::{Store, StoreError};
@@ -21,17 +23,24 @@ use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::events::Hub;
 use crate::health::{self, Watch};
+use crate::instances::{self, Identity, StartError};
 use crate::lab::LastSight;
 use crate::notifications::Notifiers;
 use crate::proposals::{Executing, Waiters};
+use crate::readiness::{self, Readiness};
 use crate::records::{self, Scribe};
+use crate::refusal_counts::{self, RefusalCounts};
+use crate::retention::LastSizes;
+use crate::row_budgets::RowBudgets;
 use crate::sessions::Refusals;
+use crate::stops::{self, OwnerStops};
 use crate::{
-    conversations, freezes, maintenance, nodes, notifications, passwords, proposals, random,
-    witness,
+    audit, clock_notes, conversations, freezes, maintenance, nodes, notifications, passwords,
+    proposals, random, rollbacks, witness,
 };
 
-/// Nobody guesses a token of this many characters.
+/// Nobody guesses a token of this many characters; wrong bearer tokens are slowed down while a configured
+/// one is shorter.
 pub const OWNER_TOKEN_LONG: usize = 32;
 
 /// The bounds that an owner may set.
@@ -39,10 +48,16 @@ pub const OWNER_TOKEN_LONG: usize = 32;
 pub struct Limits {
     pub open_proposals: u64,
     pub open_proposals_per_agent: u64,
+    /// How many safe actions one agent may start in an hour.
+    pub safe_runs_per_agent_hour: u32,
     /// How long a claim may take to be sent; after that any instance may ask what became of it.
     pub lease: Duration,
     /// How long after a run its check may take to show that it worked.
     pub verify_within: Duration,
+    /// For how long what is over is kept.
+    pub retention: Retention,
+    /// What one token other than the owner's may use up.
+    pub token_budgets: TokenBudgets,
 }
 
 impl Default for Limits {
@@ -50,8 +65,11 @@ impl Default for Limits {
         Self {
             open_proposals: limits::OPEN_PROPOSALS_MAX,
             open_proposals_per_agent: limits::OPEN_PROPOSALS_PER_AGENT_MAX,
+            safe_runs_per_agent_hour: limits::SAFE_RUNS_PER_AGENT_HOUR,
             lease: limits::CLAIM_LEASE,
             verify_within: limits::VERIFY_WITHIN,
+            retention: Retention::default(),
+            token_budgets: TokenBudgets::default(),
         }
     }
 }
@@ -80,6 +98,10 @@ pub struct ControlConfig {
     pub bridge: Option<BridgeConfig>,
     /// By which ways the owner is told.
     pub notifiers: Notifiers,
+    /// Who this is among the instances on the database.
+    pub instance: Identity,
+    /// Start although another instance has another catalogue.
+    pub replace_catalogue: bool,
 }
 
 /// Cheap to clone; all clones are the same control plane.
@@ -94,12 +116,15 @@ pub struct Parts {
     pub(crate) watch: Watch,
     pub(crate) checker: Checker,
     pub(crate) last_sight: LastSight,
+    pub(crate) owner_stops: OwnerStops,
     pub(crate) channels: Arc<Channels>,
     pub(crate) executor: Arc<dyn Channel>,
     pub(crate) rehearsal: bool,
     pub(crate) clock: Clock,
     pub(crate) owner_token: void_domain::digests::Digest,
     is_owner_token_short: bool,
+    /// Whether any token of the settings is so short that guessing has to be slowed down.
+    has_short_token: AtomicBool,
     pub(crate) limits: Limits,
     pub(crate) backups_folder: Option<PathBuf>,
     /// Copies are made one after the other.
@@ -117,10 +142,18 @@ pub struct Parts {
     pub(crate) somebody_waits: AtomicBool,
     pub(crate) nodes: nodes::Stored,
     /// Turns of whoever hashes a password.
-    pub(crate) hashing: Arc<Semaphore>,
+    pub(crate) hashing: passwords::Hashing,
     pub(crate) refusals: Refusals,
     pub(crate) wrong_bearers: Refusals,
+    pub(crate) readiness: Readiness,
+    pub(crate) refusal_counts: RefusalCounts,
+    pub(crate) row_budgets: RowBudgets,
+    pub(crate) last_sizes: LastSizes,
     pub(crate) stopping: watch::Sender<bool>,
+    pub(crate) instance: Identity,
+    /// The database went back, and that is not on the record yet.
+    pub(crate) halted: AtomicBool,
+    pub(crate) witnessed: witness::Noted,
 }
 
 impl std::ops::Deref for Control {
@@ -133,13 +166,14 @@ impl std::ops::Deref for Control {
 
 impl Control {
     /// Opens for business: settles what a crash left behind, then starts the sweeps.
-    pub async fn start(config: ControlConfig) -> Result<Self, StoreError> {
+    pub async fn start(config: ControlConfig) -> Result<Self, StartError> {
         let executor = config
             .executor
             .unwrap_or_else(|| Arc::<Channels>::clone(&config.channels));
         let hub = Hub::new(&config.store).await?;
         let control = Self(Arc::new(Parts {
             is_owner_token_short: config.owner_token.expose().len() < OWNER_TOKEN_LONG,
+            has_short_token: AtomicBool::new(config.owner_token.expose().len() < OWNER_TOKEN_LONG),
             owner_token: void_domain::digests::Digest::of(config.owner_token.expose().as_bytes()),
             store: config.store,
             catalogue: config.catalogue,
@@ -147,6 +181,7 @@ impl Control {
             watch: Watch::new(&config.services, config.clock.now()),
             checker: config.checker,
             last_sight: LastSight::default(),
+            owner_stops: OwnerStops::default(),
             channels: config.channels,
             executor,
             rehearsal: config.rehearsal,
@@ -164,20 +199,35 @@ impl Control {
             checking: Executing::default(),
             somebody_waits: AtomicBool::new(true),
             nodes: nodes::Stored::default(),
-            hashing: Arc::new(Semaphore::new(passwords::HASHES_AT_ONCE_MAX)),
+            hashing: passwords::Hashing::default(),
             refusals: Refusals::default(),
             wrong_bearers: Refusals::default(),
+            readiness: Readiness::default(),
+            refusal_counts: RefusalCounts::default(),
+            row_budgets: RowBudgets::default(),
+            last_sizes: LastSizes::default(),
             stopping: watch::Sender::new(false),
+            instance: config.instance,
+            halted: AtomicBool::new(false),
+            witnessed: witness::Noted::default(),
         }));
+        // Before anything is dated.
+        clock_notes::resume(&control).await;
+        instances::look(&control, config.replace_catalogue).await?;
+        rollbacks::start(&control);
         witness::compare(&control).await?;
+        // After it: who is there vouches for the database.
+        instances::register(&control, config.replace_catalogue).await?;
         control.record_start().await?;
         freezes::apply_stored(&control).await?;
         control.hub.start(&control);
         nodes::remember(&control).await?;
         nodes::start_relay(&control);
         proposals::recover(&control).await?;
+        stops::refresh(&control).await?;
         conversations::fail_abandoned(&control).await?;
         maintenance::start(&control);
+        audit::start_walk(&control);
         health::start(&control);
         bridge::start(&control);
         notifications::start(&control)?;
@@ -192,10 +242,12 @@ impl Control {
             "commit": self.catalogue_commit,
             "actions": self.catalogue.actions().len(),
             "rehearsal": self.rehearsal,
+            "instance": self.instance.name,
         });
         self.store
             .write_closing(move |tx| {
                 Box::pin(async move {
+                    void_store::audit::strays::set_aside(tx, at).await?;
                     records::audit(tx, &scribe, at, "server.started", None, detail).await
                 })
             })
@@ -207,12 +259,38 @@ impl Control {
         self.is_owner_token_short
     }
 
+    pub fn token_budgets(&self) -> TokenBudgets {
+        self.limits.token_budgets
+    }
+
+    /// Since the start: refusals that were counted instead of stored, and changes that were held back.
+    pub fn held_back(&self) -> (u64, u64) {
+        (self.refusal_counts.repeats(), self.row_budgets.held_back())
+    }
+
+    /// Whether some bearer token is so short that guessing has to be slowed down.
+    pub fn has_short_token(&self) -> bool {
+        self.has_short_token.load(Ordering::SeqCst)
+    }
+
+    /// A token of the settings beside the owner's; the brake on guessing holds for it too.
+    pub(crate) fn knows_configured(&self, token: &Secret) {
+        if token.expose().len() < OWNER_TOKEN_LONG {
+            self.has_short_token.store(true, Ordering::SeqCst);
+        }
+    }
+
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
     pub fn catalogue_commit(&self) -> Option<&str> {
         self.catalogue_commit.as_deref()
+    }
+
+    /// Who this is among the instances on the database.
+    pub fn instance(&self) -> &Identity {
+        &self.instance
     }
 
     pub fn is_rehearsal(&self) -> bool {
@@ -233,13 +311,9 @@ impl Control {
         &self.hub
     }
 
-    /// Whether the database answers.
+    /// Whether a write reaches the disk, within [`readiness::READY_WITHIN`].
     pub async fn is_ready(&self) -> Result<(), StoreError> {
-        self.store
-            .read(|tx| {
-                Box::pin(async move { void_store::installation::epoch(tx).await.map(|_| ()) })
-            })
-            .await
+        readiness::check(self).await
     }
 
     /// Stops starting things, and waits for what is under way, up to `patience`.
@@ -249,7 +323,11 @@ impl Control {
         if tokio::time::timeout(patience, idle).await.is_err() {
             tracing::warn!("stopping while actions still run; they are settled at the next start");
         }
+        if let Err(error) = refusal_counts::flush(self).await {
+            tracing::error!(%error, "counted refusals could not be recorded");
+        }
         witness::note(self).await;
+        instances::leave(self).await;
     }
 
     /// Becomes true when the server stops; open streams end then.

@@ -112,6 +112,19 @@ pub async fn messages(
         .await
 }
 
+/// One page of the messages before a place, newest first.
+pub async fn page(
+    control: &Control,
+    id: ConversationId,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Page<Message>, StoreError> {
+    control
+        .store
+        .read(move |tx| Box::pin(conversations::page_before(tx, id, before, limit)))
+        .await
+}
+
 /// The turn that runs in a conversation, if one does.
 pub async fn running_in(
     control: &Control,

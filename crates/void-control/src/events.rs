@@ -2,10 +2,12 @@
 //! that falls behind reads the gap from the table; nobody is waited for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{broadcast, watch};
 use void_domain::events::EventKind;
 use void_store::events;
+use void_store::events::EventPage;
 pub use void_store::events::StoredEvent;
 use void_store::{Store, StoreError};
 
@@ -15,6 +17,7 @@ use crate::{freezes, nodes};
 /// How far a listener may fall behind before it reads from the table again.
 const BUFFERED: usize = 256;
 const PAGE: u32 = 200;
+const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 pub struct Hub {
     live: broadcast::Sender<Arc<StoredEvent>>,
@@ -44,8 +47,13 @@ impl Hub {
                     changed = committed.changed() => if changed.is_err() { return },
                     _ = stopping.wait_for(|stop| *stop) => return,
                 }
-                if let Err(error) = control.hub.pass_on(&control).await {
-                    tracing::error!(%error, "events could not be read");
+                // What was committed is told, also when the next commit is long in coming.
+                while let Err(error) = control.hub.pass_on(&control).await {
+                    tracing::error!(%error, "events could not be read; it is tried again");
+                    tokio::select! {
+                        () = tokio::time::sleep(READ_AGAIN_AFTER) => {}
+                        _ = stopping.wait_for(|stop| *stop) => return,
+                    }
                 }
             }
         });
@@ -55,16 +63,23 @@ impl Hub {
         loop {
             let after = *self.last.borrow();
             let page = read_after(&control.store, after).await?;
-            let Some(newest) = page.last().map(|event| event.seq) else {
+            let Some(newest) = page.read_to else {
                 return Ok(());
             };
-            for event in page {
+            // What is stored is at least as new as all of the page: once is enough.
+            let mut is_freeze_applied = false;
+            for event in page.events {
                 match event.kind {
                     EventKind::AccessRevoked => self.revocations.send_modify(|count| *count += 1),
-                    EventKind::FreezeChanged => freezes::apply_stored(control).await?,
+                    EventKind::FreezeChanged if is_freeze_applied => {}
+                    EventKind::FreezeChanged => {
+                        freezes::apply_stored(control).await?;
+                        is_freeze_applied = true;
+                    }
                     EventKind::NodeChanged => nodes::apply_change(control, &event).await?,
                     // Nobody waits for a beginning.
                     EventKind::ProposalCreated
+                    | EventKind::ProposalJoined
                     | EventKind::ProposalApproved
                     | EventKind::ProposalStarted
                     | EventKind::NotificationFailed => {}
@@ -99,10 +114,27 @@ impl Hub {
     }
 }
 
-async fn read_after(store: &Store, after: u64) -> Result<Vec<StoredEvent>, StoreError> {
+async fn read_after(store: &Store, after: u64) -> Result<EventPage, StoreError> {
     store
-        .read(move |tx| Box::pin(events::list_after(tx, after, PAGE)))
+        .read(move |tx| Box::pin(events::page_after(tx, after, PAGE)))
         .await
+}
+
+/// A listener came back after events that are no longer kept: what it knows may be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost {
+    /// The last one that it has heard.
+    pub after: u64,
+    /// The first one that it can still hear.
+    pub next: u64,
+}
+
+/// What a listener is told.
+#[derive(Debug)]
+pub enum Told {
+    Event(Arc<StoredEvent>),
+    /// At once, and before what comes after it.
+    Lost(Lost),
 }
 
 /// One listener's place in the stream: every event once, in order, whatever it missed.
@@ -117,21 +149,42 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// The next event. `None` when the server stops.
+    /// The next event, for whoever does not mind what is gone. `None` when the server stops.
     pub async fn next(&mut self) -> Result<Option<Arc<StoredEvent>>, StoreError> {
+        loop {
+            match self.next_told().await? {
+                Some(Told::Event(event)) => return Ok(Some(event)),
+                Some(Told::Lost(_)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// What is next. `None` when the server stops.
+    pub async fn next_told(&mut self) -> Result<Option<Told>, StoreError> {
         loop {
             if let Some(event) = self.page.pop() {
                 self.seen = event.seq;
-                return Ok(Some(Arc::new(event)));
+                return Ok(Some(Told::Event(Arc::new(event))));
             }
             if self.gap {
                 // Boxed: an idle listener keeps no room for it.
-                self.page = Box::pin(read_after(&self.store, self.seen)).await?;
+                let oldest = Box::pin(self.store.read(|tx| Box::pin(events::oldest(tx)))).await?;
+                if let Some(next) = oldest.filter(|next| self.seen + 1 < *next) {
+                    let after = std::mem::replace(&mut self.seen, next - 1);
+                    return Ok(Some(Told::Lost(Lost { after, next })));
+                }
+                let page = Box::pin(read_after(&self.store, self.seen)).await?;
+                self.page = page.events;
                 self.page.reverse();
-                self.gap = !self.page.is_empty();
-                if self.gap {
+                if let Some(read_to) = page.read_to {
+                    if self.page.is_empty() {
+                        // All of them were passed over: there may be more behind them.
+                        self.seen = read_to;
+                    }
                     continue;
                 }
+                self.gap = false;
                 // Whoever has seen more than there is comes from before a backup was restored.
                 let last = Box::pin(self.store.read(|tx| Box::pin(events::last(tx)))).await?;
                 self.seen = self.seen.min(last);
@@ -140,7 +193,7 @@ impl Subscription {
                 Ok(event) if event.seq <= self.seen => {}
                 Ok(event) => {
                     self.seen = event.seq;
-                    return Ok(Some(event));
+                    return Ok(Some(Told::Event(event)));
                 }
                 Err(broadcast::error::RecvError::Lagged(_)) => self.gap = true,
                 Err(broadcast::error::RecvError::Closed) => return Ok(None),

@@ -1,12 +1,14 @@
-//! The stop switch: anyone who may act pulls it, only the owner lets go.
+//! The stop switch: anyone who may act pulls it, only the owner lets go. What a freeze does to one that
+//! holds already is judged in the domain; see [`void_domain::freezes::judge`].
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
 use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capability;
 use void_domain::events::{Audience, EventDraft, EventKind};
-use void_domain::freezes::{Freeze, Frozen};
+use void_domain::freezes::{self as domain, Authority, Freeze, FreezeVerdict, Frozen};
 use void_domain::limits;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, events, freezes};
@@ -21,6 +23,8 @@ pub enum FreezeError {
     Forbidden,
     #[error("only the owner thaws, and only the owner sets when a freeze ends")]
     OwnerOnly,
+    #[error("a freeze that holds is shortened or replaced only after a fresh login")]
+    FreshLoginNeeded,
     #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
     ReasonTooLong,
     #[error(transparent)]
@@ -57,8 +61,8 @@ pub async fn freeze(
     // First the brake, then the record: nothing starts while the record is on its way.
     control.brake.pull();
     let at = control.clock.now();
-    let by_owner = ctx.actor.is_owner();
-    let frozen = Frozen {
+    let authority = Authority::of(&ctx.actor, ctx.authenticated_ago);
+    let wanted = Frozen {
         by: ctx.actor.to_string(),
         at,
         reason,
@@ -69,14 +73,16 @@ pub async fn freeze(
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                // An agent cannot shorten or replace what the owner set.
                 let current = freezes::load(tx).await?;
-                if current.holds_at(at) && !by_owner {
-                    return Ok(current);
-                }
+                let (verb, frozen) = match domain::judge(&current, wanted, authority, at) {
+                    FreezeVerdict::Set(frozen) => ("freeze.set", frozen),
+                    FreezeVerdict::Lengthened(frozen) => ("freeze.lengthened", frozen),
+                    FreezeVerdict::Stays(frozen) => return Ok(Freeze::Frozen(frozen)),
+                    FreezeVerdict::ProofNeeded => return Err(FreezeError::FreshLoginNeeded),
+                };
                 let freeze = Freeze::Frozen(frozen);
-                save(tx, &scribe, at, "freeze.set", &freeze).await?;
-                Ok::<_, FreezeError>(freeze)
+                save(tx, &scribe, at, verb, &freeze).await?;
+                Ok(freeze)
             })
         })
         .await;
@@ -108,7 +114,7 @@ pub async fn thaw(control: &Control, ctx: &Ctx) -> Result<Freeze, FreezeError> {
     Ok(Freeze::Thawed)
 }
 
-async fn save(
+pub(crate) async fn save(
     tx: &mut Tx,
     scribe: &Scribe,
     at: Timestamp,
@@ -122,23 +128,30 @@ async fn save(
             json!({"frozen": true, "by": frozen.by, "reason": frozen.reason, "until": frozen.until})
         }
     };
-    records::audit(tx, scribe, at, verb, None, detail.clone()).await?;
+    let mut told = detail.clone();
+    if let (Freeze::Frozen(frozen), Some(reason)) = (freeze, told.get_mut("reason")) {
+        *reason = json!(frozen.reason_for_everyone());
+    }
+    records::audit(tx, scribe, at, verb, None, detail).await?;
     let event = EventDraft {
         kind: EventKind::FreezeChanged,
         audience: Audience::Everyone,
-        payload: detail,
+        payload: told,
     };
     events::append(tx, at, &event).await?;
     Ok(())
 }
 
-/// Sets the brake as the record says; also how other instances' freezes reach this one.
+/// Sets the brake as the record says; also how other instances' freezes reach this one. A freeze that
+/// begins while the record is read stays.
 pub(crate) async fn apply_stored(control: &Control) -> Result<(), StoreError> {
+    let generation = control.brake.generation();
     let freeze = current(control).await?;
-    if freeze.holds_at(control.clock.now()) {
-        control.brake.pull();
+    // What is stored in a database that went back is not believed.
+    if control.halted.load(Ordering::SeqCst) || freeze.holds_at(control.clock.now()) {
+        control.brake.hold();
     } else {
-        control.brake.release();
+        control.brake.release_if(generation);
     }
     Ok(())
 }

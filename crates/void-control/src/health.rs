@@ -18,7 +18,7 @@ pub use void_store::services::ServiceChange;
 use void_store::{StoreError, events, services};
 
 use crate::control::Control;
-use crate::{lab, random};
+use crate::{lab, random, stops};
 
 /// Looks that are under way at the same time, so that a thousand dead services hold no thousand sockets.
 /// Guests take no place: they are read together, over one connection.
@@ -100,17 +100,31 @@ pub struct ServiceView {
     pub standing: Standing,
     pub last: Option<Reading>,
     pub flapping: bool,
+    /// When the owner stopped what it is on, if that is why it is down.
+    pub stopped_at: Option<Timestamp>,
+}
+
+impl ServiceView {
+    /// Whether it is down and nobody wanted that.
+    pub fn is_worry(&self) -> bool {
+        self.standing.health == Health::Down && self.stopped_at.is_none()
+    }
 }
 
 pub fn list(control: &Control) -> Vec<ServiceView> {
-    let now = control.clock.now();
     let watched = control.watch.watched.iter();
-    watched.map(|watched| view(watched, now)).collect()
+    watched.map(|watched| view(control, watched)).collect()
+}
+
+/// What is watched, without how it is.
+pub(crate) fn services(control: &Control) -> Vec<Service> {
+    let watched = control.watch.watched.iter();
+    watched.map(|watched| watched.service.clone()).collect()
 }
 
 pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
     let watched = control.watch.get(id)?;
-    Some(view(watched, control.clock.now()))
+    Some(view(control, watched))
 }
 
 /// What tells whether an action is called for: the service that its check looks at, and whatever is known
@@ -149,12 +163,18 @@ pub fn about(control: &Control, action: &Action) -> Vec<ServiceView> {
     found
 }
 
-fn view(watched: &Watched, now: Timestamp) -> ServiceView {
-    watched.with(|state| ServiceView {
-        service: watched.service.clone(),
-        standing: state.monitor.standing(now, watched.service.fresh_for()),
-        last: state.monitor.last(),
-        flapping: state.monitor.is_flapping(now),
+fn view(control: &Control, watched: &Watched) -> ServiceView {
+    let (now, service) = (control.clock.now(), watched.service.clone());
+    let stopped_at = stops::of_service(control, &service);
+    watched.with(|state| {
+        let standing = state.monitor.standing(now, service.fresh_for());
+        ServiceView {
+            service,
+            standing,
+            last: state.monitor.last(),
+            flapping: state.monitor.is_flapping(now),
+            stopped_at: stopped_at.filter(|_| standing.health == Health::Down),
+        }
     })
 }
 

@@ -8,7 +8,7 @@ use void_store::StoreError;
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records;
+use crate::{instances, records};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
@@ -61,15 +61,22 @@ pub struct HostCheck {
     pub drift: Option<String>,
 }
 
-/// Asks a host for its list. Changes nothing there.
-pub async fn check(control: &Control, host: &Host) -> HostCheck {
+/// Asks a host for its list, and what of it could not be started. Changes nothing there. The `local` of another instance is not asked: what
+/// answers here is another machine.
+pub async fn check(control: &Control, host: &Host) -> Result<HostCheck, StoreError> {
+    if let Some(failure) = instances::why_not_asked(control, host).await? {
+        return Ok(HostCheck {
+            answer: Err(failure),
+            drift: None,
+        });
+    }
     let probe = control.channels.probe();
-    let answer = probe.list(host).await;
+    let answer = probe.check(host).await;
     let drift = answer
         .as_ref()
         .ok()
         .and_then(|list| probe.drift(&host.name, list));
-    HostCheck { answer, drift }
+    Ok(HostCheck { answer, drift })
 }
 
 /// Trusts the key with this fingerprint, if that is the one the host shows.

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::Instant;
-pub use void_channels::{Lab, LabGuest, LabNode};
+pub use void_channels::{GuestStatus, Lab, LabGuest, LabNode, Load};
 pub use void_domain::proposals::Failure;
 use void_domain::time::Timestamp;
 
 use crate::control::Control;
+use crate::stops;
 
 /// How long anybody waits for Proxmox. The question itself may take longer; the next one to ask gets
 /// its answer.
@@ -56,6 +57,9 @@ async fn ask(control: Control, mut last: OwnedMutexGuard<Option<(Instant, Sight)
         read_at: control.clock.now(),
         lab,
     };
+    if let Ok(lab) = &sight.lab {
+        stops::note_running(&control, lab, sight.read_at);
+    }
     *last = Some((Instant::now(), sight.clone()));
     sight
 }

@@ -1,13 +1,18 @@
-//! What happens by itself: expiry, lapses, waiting starts, settling, abandoned turns, the note beside
+//! What happens by itself: expiry, lapses, waiting starts, settling, abandoned turns, the notes beside
 //! the database, the daily backup. One loop each, ended by the stop signal.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::control::Control;
-use crate::{backups, conversations, freezes, health, nodes, notifications, proposals, witness};
+use crate::{
+    backups, clock_notes, conversations, freezes, health, instances, nodes, notifications,
+    proposals, refusal_counts, retention, stops, witness,
+};
 
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const NOTE_EVERY: Duration = Duration::from_secs(2);
+const CLOCK_EVERY: Duration = Duration::from_secs(10);
 const SETTLE_EVERY: Duration = Duration::from_secs(5);
 const BACKUP_LOOK_EVERY: Duration = Duration::from_secs(15 * 60);
 
@@ -16,16 +21,37 @@ pub(crate) fn start(control: &Control) {
         if let Err(error) = proposals::sweep(&control).await {
             tracing::error!(%error, "the sweep failed; it is tried again");
         }
+        if let Err(error) = refusal_counts::sweep(&control).await {
+            tracing::error!(%error, "counted refusals could not be recorded; it is tried again");
+        }
         // A freeze with an end is over when its time comes, without anybody touching it.
         let _ = freezes::apply_stored(&control).await;
     });
     every(control, NOTE_EVERY, |control| async move {
         witness::note(&control).await;
     });
-    every(control, SETTLE_EVERY, |control| async move {
-        proposals::settle_unknown(&control).await;
-        if let Err(error) = conversations::fail_overdue(&control).await {
-            tracing::error!(%error, "abandoned turns could not be ended; it is tried again");
+    every(control, CLOCK_EVERY, |control| async move {
+        if let Err(error) = clock_notes::look(&control).await {
+            tracing::warn!(%error, "the clock could not be compared; it is tried again");
+        }
+    });
+    every(control, instances::SEEN_EVERY, |control| async move {
+        if let Err(error) = instances::note_seen(&control).await {
+            tracing::warn!(%error, "this instance could not say that it is there; it is tried again");
+        }
+    });
+    let settling = Arc::new(proposals::Settling::default());
+    every(control, SETTLE_EVERY, move |control| {
+        let settling = Arc::clone(&settling);
+        async move {
+            proposals::settle_unknown(&control, &settling).await;
+            if let Err(error) = conversations::fail_overdue(&control).await {
+                tracing::error!(%error, "abandoned turns could not be ended; it is tried again");
+            }
+            // Another instance may have stopped something, or a guest was started outside Void.
+            if let Err(error) = stops::refresh(&control).await {
+                tracing::warn!(%error, "what the owner stopped could not be read; it is tried again");
+            }
         }
     });
     every(control, nodes::NOTE_SEEN_EVERY, |control| async move {
@@ -37,6 +63,9 @@ pub(crate) fn start(control: &Control) {
         backups::daily(&control).await;
         if let Err(error) = notifications::forget_old(&control).await {
             tracing::warn!(%error, "old keys of buttons could not be dropped; it is tried again");
+        }
+        if let Err(error) = retention::prune(&control).await {
+            tracing::warn!(%error, "what is too old could not be dropped; it is tried again");
         }
         if let Err(error) = health::forget_old(&control).await {
             tracing::warn!(%error, "old changes of services could not be dropped; it is tried again");

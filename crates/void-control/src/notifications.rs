@@ -6,6 +6,7 @@
 //! channel, and the decision goes through the same use case as every other.
 
 mod acts;
+pub(crate) mod alerts;
 mod allowances;
 mod http;
 pub(crate) mod keys;
@@ -26,6 +27,7 @@ use std::time::Duration;
 use void_domain::notifications::messages::Frame;
 use void_domain::notifications::{Channel, QuietHours, Target, Zone};
 use void_domain::secrets::Secret;
+use void_domain::time::Timestamp;
 use void_store::{StoreError, audit};
 
 use crate::control::Control;
@@ -74,14 +76,26 @@ pub enum InvalidNotifier {
 }
 
 /// The ways to the owner, ready to be used. None of them by default.
-#[derive(Clone, Default)]
-pub struct Notifiers(Option<Arc<Ways>>);
+#[derive(Clone)]
+pub struct Notifiers {
+    ways: Option<Arc<Ways>>,
+    /// The owner's clock, for whatever the server writes itself.
+    zone: Zone,
+}
+
+impl Default for Notifiers {
+    fn default() -> Self {
+        Self {
+            ways: None,
+            zone: Zone::UTC,
+        }
+    }
+}
 
 struct Ways {
     telegram: Option<telegram::Bot>,
     ntfy: Option<ntfy::Ntfy>,
     webhooks: Vec<webhooks::Webhook>,
-    zone: Zone,
     public_url: Option<String>,
     outbox: Outbox,
     standings: Standings,
@@ -91,7 +105,10 @@ struct Ways {
 impl Notifiers {
     pub fn new(config: NotificationsConfig) -> Result<Self, InvalidNotifier> {
         if config.telegram.is_none() && config.ntfy.is_none() && config.webhooks.is_empty() {
-            return Ok(Self(None));
+            return Ok(Self {
+                ways: None,
+                zone: config.zone,
+            });
         }
         let telegram = config.telegram.map(telegram::Bot::new).transpose()?;
         let ntfy = config.ntfy.map(ntfy::Ntfy::new).transpose()?;
@@ -105,20 +122,23 @@ impl Notifiers {
         let public_url = config
             .public_url
             .map(|url| url.trim_end_matches('/').to_owned());
-        Ok(Self(Some(Arc::new(Ways {
+        let ways = Ways {
             telegram,
             ntfy,
             webhooks,
-            zone: config.zone,
             public_url,
             outbox,
             standings: Standings::default(),
             paces: Channel::ALL.map(|channel| (channel, Pace::of(channel))),
-        }))))
+        };
+        Ok(Self {
+            ways: Some(Arc::new(ways)),
+            zone: config.zone,
+        })
     }
 
     pub(crate) fn outbox(&self) -> Outbox {
-        self.0
+        self.ways
             .as_ref()
             .map(|ways| ways.outbox.clone())
             .unwrap_or_default()
@@ -126,11 +146,11 @@ impl Notifiers {
 
     /// Whether there is any way to tell.
     pub(crate) fn tells(&self) -> bool {
-        self.0.is_some()
+        self.ways.is_some()
     }
 
     fn ways(&self) -> Option<&Ways> {
-        self.0.as_deref()
+        self.ways.as_deref()
     }
 
     fn telegram(&self) -> Option<&telegram::Bot> {
@@ -216,14 +236,16 @@ pub(crate) async fn forget_old(control: &Control) -> Result<(), StoreError> {
     keys::forget_old(control).await
 }
 
+/// A moment by the owner's clock, with its zone, as a page shows it that has no clock of its own.
+pub fn moment(control: &Control, at: Timestamp) -> String {
+    void_domain::notifications::moment(at, &control.notifiers.zone)
+}
+
 /// What every message needs beside its proposal.
 async fn frame(control: &Control) -> Result<Frame, StoreError> {
     let head = control.store.read(|tx| Box::pin(audit::head(tx))).await?;
     Ok(Frame {
-        zone: control
-            .notifiers
-            .ways()
-            .map_or(Zone::UTC, |ways| ways.zone.clone()),
+        zone: control.notifiers.zone.clone(),
         rehearsal: control.rehearsal,
         head: Some(head),
     })

@@ -20,7 +20,7 @@ use self::answers::Registering;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::credentials::{self, CredentialError, PASSKEYS_MAX};
-use crate::{random, records};
+use crate::{random, records, sessions};
 
 pub use self::answers::Assertion;
 pub(crate) use self::answers::{Used, check};
@@ -218,7 +218,7 @@ pub async fn list(control: &Control) -> Result<Vec<Passkey>, StoreError> {
         .await
 }
 
-/// Removes one; sessions that it opened stay.
+/// Removes one, and ends all other sessions: it may have opened them.
 pub async fn remove(
     control: &Control,
     ctx: &Ctx,
@@ -227,6 +227,7 @@ pub async fn remove(
 ) -> Result<(), CredentialError> {
     credentials::judge_change(control, ctx, session).await?;
     let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let own = session.map(|session| session.id);
     control
         .store
         .write_closing(move |tx| {
@@ -236,6 +237,7 @@ pub async fn remove(
                 }
                 let subject = Some(id.to_string());
                 records::audit(tx, &scribe, at, "passkey.removed", subject, json!({})).await?;
+                sessions::end_others(tx, &scribe, at, own, "passkey.removed").await?;
                 Ok(())
             })
         })

@@ -1,10 +1,12 @@
-//! The owner's password: argon2id, made and checked on blocking threads, few at a time.
+//! The owner's password: argon2id, made and checked on blocking threads, few at a time. The memory that it takes is
+//! kept and used again: given back, the allocator would keep it for each thread that ever worked.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use argon2::Argon2;
-use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use argon2::password_hash::PasswordHasher as _;
+use argon2::password_hash::phc::Output;
+use argon2::{Algorithm, Argon2, Block, Params, PasswordHash, Version};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use void_domain::passwords::{BYTES_MAX, Password};
@@ -15,10 +17,12 @@ use void_store::{StoreError, passwords};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::credentials::{self, CredentialError};
-use crate::{random, records};
+use crate::{random, records, sessions};
 
 /// Each takes 19 MiB while it runs, and a core.
-pub(crate) const HASHES_AT_ONCE_MAX: usize = 2;
+const STRANGERS_AT_ONCE_MAX: usize = 2;
+/// Whoever has a session does not wait behind those who have none.
+const KNOWN_AT_ONCE_MAX: usize = 1;
 /// Whoever waits longer for their turn is sent away.
 const TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 
@@ -26,7 +30,33 @@ const TURN_WAIT_MAX: Duration = Duration::from_secs(5);
 #[error("too many passwords are being checked; wait a little")]
 pub struct Busy;
 
-/// Sets the owner's password. `names` are those by which this lab is known.
+/// Who waits for a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Stranger,
+    /// Somebody who is signed in.
+    Known,
+}
+
+/// The turns of whoever hashes a password, and the memory for it.
+#[derive(Clone)]
+pub(crate) struct Hashing {
+    strangers: Arc<Semaphore>,
+    known: Arc<Semaphore>,
+    spare: Arc<Mutex<Vec<Vec<Block>>>>,
+}
+
+impl Default for Hashing {
+    fn default() -> Self {
+        Self {
+            strangers: Arc::new(Semaphore::new(STRANGERS_AT_ONCE_MAX)),
+            known: Arc::new(Semaphore::new(KNOWN_AT_ONCE_MAX)),
+            spare: Arc::default(),
+        }
+    }
+}
+
+/// Sets the owner's password and ends all other sessions: whoever knew the old one may sit in them. `names` are those by which this lab is known.
 pub async fn set(
     control: &Control,
     ctx: &Ctx,
@@ -40,24 +70,26 @@ pub async fn set(
     let password = Password::parse(text.expose(), names)?;
     credentials::judge_change(control, ctx, Some(session)).await?;
     let salt: [u8; 16] = random::bytes()?;
-    let hash = in_turn(&control.hashing, move || {
+    let hash = in_turn(&control.hashing, Lane::Known, move |_| {
         let made = Argon2::default().hash_password_with_salt(password.expose().as_bytes(), &salt);
         made.map(|hash| Secret::new(hash.to_string()))
     })
     .await?
     .map_err(|error| StoreError::Internal(format!("the password cannot be hashed: {error}")))?;
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (scribe, at, own) = (control.scribe(ctx), control.clock.now(), session.id);
     let written = control.store.write(move |tx| {
         Box::pin(async move {
             credentials::end_printed_links(tx).await?;
             passwords::set(tx, &hash, at).await?;
-            records::audit(tx, &scribe, at, "password.set", None, json!({})).await
+            records::audit(tx, &scribe, at, "password.set", None, json!({})).await?;
+            sessions::end_others(tx, &scribe, at, Some(own), "password.set").await?;
+            Ok::<_, StoreError>(())
         })
     });
     Ok(written.await?)
 }
 
-/// Removes it; sessions that it opened stay.
+/// Removes it, and ends all other sessions.
 pub async fn remove(
     control: &Control,
     ctx: &Ctx,
@@ -65,6 +97,7 @@ pub async fn remove(
 ) -> Result<(), CredentialError> {
     credentials::judge_change(control, ctx, session).await?;
     let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let own = session.map(|session| session.id);
     control
         .store
         .write_closing(move |tx| {
@@ -73,6 +106,7 @@ pub async fn remove(
                     return Err(CredentialError::NotFound);
                 }
                 records::audit(tx, &scribe, at, "password.removed", None, json!({})).await?;
+                sessions::end_others(tx, &scribe, at, own, "password.removed").await?;
                 Ok(())
             })
         })
@@ -88,7 +122,11 @@ pub(crate) enum CheckError {
 }
 
 /// Whether this is the owner's password. Without one, nothing is.
-pub(crate) async fn is_right(control: &Control, shown: &Secret) -> Result<bool, CheckError> {
+pub(crate) async fn is_right(
+    control: &Control,
+    shown: &Secret,
+    lane: Lane,
+) -> Result<bool, CheckError> {
     if shown.expose().len() > BYTES_MAX {
         return Ok(false);
     }
@@ -100,26 +138,57 @@ pub(crate) async fn is_right(control: &Control, shown: &Secret) -> Result<bool, 
         return Ok(false);
     };
     let shown = shown.clone();
-    let right = in_turn(&control.hashing, move || {
-        Argon2::default()
-            .verify_password(shown.expose().as_bytes(), stored.expose())
-            .is_ok()
+    let right = in_turn(&control.hashing, lane, move |memory| {
+        is_hash_of(shown.expose().as_bytes(), stored.expose(), memory).unwrap_or(false)
     });
     Ok(right.await?)
 }
 
+/// `None`: what is stored is no hash that this can make.
+fn is_hash_of(shown: &[u8], stored: &str, memory: &mut Vec<Block>) -> Option<bool> {
+    let stored = PasswordHash::new(stored).ok()?;
+    let params = Params::try_from(&stored).ok()?;
+    let algorithm = Algorithm::try_from(stored.algorithm.as_str()).ok()?;
+    let version = stored
+        .version
+        .map_or(Ok(Version::default()), Version::try_from);
+    let (salt, wanted) = (stored.salt?, stored.hash?);
+    memory.resize(params.block_count(), Block::default());
+    let mut made = [0; Output::MAX_LENGTH];
+    let made = made.get_mut(..wanted.len())?;
+    let argon2 = Argon2::new(algorithm, version.ok()?, params);
+    let hashed = argon2.hash_password_into_with_memory(shown, &salt, made, &mut memory[..]);
+    // Nothing of it stays behind.
+    memory.fill(Block::default());
+    // Outputs are compared in constant time.
+    Some(hashed.is_ok() && Output::new(made).is_ok_and(|made| made == wanted))
+}
+
 /// Work that takes memory and a core, where it holds nobody up.
 async fn in_turn<T: Send + 'static>(
-    turns: &Arc<Semaphore>,
-    work: impl FnOnce() -> T + Send + 'static,
+    hashing: &Hashing,
+    lane: Lane,
+    work: impl FnOnce(&mut Vec<Block>) -> T + Send + 'static,
 ) -> Result<T, Busy> {
+    let turns = match lane {
+        Lane::Stranger => &hashing.strangers,
+        Lane::Known => &hashing.known,
+    };
     let turn = tokio::time::timeout(TURN_WAIT_MAX, Arc::clone(turns).acquire_owned());
     let Ok(Ok(turn)) = turn.await else {
         return Err(Busy);
     };
     // The turn goes along: a caller who hangs up does not make room for another one.
+    let spare = Arc::clone(&hashing.spare);
     let working = tokio::task::spawn_blocking(move || {
-        let done = work();
+        let of_before = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut memory = of_before.unwrap_or_default();
+        let done = work(&mut memory);
+        // As many as there are turns, at most.
+        spare
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(memory);
         drop(turn);
         done
     });
@@ -135,13 +204,13 @@ mod tests {
     /// Hashing takes memory: however many ask at once, few are let in at a time.
     #[tokio::test(flavor = "multi_thread")]
     async fn hashes_are_made_two_at_a_time() {
-        let turns = Arc::new(Semaphore::new(HASHES_AT_ONCE_MAX));
+        let hashing = Hashing::default();
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..12 {
-            let (turns, now, most) = (Arc::clone(&turns), Arc::clone(&now), Arc::clone(&most));
+            let (hashing, now, most) = (hashing.clone(), Arc::clone(&now), Arc::clone(&most));
             tasks.spawn(async move {
-                in_turn(&turns, move || {
+                in_turn(&hashing, Lane::Stranger, move |_| {
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     std::thread::sleep(Duration::from_millis(20));
                     now.fetch_sub(1, Ordering::SeqCst);
@@ -150,17 +219,54 @@ mod tests {
             });
         }
         assert!(tasks.join_all().await.iter().all(Result::is_ok));
-        assert_eq!(most.load(Ordering::SeqCst), HASHES_AT_ONCE_MAX);
+        assert_eq!(most.load(Ordering::SeqCst), STRANGERS_AT_ONCE_MAX);
+        let spare = hashing.spare.lock().unwrap().len();
+        assert!(spare <= STRANGERS_AT_ONCE_MAX, "{spare}");
     }
 
     #[tokio::test]
     async fn whoever_would_wait_long_is_sent_away() {
-        let turns = Arc::new(Semaphore::new(1));
-        let taken = Arc::clone(&turns).acquire_owned().await.unwrap();
+        let hashing = Hashing::default();
+        let all = u32::try_from(STRANGERS_AT_ONCE_MAX).unwrap();
+        let taken = Arc::clone(&hashing.strangers).acquire_many_owned(all);
+        let taken = taken.await.unwrap();
         let begun = std::time::Instant::now();
-        assert_eq!(in_turn(&turns, || 1).await, Err(Busy));
+        let known = in_turn(&hashing, Lane::Known, |_| 1).await;
+        assert_eq!(known, Ok(1), "who is known does not wait behind strangers");
+        assert_eq!(in_turn(&hashing, Lane::Stranger, |_| 1).await, Err(Busy));
         assert!(begun.elapsed() >= TURN_WAIT_MAX);
         drop(taken);
-        assert_eq!(in_turn(&turns, || 1).await, Ok(1));
+        assert_eq!(in_turn(&hashing, Lane::Stranger, |_| 1).await, Ok(1));
+    }
+
+    /// What the other way of checking takes, this one takes, and nothing else; in memory that is used again.
+    #[test]
+    fn a_hash_is_recognised_in_memory_that_was_used_before() {
+        let made = Argon2::default()
+            .hash_password_with_salt(b"correct horse battery", &[7; 16])
+            .unwrap()
+            .to_string();
+        let mut memory = Vec::new();
+        for _ in 0..2 {
+            let is = |shown: &[u8], memory: &mut Vec<Block>| is_hash_of(shown, &made, memory);
+            assert_eq!(is(b"correct horse battery", &mut memory), Some(true));
+            for wrong in [
+                &b""[..],
+                b"correct horse batterz",
+                b"correct horse battery ",
+            ] {
+                assert_eq!(is(wrong, &mut memory), Some(false));
+            }
+        }
+        let first = memory.first().map(AsRef::as_ref).unwrap();
+        assert_eq!(first, Block::default().as_ref(), "nothing stays in it");
+        for broken in [
+            "",
+            "x",
+            "$argon2id$v=19$m=19456,t=2,p=1",
+            "$scrypt$ln=1$YWFhYWFhYWE$YWFh",
+        ] {
+            assert_ne!(is_hash_of(b"x", broken, &mut memory), Some(true));
+        }
     }
 }

@@ -7,9 +7,12 @@ mod executing;
 mod expire;
 mod finish;
 mod list;
+pub(crate) mod on_record;
 mod propose;
 mod recover;
+mod repeats;
 mod settle;
+mod settling;
 mod start;
 mod verify;
 mod waiters;
@@ -18,7 +21,7 @@ use void_domain::actors::Actor;
 use void_domain::ids::{ProposalCode, ProposalId};
 use void_domain::proposals::Proposal;
 use void_store::proposals::Stored;
-use void_store::{StoreError, Tx, proposals};
+use void_store::{StoreError, Tx, lanes, proposals};
 
 use crate::context::Ctx;
 
@@ -28,15 +31,16 @@ pub(crate) use executing::Executing;
 pub(crate) use expire::{has_lapsed, sweep};
 pub(crate) use finish::finish_by;
 pub use list::{
-    Listed, count_in, find, history, is_any_decided, is_current, list, list_ended, list_waiting,
-    runs_before,
+    Listed, count_in, find, history, is_any_decided, is_current, list, list_ended, list_in,
+    list_waiting, runs_before,
 };
 pub(crate) use propose::propose_dropped;
 pub use propose::{ProposeError, Proposed, Wanted, propose};
 pub(crate) use recover::{recover, void_open};
 pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
-pub(crate) use start::brakes;
+pub(crate) use settling::Settling;
+pub(crate) use start::{bound, brakes, is_busy};
 pub(crate) use waiters::Waiters;
 pub use waiters::wait_for_end;
 
@@ -70,7 +74,7 @@ where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    match tokio::spawn(work).await {
+    match tokio::spawn(lanes::run_in(lanes::current(), work)).await {
         Ok(ended) => ended,
         Err(error) => Err(StoreError::Internal(error.to_string()).into()),
     }

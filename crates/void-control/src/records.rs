@@ -1,15 +1,18 @@
 //! Writes what a use case did: audit entry and event, in its transaction.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use void_domain::audit::AuditDraft;
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::ids::RequestId;
-use void_domain::proposals::{Moved, Proposal, State};
+use void_domain::proposals::{Approval, Moved, Proposal, State, Twin, Words};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, audit, events};
 
 use crate::notifications::outbox::{self, Cause, Outbox};
+
+/// How much of a requester's words an entry holds.
+pub(crate) const TOLD_CHARS_MAX: usize = 200;
 
 /// In whose name a use case writes, and under which catalogue.
 #[derive(Debug, Clone)]
@@ -55,7 +58,80 @@ pub(crate) async fn proposal(
     proposal: &Proposal,
 ) -> Result<(), StoreError> {
     let subject = Some(proposal.id.to_string());
-    audit(tx, scribe, at, kind.as_str(), subject, detail(proposal)).await?;
+    let actor = decided_by(scribe, kind, proposal);
+    let draft = AuditDraft {
+        request_id: Some(scribe.request_id),
+        actor,
+        verb: kind.as_str(),
+        subject,
+        detail: detail(proposal),
+        catalogue: scribe.catalogue,
+    };
+    audit::append(tx, at, draft).await?;
+    let event = EventDraft {
+        kind,
+        audience: audience(proposal),
+        payload: payload(proposal, at),
+    };
+    let seq = events::append(tx, at, &event).await?;
+    let cause = Cause { seq, at, kind };
+    outbox::note(tx, &scribe.outbox, cause, proposal).await
+}
+
+/// Who asked did not approve: what the catalogue lets through is approved by policy, and the record says
+/// so; `requested_by` in the detail names who asked.
+fn decided_by(scribe: &Scribe, kind: EventKind, proposal: &Proposal) -> String {
+    match (kind, &proposal.state) {
+        (EventKind::ProposalApproved, State::Approved { approval })
+            if approval.by == Approval::POLICY =>
+        {
+            Approval::POLICY.to_owned()
+        }
+        _ => scribe.actor.clone(),
+    }
+}
+
+/// One more request for something that waits.
+pub(crate) struct Asked<'a> {
+    pub twin: &'a Twin,
+    /// What it said that nobody had said before.
+    pub words: Option<&'a Words>,
+    /// Whether a person should look again.
+    pub is_news: bool,
+}
+
+/// Every request that joins is on the record with what it brought. Whoever looks at it is told if there is
+/// something new to read.
+pub(crate) async fn joined(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    proposal: &Proposal,
+    asked: Asked<'_>,
+) -> Result<(), StoreError> {
+    let kind = EventKind::ProposalJoined;
+    let mut entry = json!({
+        "code": proposal.code,
+        "action_id": proposal.wish.action_id,
+        "digest": proposal.wish.digest,
+        "count": proposal.count,
+        "revision": proposal.revision,
+        "risk": proposal.wish.risk,
+        "asked_risk": asked.twin.risk,
+        "taint": proposal.taint,
+        "asked_taint": asked.twin.taint,
+        "reason": null,
+    });
+    // What was said before is in the entry that said it first.
+    if let (Value::Object(all), Some(words)) = (&mut entry, asked.words) {
+        tell_some(all, "reason", words.reason.as_deref());
+        tell_some(all, "diff", words.diff.as_deref());
+    }
+    let subject = Some(proposal.id.to_string());
+    audit(tx, scribe, at, kind.as_str(), subject, entry).await?;
+    if !asked.is_news {
+        return Ok(());
+    }
     let event = EventDraft {
         kind,
         audience: audience(proposal),
@@ -89,7 +165,7 @@ fn detail(proposal: &Proposal) -> Value {
     });
     let extra = match &proposal.state {
         State::Pending => {
-            json!({"reason": proposal.reason, "taint": proposal.taint, "expires_at": proposal.expires_at})
+            json!({"reason": null, "taint": proposal.taint, "expires_at": proposal.expires_at})
         }
         State::Approved { approval } | State::Running { approval, .. } => {
             json!({"approved_by": approval.by})
@@ -108,17 +184,48 @@ fn detail(proposal: &Proposal) -> Value {
         | State::Refused { failure, .. } => {
             json!({"failure": {"code": failure.code, "message": failure.message}, "result": failure.result})
         }
-        State::Rejected { reason, .. } => json!({"reason": reason}),
+        State::Rejected { .. } => json!({"reason": null}),
         State::Expired { lapsed, .. } => json!({"lapsed": lapsed.is_some()}),
         State::Cancelled { why, .. } => json!({"why": why.as_str()}),
     };
     if let (Value::Object(all), Value::Object(extra)) = (&mut detail, extra) {
         all.extend(extra);
-        if let (State::Pending, Some(diff)) = (&proposal.state, &proposal.diff) {
-            all.insert("diff".to_owned(), json!(diff));
+        match &proposal.state {
+            State::Pending => {
+                tell_some(all, "reason", proposal.reason.as_deref());
+                tell_some(all, "diff", proposal.diff.as_deref());
+            }
+            State::Rejected { reason, .. } => tell_some(all, "reason", reason.as_deref()),
+            _ => {}
         }
     }
     detail
+}
+
+fn tell_some(detail: &mut Map<String, Value>, name: &'static str, text: Option<&str>) {
+    if let Some(text) = text {
+        tell(detail, name, text);
+    }
+}
+
+/// Puts words into an entry, whole if they are short. Of longer ones the record, which is kept for good,
+/// has the beginning, the length and the digest; the row has the text, for as long as rows are kept.
+pub(crate) fn tell(detail: &mut Map<String, Value>, name: &'static str, text: &str) {
+    let end = text.char_indices().nth(TOLD_CHARS_MAX).map(|(at, _)| at);
+    let told = end.and_then(|end| text.get(..end));
+    if told.is_some() {
+        let cut = json!({"bytes": text.len(), "sha256": Digest::of(text.as_bytes())});
+        detail.insert(cut_member(name).to_owned(), cut);
+    }
+    detail.insert(name.to_owned(), json!(told.unwrap_or(text)));
+}
+
+/// The member that is there if the words in `name` go on.
+pub(crate) fn cut_member(name: &str) -> &'static str {
+    match name {
+        "diff" => "diff_cut",
+        _ => "reason_cut",
+    }
 }
 
 /// What listeners hear; they fetch the row if they want to know more.
@@ -132,6 +239,7 @@ fn payload(proposal: &Proposal, at: Timestamp) -> Value {
         "risk": proposal.wish.risk,
         "status": proposal.status().as_str(),
         "verification": proposal.verification().map(|seen| seen.outcome.as_str()),
+        "revision": proposal.revision,
         "at": at,
         "waited_ms": u64::try_from(at.since(proposal.created_at).as_millis()).unwrap_or(0),
     })

@@ -1,5 +1,6 @@
-//! The owner's browser sessions: opened by a proof, kept by use, ended by time or by the owner. Of a
-//! cookie only the hash is stored. Using a session keeps it open and proves nothing.
+//! The owner's browser sessions: opened by a proof, kept by use up to an end, ended by time, by the owner
+//! or by another password. Of a cookie only the hash is stored. Using a session keeps it open and proves
+//! nothing.
 
 mod proofs;
 mod refusals;
@@ -16,6 +17,7 @@ use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::ids::{RequestId, SessionId};
 use void_domain::limits;
 use void_domain::secrets::Secret;
+use void_domain::sessions::{expires_at, is_over};
 use void_domain::time::Timestamp;
 use void_store::challenges::Purpose;
 use void_store::{StoreError, Tx, events, sessions};
@@ -32,8 +34,6 @@ pub(crate) use self::refusals::Refusals;
 pub use self::refusals::record_bearer;
 pub use void_store::sessions::Session;
 
-/// Counted from the last use.
-pub const SESSION_LASTS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Uses nearer to the last one that was noted are not noted.
 const NOTE_USE_EVERY: Duration = Duration::from_secs(60 * 60);
 
@@ -112,7 +112,7 @@ async fn insert(
         hash: Digest::of(text.as_bytes()),
         created_at: at,
         authenticated_at: at,
-        expires_at: at.plus(SESSION_LASTS),
+        expires_at: expires_at(at, at),
         ended_at: None,
         method: proven.method(),
         device: place.device.clone(),
@@ -202,7 +202,7 @@ pub async fn note_use(control: &Control, session: &mut Session) -> Result<bool, 
     if now.since(session.last_seen_at) < NOTE_USE_EVERY {
         return Ok(false);
     }
-    let (id, expires_at) = (session.id, now.plus(SESSION_LASTS));
+    let (id, expires_at) = (session.id, expires_at(session.created_at, now));
     let noted = control
         .store
         .write(move |tx| Box::pin(sessions::slide(tx, id, now, expires_at)))
@@ -216,10 +216,35 @@ pub async fn note_use(control: &Control, session: &mut Session) -> Result<bool, 
 /// Those that are open, newest first.
 pub async fn list(control: &Control) -> Result<Vec<Session>, StoreError> {
     let now = control.clock.now();
-    control
+    let mut open = control
         .store
         .read(move |tx| Box::pin(sessions::list_live(tx, now, limits::PAGE_ROWS_MAX)))
-        .await
+        .await?;
+    open.retain(|session| !is_over(session.created_at, now));
+    Ok(open)
+}
+
+/// Ends every session but this one, because what opened them may no longer count; their open streams
+/// close. Part of the transaction that changes how the owner signs in.
+pub(crate) async fn end_others(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    but: Option<SessionId>,
+    because: &'static str,
+) -> Result<u64, StoreError> {
+    let ended = sessions::end_others(tx, but, at).await?;
+    if ended > 0 {
+        let detail = json!({"count": ended, "because": because});
+        records::audit(tx, scribe, at, "session.others_ended", None, detail).await?;
+        let event = EventDraft {
+            kind: EventKind::AccessRevoked,
+            audience: Audience::OwnerOnly,
+            payload: json!({"sessions": ended}),
+        };
+        events::append(tx, at, &event).await?;
+    }
+    Ok(ended)
 }
 
 /// Ends the caller's own session; its open streams close.

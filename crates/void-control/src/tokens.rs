@@ -11,6 +11,7 @@ use void_domain::ids::{TokenId, is_slug};
 use void_domain::limits;
 use void_domain::secrets::Secret;
 use void_domain::time::Timestamp;
+use void_store::quarantine::{self, Kind};
 use void_store::tokens::{self, Token};
 use void_store::{StoreError, Tx, events};
 
@@ -80,6 +81,7 @@ pub async fn create(
                     Some(known) if known.resident => {
                         let (hash, capabilities) = (token.hash, &token.capabilities);
                         tokens::hand_out(tx, known.id, hash, capabilities).await?;
+                        quarantine::lift(tx, Kind::Token, &known.id.to_string()).await?;
                         record_created(tx, &scribe, at, known.id, &token).await?;
                         Ok(known.id)
                     }
@@ -138,7 +140,7 @@ pub async fn resident_ctx(
         Some(token) => token,
         None => settle_in(control, name, capabilities, None).await?,
     };
-    if token.revoked_at.is_some() {
+    if token.revoked_at.is_some() || is_quarantined(control, token.id).await? {
         return Ok(None);
     }
     Ok(Some(Ctx {
@@ -150,6 +152,16 @@ pub async fn resident_ctx(
         request_id: random::request_id(control.clock.now())?,
         authenticated_ago: None,
     }))
+}
+
+/// Whether it came back with an older copy and the owner has not confirmed it.
+async fn is_quarantined(control: &Control, id: TokenId) -> Result<bool, StoreError> {
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move { quarantine::holds(tx, Kind::Token, &id.to_string()).await })
+        })
+        .await
 }
 
 /// The identity of that name, live or withdrawn, if there ever was one.
@@ -170,6 +182,7 @@ pub async fn give_resident_token(
     capabilities: &[Capability],
     text: &Secret,
 ) -> Result<(), StoreError> {
+    control.knows_configured(text);
     settle_in(control, name, capabilities, Some(text)).await?;
     Ok(())
 }
@@ -207,7 +220,11 @@ async fn settle_in(
                     Some(known) => {
                         if given && known.revoked_at.is_none() && known.hash != token.hash {
                             tokens::hand_out(tx, known.id, token.hash, &known.capabilities).await?;
-                            record_created(tx, &scribe, at, known.id, &token).await?;
+                            let given = Token {
+                                capabilities: known.capabilities.clone(),
+                                ..token
+                            };
+                            record_created(tx, &scribe, at, known.id, &given).await?;
                         }
                         Ok(known)
                     }

@@ -1,69 +1,257 @@
 //! A note outside the database of how far the record had come.
 //!
-//! Written after the fact, so it is never ahead of the database. If the database is behind it at a
-//! start, an older copy was put in place by hand: what waited in that copy is void, as after any
-//! restore, and the record says so.
+//! Written after the fact, so it is never ahead of the database, and it never goes back by itself. If
+//! the database is behind it at a start, an older copy was put in place by hand: what waited in that
+//! copy is void and its credentials are in quarantine, as after any restore, and the record says so.
+//! The same if a database that has a record has no note beside it, or one that cannot be read: nobody can
+//! say then that it is not an older copy. The first note is written before the first entry, whole or not at
+//! all, so neither a first start nor a crash looks like that. On PostgreSQL another instance that is there
+//! can say it: it refuses to go on with less than it has seen.
+//! Under a running server the same look that writes the note notices it (`rollbacks`).
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use void_domain::digests::Digest;
 use void_domain::proposals::Cancellation;
+use void_domain::time::Timestamp;
 use void_store::{StoreError, audit};
 
 use crate::control::Control;
+use crate::notifications::alerts;
 use crate::proposals::void_open;
-use crate::records;
+use crate::{clock_notes, instances, quarantine, records};
 
-#[derive(Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-struct Witness {
+pub(crate) struct Witness {
     audit_seq: u64,
     audit_hash: Digest,
 }
 
+/// What this process noted last.
+#[derive(Debug, Default)]
+pub(crate) struct Noted(Mutex<Option<Witness>>);
+
+impl Noted {
+    fn get(&self) -> Option<Witness> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, witness: Option<Witness>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = witness;
+    }
+}
+
 /// Compares the note with the database and raises the epoch if they disagree.
 pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
-    if let Some(newest) = newest_entry(control).await? {
-        control.clock.not_before(newest.at);
-    }
+    compare_clock(control).await?;
+    clock_notes::write(control);
     let Some(path) = &control.witness_file else {
         return Ok(());
     };
-    let noted: Witness = match fs::read(path) {
-        Err(_) => return Ok(()),
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
-            Ok(noted) => noted,
-            // Half-written by a crash: it says nothing.
-            Err(_) => return Ok(()),
-        },
-    };
-    let seq = noted.audit_seq;
-    let found = control
-        .store
-        .read(move |tx| Box::pin(audit::find(tx, seq)))
-        .await?;
-    if seq == 0 || found.is_some_and(|entry| entry.hash == noted.audit_hash) {
+    let read = control.store.read(|tx| Box::pin(audit::head(tx)));
+    let (head, head_hash) = read.await?;
+    let found = Found::read(path);
+    if let Found::Noted(noted) = found
+        && is_in_record(control, noted).await?
+    {
         return Ok(());
     }
+    if matches!(found, Found::Missing | Found::Unreadable) {
+        if head == 0 {
+            begin(path).await;
+            return Ok(());
+        }
+        if is_vouched_for(control).await? {
+            note(control).await;
+            return Ok(());
+        }
+    }
+    let (why, detail) = match found {
+        Found::Noted(noted) => (
+            OLDER,
+            json!({
+                "noted_seq": noted.audit_seq, "noted_hash": noted.audit_hash,
+                "found_seq": head, "found_hash": head_hash,
+            }),
+        ),
+        Found::Missing => (
+            MISSING,
+            json!({"note": "missing", "found_seq": head, "found_hash": head_hash}),
+        ),
+        Found::Unreadable => (
+            UNREADABLE,
+            json!({"note": "unreadable", "found_seq": head, "found_hash": head_hash}),
+        ),
+    };
     tracing::warn!(
-        noted = seq,
-        "the database is older than the note beside it: what waited in it is void"
+        record = head,
+        "{why}: what waited in it is void, its credentials are in quarantine and everything is frozen; \
+         void quarantine ls"
     );
     let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
     control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                let detail = json!({"noted_seq": noted.audit_seq, "noted_hash": noted.audit_hash});
-                records::audit(tx, &scribe, at, "store.rolled_back", None, detail).await?;
+                let subject = Some(alerts::SUBJECT.to_owned());
+                records::audit(tx, &scribe, at, alerts::ROLLED_BACK, subject, detail).await?;
+                quarantine::shut_down(tx, &scribe, at, why).await
+            })
+        })
+        .await?;
+    // At once, so that what the owner confirms now is not asked again after a crash.
+    start_again(control).await;
+    Ok(())
+}
+
+/// Time goes on from the newest record at least, unless the owner said that the clock is right.
+async fn compare_clock(control: &Control) -> Result<(), StoreError> {
+    let newest = newest_entry(control).await?.map(|entry| entry.at);
+    let ahead = newest.filter(|at| control.clock.is_far_ahead(*at));
+    let doubt = control.clock.doubt();
+    if let Some(file) = take_acceptance(control) {
+        if ahead.is_some() || doubt.is_some() {
+            return accept_wall_clock(control, newest, &file).await;
+        }
+        // Left lying, it would accept a jump of another day.
+        tracing::warn!("the clock is not in doubt, so there is nothing to accept");
+        remove(&file);
+    }
+    if let Some(at) = ahead {
+        tracing::warn!(
+            newest = %at,
+            "the newest record is far ahead of the clock; time goes on from there, and hosts refuse \
+             tickets that end so late. If the clock is right and the record is wrong: void clock accept"
+        );
+    } else if let Some(doubt) = doubt {
+        tracing::warn!(
+            wall = %doubt.wall, in_force = %doubt.in_force,
+            "this machine's clock jumped while Void was not running; it is not followed. If it is right: void clock accept"
+        );
+    }
+    if let Some(at) = newest {
+        control.clock.not_before(at);
+    }
+    Ok(())
+}
+
+/// The file with the owner's word, if it is one.
+fn take_acceptance(control: &Control) -> Option<PathBuf> {
+    let file = accept_file(control.witness_file.as_deref()?);
+    let is_file = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file());
+    is_file.then_some(file)
+}
+
+fn remove(file: &Path) {
+    if let Err(error) = fs::remove_file(file) {
+        tracing::warn!(%error, "the note that the clock is accepted could not be removed");
+    }
+}
+
+const OLDER: &str = "the database is older than the note beside it";
+const MISSING: &str =
+    "the database has a record and no note (witness.json) beside it, so it may be an older copy";
+const UNREADABLE: &str =
+    "the note beside the database (witness.json) cannot be read, so it may be an older copy";
+
+/// What is beside the database.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    Noted(Witness),
+    Missing,
+    Unreadable,
+}
+
+impl Found {
+    fn read(path: &Path) -> Self {
+        match fs::read(path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_or(Self::Unreadable, Self::Noted),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
+            Err(_) => Self::Unreadable,
+        }
+    }
+}
+
+async fn is_in_record(control: &Control, noted: Witness) -> Result<bool, StoreError> {
+    let seq = noted.audit_seq;
+    let found = control
+        .store
+        .read(move |tx| Box::pin(audit::find(tx, seq)))
+        .await?;
+    Ok(seq == 0 || found.is_some_and(|entry| entry.hash == noted.audit_hash))
+}
+
+/// Whether another instance is there, which has compared the database with what it knew.
+async fn is_vouched_for(control: &Control) -> Result<bool, StoreError> {
+    let this = control.clone();
+    let others = control.store.read(move |tx| {
+        Box::pin(async move { instances::others(tx, &this, this.clock.now()).await })
+    });
+    Ok(!others.await?.is_empty())
+}
+
+/// The note of a record without entries, from which on its absence means something.
+async fn begin(path: &Path) {
+    let nothing = Witness {
+        audit_seq: 0,
+        audit_hash: Digest::ZERO,
+    };
+    let path = path.to_owned();
+    let written = tokio::task::spawn_blocking(move || write(&path, &nothing)).await;
+    if let Ok(Err(error)) = written {
+        tracing::warn!(%error, "no note could be written beside the database; without one the next start takes it for an older copy");
+    }
+}
+
+/// A copy was put in place and shut down on the record, so the next start has nothing to say about it.
+pub(crate) fn renew(
+    witness_file: &Path,
+    audit_seq: u64,
+    audit_hash: Digest,
+) -> std::io::Result<()> {
+    let witness = Witness {
+        audit_seq,
+        audit_hash,
+    };
+    write(witness_file, &witness)
+}
+
+/// The owner's word, left beside the database: the clock is right, and the record was written by one that
+/// was not.
+pub fn accept_file(witness_file: &Path) -> PathBuf {
+    witness_file.with_file_name("clock.accept")
+}
+
+/// Time goes back to the wall's, by the owner's decision and on the record. Whatever waited or was given out
+/// by the wrong time is void.
+async fn accept_wall_clock(
+    control: &Control,
+    newest: Option<Timestamp>,
+    file: &Path,
+) -> Result<(), StoreError> {
+    let in_force = control.clock.now();
+    control.clock.take_wall();
+    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    tracing::warn!(%in_force, %at, "the clock is accepted; what waited is void");
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                let detail = json!({"newest": newest, "in_force": in_force, "accepted": at});
+                records::audit(tx, &scribe, at, "clock.accepted", None, detail).await?;
                 void_open(tx, &scribe, at, Cancellation::Restored).await
             })
         })
         .await?;
+    remove(file);
     Ok(())
 }
 
@@ -79,33 +267,67 @@ async fn newest_entry(
     read.await
 }
 
-/// Notes the newest audit head, whole or not at all.
+/// Looks whether the database went back, and notes the newest audit head, whole or not at all.
 pub(crate) async fn note(control: &Control) {
+    let (audit_seq, audit_hash) = match control.store.look_back().await {
+        Ok(head) => head,
+        Err(StoreError::Replaced) => {
+            // Nothing can be recorded any more; nothing starts either.
+            control.halted.store(true, Ordering::SeqCst);
+            control.brake.pull();
+            tracing::error!("{}", StoreError::Replaced);
+            return;
+        }
+        Err(_) => return,
+    };
     let Some(path) = control.witness_file.clone() else {
         return;
     };
-    let head = control.store.read(|tx| Box::pin(audit::head(tx))).await;
-    let Ok((audit_seq, audit_hash)) = head else {
-        return;
+    let witness = Witness {
+        audit_seq,
+        audit_hash,
     };
-    let written = tokio::task::spawn_blocking(move || {
-        write(
-            &path,
-            &Witness {
-                audit_seq,
-                audit_hash,
-            },
-        )
-    })
-    .await;
-    if let Ok(Err(error)) = written {
-        tracing::warn!(%error, "the audit head could not be noted beside the database");
+    let noted = control.witnessed.get();
+    if noted.is_some_and(|noted| noted.audit_seq >= audit_seq) {
+        // Nothing new; and if it were older, the note would stay.
+        return;
     }
+    match tokio::task::spawn_blocking(move || write(&path, &witness)).await {
+        Ok(Ok(())) => control.witnessed.set(Some(witness)),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the audit head could not be noted beside the database");
+        }
+        Err(_) => {}
+    }
+}
+
+/// A rollback was answered on the record: the note goes on from there.
+pub(crate) async fn start_again(control: &Control) {
+    control.witnessed.set(None);
+    note(control).await;
+}
+
+/// An empty file for this account alone.
+pub(crate) fn private_file(path: &Path) -> std::io::Result<fs::File> {
+    let file = fs::OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
 }
 
 fn write(path: &Path, witness: &Witness) -> std::io::Result<()> {
     let partial = path.with_extension("partial");
-    let mut file = fs::File::create(&partial)?;
+    let mut file = private_file(&partial)?;
     file.write_all(serde_json::to_string(witness)?.as_bytes())?;
-    fs::rename(&partial, path)
+    file.sync_all()?;
+    fs::rename(&partial, path)?;
+    // A note that a power cut takes away would look like an older copy.
+    match path.parent() {
+        Some(folder) => fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
 }

@@ -6,7 +6,6 @@ use void_domain::bridge::{Dropped, InstanceId, Place, render_joined};
 use void_domain::capabilities::Capability;
 use void_domain::proposals::Proposal;
 use void_domain::taint::Taint;
-use void_domain::{limits, text};
 
 use super::folder::{Content, Name, Seen};
 use super::records;
@@ -60,7 +59,7 @@ impl Worker {
         dropped: Dropped,
     ) -> Result<(), BridgeError> {
         let action = match dropped.subject.find(&self.control.catalogue) {
-            Ok(action) => action.id.to_string(),
+            Ok(action) => action.clone(),
             Err(why) => return self.aside(Place::Pending, name, &why.to_string()).await,
         };
         let ctx = tokens::resident_ctx(&self.control, AGENT, &[Capability::Act]).await?;
@@ -69,12 +68,10 @@ impl Worker {
             return self.aside(Place::Pending, name, why).await;
         };
         let wanted = Wanted {
-            action_id: action,
-            params: dropped.params(),
+            action_id: action.id.to_string(),
+            params: dropped.params(&action),
             reason: dropped.details.reason.clone(),
-            // The file keeps all of it; a card shows the beginning.
-            diff: (dropped.details.diff.as_deref())
-                .map(|diff| text::cut(diff, limits::DIFF_BYTES_MAX).to_owned()),
+            diff: dropped.details.diff.clone(),
             // Anybody who may write to the folder may have written it.
             taint: Taint::from_sources(vec![format!("file:{}", dropped.instance)]),
         };

@@ -54,7 +54,7 @@ impl Worker {
             Standing::Held => return self.place(record, name, Some((place, seen))).await,
             Standing::Over => return Ok(Step::Again),
         }
-        let (file, content) = (name.clone(), record.render());
+        let (file, content) = (name.clone(), record.render().bytes);
         self.disk(move |folder| folder.hold_offer(&file, &content))
             .await?;
         let file = name.clone();
@@ -71,6 +71,7 @@ impl Worker {
 
     async fn record_offer(&self, id: ProposalId) -> Result<bool, BridgeError> {
         let control = self.control.clone();
+        let scribe = self.control.scribe(&self.control.system_ctx()?);
         fail_point!("bridge.offer.before");
         let offered = self
             .control
@@ -78,7 +79,9 @@ impl Worker {
             .write(move |tx| {
                 Box::pin(async move {
                     let standing = standing(tx, &control, id, Busy::Counts).await?;
-                    if standing != Standing::Open {
+                    if standing != Standing::Open
+                        || !proposals::on_record::still_holds(tx, &control, &scribe, id).await?
+                    {
                         return Ok(false);
                     }
                     files::set_offered(tx, id, Some(control.clock.now())).await?;
@@ -130,17 +133,15 @@ impl Worker {
         let edited = match content {
             Content::Gone => return Ok(Step::Again),
             Content::Unfit(why) => Some(why),
-            Content::Bytes(bytes) => {
-                match Returned::read(&bytes, &record.instance, &record.proposal) {
-                    Returned::Same { .. } => None,
-                    Returned::Changed(why) => Some(why),
-                }
-            }
+            Content::Bytes(bytes) => match record.read(&bytes) {
+                Returned::Same { .. } => None,
+                Returned::Changed(why) => Some(why),
+            },
         };
         if let Some(why) = edited {
             // At once: an executor could take it as it is now. The true one is ready before, so that its
             // absence cannot look like a claim.
-            let (file, content) = (name.clone(), record.render());
+            let (file, content) = (name.clone(), record.render().bytes);
             self.disk(move |folder| folder.hold_offer(&file, &content))
                 .await?;
             self.aside(Place::Approved, name, &why).await?;
@@ -174,7 +175,7 @@ impl Worker {
                     let Some(stored) = table::find(tx, id).await? else {
                         return Ok(());
                     };
-                    if proposals::has_lapsed(&stored.proposal, now)
+                    if proposals::has_lapsed(&stored.proposal, control.clock.latest())
                         && let Ok(moved) = stored.proposal.expire(now)
                         && table::advance(tx, &moved).await?
                     {
@@ -222,14 +223,15 @@ async fn standing(
     if proposal.status() != Status::Approved {
         return Ok(Standing::Over);
     }
-    if proposals::has_lapsed(&proposal, now) {
+    if proposals::has_lapsed(&proposal, control.clock.latest()) {
         return Ok(Standing::Lapsed);
     }
     let Some(action) = control.catalogue.get(&proposal.wish.action_id) else {
         return Ok(Standing::Held);
     };
-    let free = proposals::brakes(tx, action, now).await? == FREE;
-    let busy = busy == Busy::Counts && table::is_target_busy(tx, &proposal.wish.target).await?;
+    let bound = proposals::bound(&proposal);
+    let free = proposals::brakes(tx, action, bound, now).await? == FREE;
+    let busy = busy == Busy::Counts && proposals::is_busy(tx, control, &proposal.wish).await?;
     Ok(if free && !busy {
         Standing::Open
     } else {

@@ -1,6 +1,6 @@
 //! What the record says about a file: the proposal, its history, and what the bridge knows beside them.
 
-use void_domain::bridge::{self, Details, InstanceId, Note, Place};
+use void_domain::bridge::{self, Details, InstanceId, Note, Place, Rendered, Returned};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Proposal, Transition};
 use void_store::{StoreError, Tx, bridge as files, proposals};
@@ -22,7 +22,13 @@ impl Record {
         Place::of(&self.proposal, self.offered)
     }
 
-    pub(super) fn render(&self) -> Vec<u8> {
+    /// Whether this is still the file of this record, and what it reports.
+    pub(super) fn read(&self, bytes: &[u8]) -> Returned {
+        let details = self.details.as_ref();
+        Returned::read(bytes, &self.instance, &self.proposal, details)
+    }
+
+    pub(super) fn render(&self) -> Rendered {
         let details = self.details.as_ref();
         bridge::render(
             &self.instance,

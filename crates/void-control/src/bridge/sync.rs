@@ -15,12 +15,14 @@ use super::records::{self, Record};
 use super::worker::{BridgeError, SETTLED, Worker};
 use crate::context::Ctx;
 use crate::proposals::{self, Answer, DecideError, Decision, ProposalKey};
+use crate::refusal_counts::{self, Kind};
 use crate::{random, records as written};
 
 /// Pending, decided, offered, taken, reported, put away; one to spare.
 const STEPS_MAX: u32 = 8;
 /// Who acted, in the history of the proposal.
 pub(super) const BY: &str = "file";
+const NOT_WHOLE: &str = "not everything that you should read fits into this file; approve it on the web or on the command line";
 const SWITCHED_OFF: &str = "decisions by file are switched off here; nothing was decided";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +145,7 @@ impl Worker {
         let Some(bytes) = self.content(record, name, place, seen).await? else {
             return Ok(Step::Again);
         };
-        let wanted = record.render();
+        let wanted = record.render().bytes;
         if bytes == wanted {
             self.remember(record, place, seen);
             return Ok(Step::Rest);
@@ -172,12 +174,10 @@ impl Worker {
         let why = match content {
             Content::Gone => return Ok(None),
             Content::Unfit(why) => why,
-            Content::Bytes(bytes) => {
-                match Returned::read(&bytes, &record.instance, &record.proposal) {
-                    Returned::Same { .. } => return Ok(Some(bytes)),
-                    Returned::Changed(why) => why,
-                }
-            }
+            Content::Bytes(bytes) => match record.read(&bytes) {
+                Returned::Same { .. } => return Ok(Some(bytes)),
+                Returned::Changed(why) => why,
+            },
         };
         if self.is_quiet(place, name, seen, SETTLED) {
             self.aside(place, name, &why).await?;
@@ -221,7 +221,7 @@ impl Worker {
         name: &Name,
         from: Option<(Place, Seen)>,
     ) -> Result<Step, BridgeError> {
-        let (to, content, file) = (record.place(), record.render(), name.clone());
+        let (to, content, file) = (record.place(), record.render().bytes, name.clone());
         let moved = self
             .disk(move |folder| folder.put(from, to, &file, &content))
             .await?;
@@ -253,13 +253,19 @@ impl Worker {
         if !self.decisions_count() {
             return self.put_back(record, name, at, SWITCHED_OFF).await;
         }
-        let digest = match Returned::read(&bytes, &record.instance, &record.proposal) {
-            Returned::Same { digest, .. } => digest,
+        let (digest, revision) = match record.read(&bytes) {
+            Returned::Same {
+                digest, revision, ..
+            } => (digest, revision),
             Returned::Changed(_) => return Ok(Step::Again),
         };
+        if answer == Answer::Approve && !record.render().is_whole {
+            return self.put_back(record, name, at, NOT_WHOLE).await;
+        }
         let decision = Decision {
             answer,
             digest,
+            revision: Some(revision),
             reason: None,
             key: None,
         };
@@ -342,12 +348,16 @@ impl Worker {
     pub(super) async fn claim(&mut self, record: &Record) -> Result<Step, BridgeError> {
         let (id, now) = (record.proposal.id, self.control.clock.now());
         let scribe = self.control.scribe(&self.control.system_ctx()?);
+        let control = self.control.clone();
         fail_point!("bridge.claim.before");
         let claimed = self
             .control
             .store
             .write(move |tx| {
                 Box::pin(async move {
+                    if !proposals::on_record::still_holds(tx, &control, &scribe, id).await? {
+                        return Ok(false);
+                    }
                     let Some(stored) = table::find(tx, id).await? else {
                         return Ok(false);
                     };
@@ -389,12 +399,10 @@ impl Worker {
         let (outcome, believed) = match content {
             Content::Gone => return Ok(Step::Again),
             Content::Unfit(why) => (changed(&why), false),
-            Content::Bytes(bytes) => {
-                match Returned::read(&bytes, &record.instance, &record.proposal) {
-                    Returned::Same { reported, .. } => (reported_outcome(place, reported), true),
-                    Returned::Changed(why) => (changed(&why), false),
-                }
-            }
+            Content::Bytes(bytes) => match record.read(&bytes) {
+                Returned::Same { reported, .. } => (reported_outcome(place, reported), true),
+                Returned::Changed(why) => (changed(&why), false),
+            },
         };
         if !believed && !self.is_quiet(place, name, seen, SETTLED) {
             return Ok(Step::Rest);
@@ -479,22 +487,44 @@ impl Worker {
             self.control.scribe(&self.control.system_ctx()?),
             self.control.clock.now(),
         );
+        // Whoever may write to the folder can fill it: of a minute's files the first is on the record, the
+        // others are counted. Each has its reason beside it.
+        let (kind, seen) = self.control.refusal_counts.note(unfit(place), now);
+        if seen != refusal_counts::Recorded::First {
+            return Ok(());
+        }
         let detail = json!({"file": name.shown(), "place": place, "why": why});
-        self.control
+        let recorded = self
+            .control
             .store
             .write(move |tx| {
-                Box::pin(async move {
-                    written::audit(tx, &scribe, now, "bridge.invalid", None, detail).await
-                })
+                Box::pin(
+                    async move { written::audit(tx, &scribe, now, INVALID, None, detail).await },
+                )
             })
-            .await?;
-        Ok(())
+            .await;
+        if recorded.is_err() {
+            self.control.refusal_counts.forget(&kind);
+        }
+        Ok(recorded?)
+    }
+}
+
+const INVALID: &str = "bridge.invalid";
+
+/// Which files are counted together: nothing in it is made up by who wrote them.
+fn unfit(place: Place) -> Kind {
+    Kind {
+        actor: Actor::System.to_string(),
+        verb: INVALID,
+        what: place.as_str().to_owned(),
+        code: "unfit".to_owned(),
     }
 }
 
 /// Whether Void itself wrote it: its own files carry the digest.
 fn is_marked(bytes: &[u8], record: &Record) -> bool {
-    let returned = Returned::read(bytes, &record.instance, &record.proposal);
+    let returned = record.read(bytes);
     matches!(
         returned,
         Returned::Same {

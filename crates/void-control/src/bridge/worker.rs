@@ -442,10 +442,9 @@ impl Worker {
         let (looked, read) = (held.clone(), held.clone());
         let content = self.disk(move |folder| folder.read_held(&looked)).await?;
         let ours = match (&record, &content) {
-            (Some(record), Content::Bytes(bytes)) => matches!(
-                Returned::read(bytes, &record.instance, &record.proposal),
-                Returned::Same { .. }
-            ),
+            (Some(record), Content::Bytes(bytes)) => {
+                matches!(record.read(bytes), Returned::Same { .. })
+            }
             _ => false,
         };
         let waits = prefix == "offer"

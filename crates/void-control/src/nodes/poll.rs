@@ -20,6 +20,7 @@ use crate::access::{self, Credential};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::records::Scribe;
+use crate::row_budgets::{self, TooManyRows};
 
 pub const WAIT_MAX: Duration = Duration::from_secs(30);
 const VERSION_BYTES_MAX: usize = 64;
@@ -40,6 +41,8 @@ pub enum PollError {
     Removed,
     #[error("the server is stopping")]
     Stopping,
+    #[error(transparent)]
+    TooManyRows(#[from] TooManyRows),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -165,6 +168,7 @@ async fn introduce(
     if control.nodes.get(name.as_str()).as_ref() == Some(&told) {
         return Ok(());
     }
+    row_budgets::take(control, ctx)?;
     let (at, scribe, job_name, job_told) = (
         control.clock.now(),
         control.scribe(ctx),

@@ -87,6 +87,7 @@ pub(super) async fn decide(
     let decision = Decision {
         answer,
         digest: Some(digest),
+        revision: Some(key.revision),
         reason,
         key: Some(key.hash),
     };

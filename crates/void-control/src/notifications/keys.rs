@@ -1,5 +1,5 @@
 //! Keys: what a button or a notification sends back. A key is random, says nothing, is bound to one
-//! place, one proposal, its digest and one meaning, and is stored as a hash.
+//! place, one proposal, its digest, the revision that was shown and one meaning, and is stored as a hash.
 
 use std::time::Duration;
 
@@ -43,6 +43,7 @@ pub(super) async fn mint(
             hash: Digest::of(text.as_bytes()),
             target: target.clone(),
             about: about.map(|proposal| (proposal.id, proposal.wish.digest)),
+            revision: about.map_or(0, |proposal| proposal.revision),
             meaning: *meaning,
             created_at: now,
             expires_at: expiry(now, about, *meaning),
@@ -86,6 +87,7 @@ pub(super) async fn mint_approval(
         hash: Digest::of(text.as_bytes()),
         target: target.clone(),
         about: Some((proposal.id, proposal.wish.digest)),
+        revision: proposal.revision,
         meaning: Meaning::Approve,
         created_at: control.clock.now(),
         expires_at: proposal.expires_at,

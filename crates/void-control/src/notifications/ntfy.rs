@@ -11,7 +11,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use void_domain::actors::Surface;
 use void_domain::catalogue::Risk;
-use void_domain::notifications::messages::{self, Message};
+use void_domain::notifications::messages::{self, Message, Room};
 use void_domain::notifications::{
     Because, Content, Delivery, Meaning, Target, decided_by_telegram, news,
 };
@@ -28,6 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// ntfy cuts longer messages into attachments.
 const MESSAGE_BYTES_MAX: usize = 4_000;
 const TITLE_CHARS_MAX: usize = 200;
+const ROOM: Room = Room::Apart {
+    title_chars: TITLE_CHARS_MAX,
+    body_bytes: MESSAGE_BYTES_MAX,
+};
 /// ntfy's own path on which actions call Void.
 pub(super) const ACT_PATH: &str = "/api/notifications/act";
 
@@ -152,13 +156,23 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
     Ok(Receipt { message_ref })
 }
 
+/// Something that no decision belongs to and that cannot wait.
+pub(super) async fn alert(control: &Control, message: &Message) -> Result<(), SendError> {
+    let Some(ntfy) = control.notifiers.ntfy() else {
+        return Err(SendError::Nothing);
+    };
+    let link = control.notifiers.public_url().map(str::to_owned);
+    let urgent = published(message, 5, link, Vec::new());
+    ntfy.publish(urgent).await.map(|_| ())
+}
+
 async fn about(
     control: &Control,
     ntfy: &Ntfy,
     proposal: &Proposal,
     is_echo: bool,
 ) -> Result<Value, SendError> {
-    let message = messages::about(proposal, &frame(control).await?);
+    let message = messages::about(proposal, &frame(control).await?, ROOM);
     let link = control.notifiers.link(proposal.code.as_str());
     let asks = messages::asks(proposal);
     let actions = match (asks, control.notifiers.public_url()) {
@@ -200,8 +214,8 @@ async fn actions(
     let reject = Meaning::RejectBecause(Because::Unsaid);
     let keys = keys::mint(control, &Target::Ntfy, Some(proposal), &[reject]).await?;
     let mut actions = Vec::new();
-    let may_offer = message.is_whole && message.body.len() <= MESSAGE_BYTES_MAX;
-    if may_offer && offer(ntfy.surface(), proposal.wish.risk) != Offer::LinkOnly {
+    // What cannot be read whole here is not approved here.
+    if message.is_whole && offer(ntfy.surface(), proposal.wish.risk) != Offer::LinkOnly {
         let key = keys::mint_approval(control, &Target::Ntfy, proposal).await?;
         actions.push(post_action("Approve", base, &key));
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use void_domain::catalogue::Risk;
 use void_domain::events::EventKind;
 use void_domain::notifications::{
     Content, News, QuietHours, Target, decided_by_telegram, news, not_before,
@@ -88,7 +89,12 @@ pub(crate) async fn note(
     let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
     if kind != EventKind::ProposalCreated {
         notifications::changed(tx, proposal.id, at).await?;
-        if matches!(proposal.state, State::Failed { .. } | State::Unknown { .. }) {
+        // What has become critical is said on its own, and at once where quiet hours let that through.
+        let has_risen = kind == EventKind::ProposalJoined && proposal.wish.risk == Risk::Critical;
+        if has_risen {
+            notifications::hasten(tx, proposal.id, quiet_until).await?;
+        }
+        if has_risen || matches!(proposal.state, State::Failed { .. } | State::Unknown { .. }) {
             notifications::leave_digest(tx, proposal.id, quiet_until).await?;
         }
     }
@@ -209,6 +215,7 @@ fn event_body(cause: Cause, proposal: &Proposal) -> String {
             "requested_by": proposal.requested_by.name,
             "decided_by": decided_by(proposal),
             "reason": proposal.reason,
+            "taint": proposal.taint,
             "expires_at": proposal.expires_at,
         },
     })

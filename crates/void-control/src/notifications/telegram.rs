@@ -29,7 +29,7 @@ use super::standing::Way;
 use super::worker::SendError;
 use crate::control::Control;
 
-pub(super) use sends::{deliver, send_test};
+pub(super) use sends::{deliver, send_test, send_text};
 pub(super) use updates::listen;
 
 pub const API_URL: &str = "https://api.telegram.org";

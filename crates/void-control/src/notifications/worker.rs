@@ -21,7 +21,7 @@ use void_store::notifications::{self, New};
 use void_store::{StoreError, Tx, events, proposals};
 
 use super::standing::Way;
-use super::{is_known, ntfy, outbox, telegram, webhooks};
+use super::{alerts, is_known, ntfy, outbox, telegram, webhooks};
 use crate::control::Control;
 use crate::{random, records};
 
@@ -35,7 +35,7 @@ const LEASE_LASTS: Duration = Duration::from_secs(15);
 const LEASE_EVERY: Duration = Duration::from_secs(5);
 /// A digest that was delivered says something new at most this often.
 const DIGEST_EVERY: Duration = Duration::from_secs(2);
-const ERROR_BYTES_MAX: usize = 300;
+pub(super) const ERROR_BYTES_MAX: usize = 300;
 
 /// What the other side calls the message.
 pub(super) struct Receipt {
@@ -67,6 +67,7 @@ pub(super) fn start(control: &Control) -> Result<(), StoreError> {
     if control.notifiers.telegram().is_some() {
         tokio::spawn(telegram::listen(control.clone(), holds.subscribe()));
     }
+    tokio::spawn(alerts::tell_all(control.clone(), holds.subscribe()));
     let holder = random::request_id(control.clock.now())?.to_string();
     tokio::spawn(keep_lease(control.clone(), holder, holds));
     Ok(())

@@ -7,6 +7,7 @@ use void_domain::actors::{Actor, Surface};
 use void_domain::catalogue::{Action, Params};
 use void_domain::digests::Digest;
 use void_domain::fail_point;
+use void_domain::instances::StartingInstance;
 use void_domain::limits;
 use void_domain::policy::{self, Approval, ApprovalVerdict, Refusal};
 use void_domain::proposals::{Cancellation, InvalidTransition, Moved, Proposal, Status};
@@ -15,11 +16,14 @@ use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, installation, proposals};
 
 use super::start::{self, Claim};
-use super::{ProposalKey, recover, to_the_end};
+use super::{ProposalKey, on_record, recover, to_the_end};
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::instances;
 use crate::notifications::{self, keys};
 use crate::records::{self, Scribe};
+
+const NOT_ON_RECORD: &str = Cancellation::NotOnRecord.as_str();
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -32,6 +36,9 @@ pub struct Decision {
     pub answer: Answer,
     /// The digest of what the person saw.
     pub digest: Option<Digest>,
+    /// The revision of what the person saw: a yes does not count for words and risks that came later. `None` is the
+    /// first one.
+    pub revision: Option<u64>,
     pub reason: Option<String>,
     /// What a button or a notification sent back, by its hash; used up together with the decision.
     pub key: Option<Digest>,
@@ -92,6 +99,7 @@ async fn run(
         key,
         decision,
     };
+    let brake = control.brake.pinned();
     fail_point!("decide.commit.before");
     // The inner result is an answer that is recorded too; only the outer one rolls back.
     let answered = match answer {
@@ -106,7 +114,7 @@ async fn run(
     fail_point!("decide.commit.after");
     let decided = answered?;
     if let Some((action, params)) = decided.claimed {
-        start::execute(&control, &decided.proposal, action, params);
+        start::execute(&control, &decided.proposal, action, params, brake);
     }
     Ok(decided.proposal)
 }
@@ -165,7 +173,7 @@ impl Job {
         if proposal.status() != Status::Pending {
             return Ok(Err(already(proposal)));
         }
-        if proposal.expires_at <= now {
+        if proposal.expires_at <= self.control.clock.latest() {
             return end(tx, scribe, proposal.expire(now), "expired").await;
         }
         if epoch != installation::epoch(tx).await? {
@@ -181,6 +189,17 @@ impl Job {
             return Ok(Err(DecideError::Conflict {
                 code: "changed",
                 message,
+                row: Box::new(proposal),
+            }));
+        }
+        // Whoever does not say what they saw saw it as it was first asked for.
+        let seen = self.decision.revision.unwrap_or(0);
+        if self.decision.answer == Answer::Approve && seen != proposal.revision {
+            let message =
+                "more was said about it since you looked, or its risk rose; look at it again";
+            return Ok(Err(DecideError::Conflict {
+                code: "changed",
+                message: message.to_owned(),
                 row: Box::new(proposal),
             }));
         }
@@ -200,11 +219,33 @@ impl Job {
             }
             Answer::Reject => self.reject(tx, scribe, now, proposal).await,
             Answer::Approve => {
+                if !on_record::holds(tx, &proposal).await? {
+                    let cancelled = proposal.cancel("system", now, Cancellation::NotOnRecord);
+                    return end(tx, scribe, cancelled, NOT_ON_RECORD).await;
+                }
                 let Some((action, params)) = recover::current_definition(&self.control, &proposal)
                 else {
+                    if let Some(message) =
+                        recover::kept_though_unknown(tx, &self.control, &proposal, now).await?
+                    {
+                        return Ok(Err(DecideError::Conflict {
+                            code: "changed",
+                            message,
+                            row: Box::new(proposal),
+                        }));
+                    }
                     let cancelled = proposal.cancel("system", now, Cancellation::DefinitionChanged);
                     return end(tx, scribe, cancelled, "changed").await;
                 };
+                match instances::starting_instance(tx, &self.control, &proposal.wish, now).await? {
+                    StartingInstance::This | StartingInstance::Other => {}
+                    StartingInstance::Away => {
+                        return Ok(Err(held_back(Refusal::InstanceAway, proposal)));
+                    }
+                    StartingInstance::Ambiguous => {
+                        return Ok(Err(held_back(Refusal::AmbiguousHost, proposal)));
+                    }
+                }
                 let verdict = policy::judge_approval(Approval {
                     actor: self.ctx.actor.kind(),
                     surface: Some(surface),
@@ -212,7 +253,7 @@ impl Job {
                     digest_sent,
                     authenticated_ago: self.ctx.authenticated_ago,
                     allowance: notifications::allowance(tx, &self.control, surface, now).await?,
-                    brakes: start::brakes(tx, &action, now).await?,
+                    brakes: start::brakes(tx, &action, self.ctx.actor.kind(), now).await?,
                 });
                 match verdict {
                     ApprovalVerdict::Accepted => {
@@ -306,6 +347,7 @@ async fn end(
     advance(tx, scribe, &moved).await?;
     let message = match code {
         "expired" => "its time is over; nothing ran".to_owned(),
+        NOT_ON_RECORD => Cancellation::NotOnRecord.message().to_owned(),
         _ => "what waited is not what would run now; it was withdrawn".to_owned(),
     };
     Ok(Err(DecideError::Conflict {

@@ -1,13 +1,15 @@
 //! Time passes: what nobody decided expires, what was approved and could not start lapses.
 
+use void_domain::actors::Actor;
 use void_domain::limits::APPROVAL_LAPSES_AFTER;
 use void_domain::proposals::{Proposal, State, Status};
 use void_domain::time::Timestamp;
-use void_store::{StoreError, proposals};
+use void_store::proposals::Stored;
+use void_store::{StoreError, Tx, proposals};
 
 use super::{recover, start, verify};
 use crate::control::Control;
-use crate::records;
+use crate::records::{self, Scribe};
 
 /// How many end in one transaction.
 const BATCH: u32 = 100;
@@ -26,20 +28,46 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
     start::start_waiting(control).await
 }
 
+/// The one that waits, if its time is not over. One whose time is over, and which no sweep has seen yet,
+/// expires here, so that it does not stand in the way of a new one.
+pub(super) async fn unless_overdue(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    waiting: Option<Stored>,
+    now: Timestamp,
+) -> Result<Option<Stored>, StoreError> {
+    let Some(waiting) = waiting else {
+        return Ok(None);
+    };
+    if waiting.proposal.expires_at > now {
+        return Ok(Some(waiting));
+    }
+    let moved = waiting.proposal.expire(now);
+    let moved = moved.map_err(|error| StoreError::Internal(error.to_string()))?;
+    if proposals::advance(tx, &moved).await? {
+        let system = Scribe {
+            actor: Actor::System.to_string(),
+            ..scribe.clone()
+        };
+        records::moved(tx, &system, &moved).await?;
+    }
+    Ok(None)
+}
+
 /// Looks first: most of the time there is nothing to do, and then nothing is written.
 async fn expire_some(control: &Control) -> Result<usize, StoreError> {
     let now = control.clock.now();
-    let bridged = control.bridge.is_some();
+    let (bridged, latest) = (control.bridge.is_some(), control.clock.latest());
     let due = control
         .store
         .read(move |tx| {
             Box::pin(async move {
-                let mut due = proposals::list_overdue(tx, now, BATCH).await?;
+                let mut due = proposals::list_overdue(tx, latest, BATCH).await?;
                 let approved = proposals::list_in(tx, Status::Approved, BATCH).await?;
                 due.extend(
                     approved
                         .into_iter()
-                        .filter(|stored| has_lapsed(&stored.proposal, now))
+                        .filter(|stored| has_lapsed(&stored.proposal, latest))
                         // The bridge takes its file back first: an executor may be faster.
                         .filter(|stored| !(bridged && stored.proposal.wish.is_by_file())),
                 );

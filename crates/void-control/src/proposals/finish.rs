@@ -16,6 +16,7 @@ use void_store::{StoreError, Tx, proposals};
 use super::{start, verify};
 use crate::control::Control;
 use crate::records::{self, Scribe};
+use crate::stops;
 
 const RETRY_FIRST: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(5);
@@ -42,6 +43,11 @@ pub(crate) async fn finish_by(
             }
         }
     };
+    if ended.as_ref().is_some_and(stops::is_power)
+        && let Err(error) = stops::refresh(control).await
+    {
+        tracing::warn!(%error, "what the owner stopped could not be read; it is tried again");
+    }
     if ended.as_ref().is_some_and(Proposal::is_unchecked) {
         verify::start(control, id, control.limits.verify_within);
     }
@@ -90,12 +96,12 @@ fn ended(
     outcome: Outcome,
 ) -> Option<Moved> {
     let moved: Result<Moved, InvalidTransition> = match outcome {
-        Outcome::Done { result } if verify::has_sign(control, &proposal) => {
-            proposal.succeed(now, by, result)
-        }
-        Outcome::Done { result } => proposal
-            .succeed(now, by, result)
-            .map(|moved| unverified(moved, now)),
+        Outcome::Done { result } => match verify::checks(control, &proposal, &result) {
+            Ok(_) => proposal.succeed(now, by, result),
+            Err(reason) => proposal
+                .succeed(now, by, result)
+                .map(|moved| unverified(moved, now, reason)),
+        },
         Outcome::Failed(failure) => proposal.fail(now, by, failure),
         Outcome::Unknown(failure) => proposal.lose(now, failure),
     };
@@ -103,11 +109,11 @@ fn ended(
 }
 
 /// Where there is no check the record says so at once, and nothing reads as done.
-pub(super) fn unverified(moved: Moved, now: Timestamp) -> Moved {
+pub(super) fn unverified(moved: Moved, now: Timestamp, reason: &str) -> Moved {
     let seen = Verification {
         outcome: VerificationOutcome::Unverified,
         at: now,
-        detail: json!({"reason": "no_check"}),
+        detail: json!({"reason": reason}),
     };
     match moved.proposal.clone().verify(seen) {
         Ok(proposal) => Moved { proposal, ..moved },

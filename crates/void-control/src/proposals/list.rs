@@ -124,6 +124,27 @@ pub async fn list_waiting(
         .await
 }
 
+/// Everybody's in one state, newest first.
+pub async fn list_in(
+    control: &Control,
+    status: Status,
+    limit: u32,
+) -> Result<Vec<Listed>, StoreError> {
+    let filter = Filter {
+        status: Some(status),
+        requester: None,
+    };
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let page = proposals::list(tx, filter, None, limit).await?;
+                with_history(tx, page.items, false).await
+            })
+        })
+        .await
+}
+
 /// What ended, newest end first.
 pub async fn list_ended(control: &Control, limit: u32) -> Result<Vec<Listed>, StoreError> {
     let tells = control.notifiers.tells();

@@ -10,21 +10,24 @@ use void_domain::catalogue::{Action, InvalidParams, Params, Risk, Tier};
 use void_domain::events::EventKind;
 use void_domain::fail_point;
 use void_domain::ids::{ActionId, ProposalCode};
+use void_domain::instances::StartingInstance;
 use void_domain::limits;
-use void_domain::policy::{self, Refusal, Verdict, Wish};
-use void_domain::proposals::{Approval, Failure, Proposal, ProposedAction, State};
+use void_domain::policy::{self, Brakes, Budget, Refusal, Verdict, Wish};
+use void_domain::proposals::{Approval, Failure, Joined, Proposal, ProposedAction, State, Twin};
 use void_domain::relations::Relation;
 use void_domain::taint::Taint;
 use void_domain::text;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, bridge, installation, proposals};
 
+use super::repeats::{self, Noted};
 use super::start::{self, Claim};
-use super::to_the_end;
+use super::{expire, to_the_end};
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::random;
 use crate::records::{self, Scribe};
+use crate::row_budgets::TooManyRows;
+use crate::{instances, random, refusal_counts, row_budgets};
 
 /// What somebody asks for, before anything of it is believed.
 #[derive(Debug, Clone)]
@@ -57,6 +60,8 @@ pub enum ProposeError {
     ReasonTooLong,
     #[error("the diff is longer than {} bytes", limits::DIFF_BYTES_MAX)]
     DiffTooLong,
+    #[error(transparent)]
+    TooManyRows(#[from] TooManyRows),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -109,11 +114,21 @@ async fn run(
             Risk::Guarded | Risk::Critical => Tier::Risky,
         },
         risk,
-        target: action.kind.target(),
+        target: action.target.clone(),
         digest,
         exec_digest: action.exec_digest(),
     };
+    let asked = Asked {
+        action: &action,
+        wish: &wish,
+        taint: &wanted.taint,
+    };
+    if let Some(again) = repeats::refused_again(&control, &ctx, asked).await? {
+        return Ok(again);
+    }
+    row_budgets::take(&control, &ctx)?;
     let job = Job {
+        counts_refusals: refusal_counts::is_counted(&ctx),
         control: control.clone(),
         ctx: ctx.clone(),
         action: Arc::clone(&action),
@@ -121,6 +136,7 @@ async fn run(
         wanted,
         dropped,
     };
+    let brake = control.brake.pinned();
     fail_point!("propose.commit.before");
     let (proposed, claimed) = control
         .store
@@ -128,7 +144,7 @@ async fn run(
         .await?;
     fail_point!("propose.commit.after");
     if let Some(running) = claimed {
-        start::execute(&control, &running, action, params);
+        start::execute(&control, &running, action, params, brake);
     }
     Ok(proposed)
 }
@@ -176,23 +192,62 @@ async fn record_invalid(
         ProposeError::InvalidParams(_)
         | ProposeError::ReasonTooLong
         | ProposeError::DiffTooLong => "invalid",
-        ProposeError::Store(_) => return Ok(()),
+        ProposeError::TooManyRows(_) | ProposeError::Store(_) => return Ok(()),
     };
     let detail = json!({"action_id": text::escaped(text::cut(id, 80)), "code": code});
     let (scribe, at) = (control.scribe(ctx), control.clock.now());
-    control
+    // Of what the caller made up nothing is counted apart.
+    let what = ActionId::parse(id)
+        .ok()
+        .filter(|id| control.catalogue.get(id).is_some());
+    let what = what.map(|id| id.to_string()).unwrap_or_default();
+    let first = match repeats::note_invalid(control, ctx, what, code, at) {
+        Noted::Again(()) => return Ok(()),
+        Noted::First(kind) => Some(kind),
+        Noted::Uncounted => None,
+    };
+    let written = control
         .store
         .write(move |tx| {
             Box::pin(async move {
                 records::audit(tx, &scribe, at, "proposal.invalid", None, detail).await
             })
         })
-        .await
+        .await;
+    if let (Err(_), Some(kind)) = (&written, &first) {
+        control.refusal_counts.forget(kind);
+    }
+    written
+}
+
+/// What policy judges: which action, as what it would be stored, and what its requester had read.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub action: &'a Arc<Action>,
+    pub wish: &'a ProposedAction,
+    pub taint: &'a Taint,
+}
+
+impl Asked<'_> {
+    pub(super) fn judge(self, ctx: &Ctx, brakes: Brakes, budget: Budget) -> Verdict {
+        policy::judge(Wish {
+            actor: ctx.actor.kind(),
+            capabilities: &ctx.capabilities,
+            relation: relation(&ctx.actor, self.action),
+            tier: self.wish.tier,
+            risk: self.wish.risk,
+            taint: self.taint,
+            brakes,
+            budget,
+        })
+    }
 }
 
 /// The transaction.
 struct Job {
     control: Control,
+    /// Whether equal refusals of this caller are one row.
+    counts_refusals: bool,
     ctx: Ctx,
     action: Arc<Action>,
     wish: ProposedAction,
@@ -206,17 +261,14 @@ impl Job {
     async fn run(self, tx: &mut Tx) -> Result<Answer, StoreError> {
         let now = self.control.clock.now();
         let scribe = self.control.scribe(&self.ctx);
-        let brakes = start::brakes(tx, &self.action, now).await?;
-        let verdict = policy::judge(Wish {
-            actor: self.ctx.actor.kind(),
-            capabilities: &self.ctx.capabilities,
-            relation: relation(&self.ctx.actor, &self.action),
-            tier: self.wish.tier,
-            risk: self.wish.risk,
+        let brakes = start::brakes(tx, &self.action, self.ctx.actor.kind(), now).await?;
+        let budget = start::budget_of(tx, &self.control, &self.ctx.actor, now).await?;
+        let asked = Asked {
+            action: &self.action,
+            wish: &self.wish,
             taint: &self.wanted.taint,
-            brakes,
-        });
-        match verdict {
+        };
+        match asked.judge(&self.ctx, brakes, budget) {
             Verdict::Refused(refusal) => self.refuse(tx, &scribe, now, refusal).await,
             Verdict::NeedsApproval(_) => self.queue(tx, &scribe, now).await,
             Verdict::RunNow => self.start(tx, &scribe, now).await,
@@ -230,10 +282,25 @@ impl Job {
         now: Timestamp,
         refusal: Refusal,
     ) -> Result<Answer, StoreError> {
+        let noted = match self.counts_refusals {
+            false => Noted::Uncounted,
+            true => {
+                repeats::note_refused(tx, &self.control, &self.ctx, &self.wish, &refusal).await?
+            }
+        };
+        let kind = match noted {
+            Noted::Again(first) => return Ok((Proposed::Refused(refusal, first), None)),
+            Noted::First(kind) => Some(kind),
+            Noted::Uncounted => None,
+        };
+        let control = self.control.clone();
         let failure = Failure::new(refusal.code(), refusal.message());
         let proposal = self
             .insert(tx, scribe, now, State::Refused { at: now, failure })
             .await?;
+        if let Some(kind) = kind {
+            control.refusal_counts.written(&kind, proposal.id);
+        }
         Ok((Proposed::Refused(refusal, proposal), None))
     }
 
@@ -246,24 +313,8 @@ impl Job {
         let requester = self.ctx.actor.requester();
         let twin =
             proposals::find_pending_twin(tx, &requester, &self.wish.digest.to_string()).await?;
-        if let Some(twin) = twin
-            && twin.proposal.expires_at > now
-        {
-            let joined = twin
-                .proposal
-                .join()
-                .map_err(|error| StoreError::Internal(error.to_string()))?;
-            proposals::join(tx, joined.id, joined.count).await?;
-            let detail = json!({"code": joined.code, "count": joined.count});
-            records::audit(
-                tx,
-                scribe,
-                now,
-                "proposal.joined",
-                Some(joined.id.to_string()),
-                detail,
-            )
-            .await?;
+        if let Some(twin) = expire::unless_overdue(tx, scribe, twin, now).await? {
+            let joined = self.join(tx, scribe, now, twin.proposal).await?;
             return Ok((Proposed::Queued(joined), None));
         }
         let limits = self.control.limits;
@@ -285,14 +336,56 @@ impl Job {
         Ok((Proposed::Queued(proposal), None))
     }
 
+    /// Another request for what waits: the strictest of both stays, and whoever looks is told.
+    async fn join(
+        &self,
+        tx: &mut Tx,
+        scribe: &Scribe,
+        now: Timestamp,
+        waiting: Proposal,
+    ) -> Result<Proposal, StoreError> {
+        let twin = Twin {
+            reason: self.wanted.reason.clone(),
+            diff: self.wanted.diff.clone(),
+            taint: self.wanted.taint.clone(),
+            risk: self.wish.risk,
+        };
+        let (revision, words) = (waiting.revision, waiting.new_words(&twin, now));
+        let joined = waiting
+            .join(twin.clone(), now)
+            .map_err(|error| StoreError::Internal(error.to_string()))?;
+        if !proposals::join(tx, &joined).await? {
+            return Err(StoreError::Internal(
+                "a row changed under its own transaction".to_owned(),
+            ));
+        }
+        let asked = records::Asked {
+            twin: &twin,
+            words: words.as_ref(),
+            is_news: joined.revision != revision,
+        };
+        records::joined(tx, scribe, now, &joined, asked).await?;
+        Ok(joined)
+    }
+
     async fn start(
         self,
         tx: &mut Tx,
         scribe: &Scribe,
         now: Timestamp,
     ) -> Result<Answer, StoreError> {
-        if proposals::is_target_busy(tx, &self.wish.target).await? {
+        if start::is_busy(tx, &self.control, &self.wish).await? {
             return self.refuse(tx, scribe, now, Refusal::Busy).await;
+        }
+        let starter = instances::starting_instance(tx, &self.control, &self.wish, now).await?;
+        match starter {
+            StartingInstance::This | StartingInstance::Other => {}
+            StartingInstance::Away => {
+                return self.refuse(tx, scribe, now, Refusal::InstanceAway).await;
+            }
+            StartingInstance::Ambiguous => {
+                return self.refuse(tx, scribe, now, Refusal::AmbiguousHost).await;
+            }
         }
         let approval = Approval {
             by: Approval::POLICY.to_owned(),
@@ -305,7 +398,9 @@ impl Job {
         let by_file = control.bridge.is_some() && approved.wish.is_by_file();
         match start::claim(tx, &control, scribe, approved, now).await? {
             Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
-            Claim::Waits(offered) if by_file => Ok((Proposed::Started(offered), None)),
+            Claim::Waits(offered) if by_file || starter == StartingInstance::Other => {
+                Ok((Proposed::Started(offered), None))
+            }
             Claim::Waits(_) => Err(StoreError::Unavailable("the server is stopping".to_owned())),
         }
     }
@@ -325,6 +420,8 @@ impl Job {
             diff: self.wanted.diff,
             taint: self.wanted.taint,
             count: 1,
+            joined: Joined::default(),
+            revision: 0,
             created_at: now,
             expires_at: now.plus(self.action.expires_after),
             wish: self.wish,

@@ -11,6 +11,7 @@ use void_store::{StoreError, Tx, installation, proposals};
 use super::executing::Working;
 use super::{settle, start};
 use crate::control::Control;
+use crate::instances;
 use crate::records::{self, Scribe};
 
 /// Far above the bound on what may be open.
@@ -82,12 +83,37 @@ fn follow_in_background(control: &Control, proposal: &Proposal) {
     });
 }
 
+/// Why something waits on although the catalogue here does not have it: another instance would run it,
+/// or there is no catalogue at all, which is a mistake and not a decision.
+pub(super) async fn kept_though_unknown(
+    tx: &mut Tx,
+    control: &Control,
+    proposal: &Proposal,
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    if let Some(name) = instances::somebody_else_would_run(tx, control, &proposal.wish, now).await?
+    {
+        return Ok(Some(format!(
+            "the catalogue of this instance does not have it like this; {name} has: decide it there"
+        )));
+    }
+    if control.catalogue.actions().len() == 0 {
+        let message = "this server has no catalogue, so nothing can run; it waits on: put actions.json back and start again";
+        return Ok(Some(message.to_owned()));
+    }
+    Ok(None)
+}
+
 /// What waits must be what would run; the catalogue may have changed while we were not there.
 async fn cancel_changed(tx: &mut Tx, control: &Control, scribe: &Scribe) -> Result<(), StoreError> {
     let now = control.clock.now();
     for status in [Status::Pending, Status::Approved] {
         for stored in proposals::list_in(tx, status, OPEN_MAX).await? {
-            if current_definition(control, &stored.proposal).is_none() {
+            if current_definition(control, &stored.proposal).is_none()
+                && kept_though_unknown(tx, control, &stored.proposal, now)
+                    .await?
+                    .is_none()
+            {
                 cancel(
                     tx,
                     scribe,

@@ -1,6 +1,7 @@
 //! Outcomes that nobody knows: asked for again and again, and settled by evidence or by the owner's
 //! word. Nothing is ever repeated.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,19 +9,20 @@ use void_channels::{Evidence, Outcome};
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::{Failure, Proposal, State, Status};
-use void_domain::time::Timestamp;
 use void_store::{StoreError, proposals};
 
 use super::finish;
+use super::settling::{Round, Settling};
 use super::{ProposalKey, start};
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::instances::{self, Knower};
 
 const UNKNOWN_MAX: u32 = 100;
 /// Beyond an action's own limit, which the host keeps.
 const END_MARGIN: Duration = Duration::from_secs(30);
-/// A question is asked at most this often about the same run once it is old.
-const ASK_EVERY_MAX: Duration = Duration::from_secs(5 * 60);
+/// Codes that say that the machine itself was not reached: about the next run it has no answer either.
+const NOT_REACHED: [&str; 3] = ["unreachable", "timeout", "connection_lost"];
 
 /// What the owner says happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +66,7 @@ pub async fn settle(
                 let moved = match said {
                     Settled::Executed => proposal
                         .succeed(now, &by, json!({"settled_by": by}))
-                        .map(|moved| finish::unverified(moved, now)),
+                        .map(|moved| finish::unverified(moved, now, "no_check")),
                     Settled::Failed => {
                         let failure =
                             Failure::new("settled_failed", "the owner looked: it was not done");
@@ -79,8 +81,9 @@ pub async fn settle(
         .await
 }
 
-/// Asks about every unknown outcome whose turn it is.
-pub(crate) async fn settle_unknown(control: &Control) {
+/// Asks about every unknown outcome whose turn it is: each machine by a task of its own, so that one
+/// that does not answer holds up neither the others nor the next look.
+pub(crate) async fn settle_unknown(control: &Control, settling: &Arc<Settling>) {
     let unknown = control
         .store
         .read(|tx| Box::pin(proposals::list_in(tx, Status::Unknown, UNKNOWN_MAX)))
@@ -92,32 +95,51 @@ pub(crate) async fn settle_unknown(control: &Control) {
             return;
         }
     };
-    let now = control.clock.now();
-    for stored in unknown {
-        if is_due(&stored.proposal, now) {
-            ask(control, &stored.proposal).await;
-        }
+    let unknown = unknown.into_iter().map(|stored| stored.proposal);
+    for round in settling.due(unknown, control.clock.now()) {
+        tokio::spawn(ask_all(control.clone(), round));
     }
 }
 
-/// Often while it is fresh, rarely when it is old: after time t, about every t / 8.
-fn is_due(proposal: &Proposal, now: Timestamp) -> bool {
-    let State::Unknown { at, .. } = proposal.state else {
-        return false;
-    };
-    let age = now.since(at);
-    let period = (age / 8).clamp(Duration::from_secs(1), ASK_EVERY_MAX);
-    age.as_millis() % period.as_millis().max(1) < Duration::from_secs(5).as_millis()
+async fn ask_all(control: Control, round: Round) {
+    let mut is_reached = true;
+    for proposal in &round.proposals {
+        if control.is_stopping() {
+            return;
+        }
+        if is_reached {
+            is_reached = ask(&control, proposal).await;
+        }
+        round.note(proposal.id, control.clock.now());
+    }
 }
 
-async fn ask(control: &Control, proposal: &Proposal) {
+/// Whether the machine was reached.
+async fn ask(control: &Control, proposal: &Proposal) -> bool {
     let Some(ticket) = Ticket::of(proposal) else {
-        return;
+        return true;
     };
-    if let Some(outcome) = known(control.executor.settle(&proposal.wish, &ticket).await) {
+    if !matches!(who_knows(control, proposal).await, Ok(Knower::Us)) {
+        // Whoever started it on its own machine settles it, and nobody else.
+        return true;
+    }
+    let evidence = control.executor.settle(&proposal.wish, &ticket).await;
+    if let Evidence::None(failure) = &evidence {
+        return !NOT_REACHED.contains(&failure.code.as_str());
+    }
+    if let Some(outcome) = known(evidence) {
         tracing::info!(proposal = %proposal.id, "an unknown outcome was settled by evidence");
         finish::finish(control, proposal.id, outcome).await;
     }
+    true
+}
+
+async fn who_knows(control: &Control, proposal: &Proposal) -> Result<Knower, StoreError> {
+    let (this, proposal) = (control.clone(), proposal.clone());
+    control
+        .store
+        .read(move |tx| Box::pin(async move { instances::knower(tx, &this, &proposal).await }))
+        .await
 }
 
 /// Evidence as an outcome, if it says anything.
@@ -145,6 +167,14 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
         else {
             return;
         };
+        match who_knows(control, &proposal).await {
+            Ok(Knower::Us) => {}
+            Ok(Knower::Away(failure)) => {
+                finish::finish(control, id, Outcome::Unknown(failure)).await;
+                return;
+            }
+            Ok(Knower::Other) | Err(_) => return,
+        }
         let overdue =
             control.clock.now() >= run.started_at.plus(proposal.wish.timeout() + END_MARGIN);
         let evidence = if proposal.wish.is_by_file() {

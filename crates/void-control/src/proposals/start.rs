@@ -8,19 +8,22 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use void_channels::Outcome;
+use void_domain::actors::{Actor, ActorKind};
 use void_domain::catalogue::{Action, Params};
 use void_domain::fail_point;
+use void_domain::freezes::Brake;
+use void_domain::instances::StartingInstance;
 use void_domain::permits::Permit;
-use void_domain::policy::{Brakes, Cap, Cooldown};
-use void_domain::proposals::{Failure, Proposal, Run, State, Status};
+use void_domain::policy::{self, Brakes, Budget, Cap, Cooldown};
+use void_domain::proposals::{Approval, Failure, Proposal, ProposedAction, Run, State, Status};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, freezes, proposals};
 
 use super::executing::Working;
-use super::{expire, finish, recover};
-use crate::bridge;
+use super::{expire, finish, on_record, recover};
 use crate::control::Control;
 use crate::records::{self, Scribe};
+use crate::{bridge, instances};
 
 /// A ticket that arrives later than this after the claim is refused by the host.
 const TICKET_LASTS: Duration = Duration::from_secs(120);
@@ -47,7 +50,13 @@ pub(super) async fn claim(
         bridge.wake();
         return Ok(Claim::Waits(approved));
     }
-    if control.is_stopping() || proposals::is_target_busy(tx, &approved.wish.target).await? {
+    if instances::starting_instance(tx, control, &approved.wish, now).await?
+        != StartingInstance::This
+    {
+        // Left to the instance on whose machine it runs; it lapses if that one does not come.
+        return Ok(Claim::Waits(approved));
+    }
+    if control.is_stopping() || is_busy(tx, control, &approved.wish).await? {
         control.somebody_waits.store(true, Ordering::SeqCst);
         return Ok(Claim::Waits(approved));
     }
@@ -64,15 +73,38 @@ pub(super) async fn claim(
     if !proposals::advance(tx, &moved).await? {
         return Ok(Claim::Waits(approved));
     }
+    instances::note_claim(tx, control, moved.proposal.id).await?;
     records::moved(tx, scribe, &moved).await?;
     fail_point!("claim.write.after");
     Ok(Claim::Started(moved.proposal))
 }
 
-/// What holds an action back at this moment.
+/// Whether something else works on what this one is about, whatever its row calls it.
+pub(crate) async fn is_busy(
+    tx: &mut Tx,
+    control: &Control,
+    wish: &ProposedAction,
+) -> Result<bool, StoreError> {
+    let action = control.catalogue.get(&wish.action_id);
+    let mut spellings = action.map_or_else(Vec::new, |action| {
+        control.catalogue.target_spellings(action)
+    });
+    if !spellings.contains(&wish.target) {
+        spellings.push(wish.target.clone());
+    }
+    for target in &spellings {
+        if proposals::is_target_busy(tx, target).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What holds an action back at this moment, if `bound` is who lets it run.
 pub(crate) async fn brakes(
     tx: &mut Tx,
     action: &Action,
+    bound: ActorKind,
     now: Timestamp,
 ) -> Result<Brakes, StoreError> {
     let frozen = freezes::load(tx).await?.holds_at(now);
@@ -81,7 +113,7 @@ pub(crate) async fn brakes(
         cooldown: Cooldown::Over,
         cap: Cap::Free,
     };
-    if let Some(cooldown) = action.cooldown {
+    if let Some(cooldown) = policy::cooldown(action.cooldown, action.tier, bound) {
         let (_, last) = proposals::starts_since(tx, &action.id, now.minus(cooldown)).await?;
         if let Some(last) = last {
             brakes.cooldown = Cooldown::Until(last.plus(cooldown));
@@ -96,14 +128,50 @@ pub(crate) async fn brakes(
     Ok(brakes)
 }
 
+/// Whose limits an approved proposal runs under: the owner's if a person said yes.
+pub(crate) fn bound(proposal: &Proposal) -> ActorKind {
+    match &proposal.state {
+        State::Approved { approval } if approval.by == Approval::POLICY => {
+            proposal.requested_by.kind
+        }
+        _ => ActorKind::Owner,
+    }
+}
+
+/// What is left of the safe runs that one caller has in an hour; the owner's are not counted.
+pub(super) async fn budget_of(
+    tx: &mut Tx,
+    control: &Control,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<Budget, StoreError> {
+    if actor.is_owner() {
+        return Ok(Budget::Left);
+    }
+    let per_hour = control.limits.safe_runs_per_agent_hour;
+    let spent = proposals::safe_runs_since(tx, &actor.requester(), now.minus(HOUR)).await?;
+    Ok(if spent < u64::from(per_hour) {
+        Budget::Left
+    } else {
+        Budget::Spent { per_hour }
+    })
+}
+
 /// Executes a claim that has been committed, in its own task: a caller that goes away changes nothing.
-pub(super) fn execute(control: &Control, running: &Proposal, action: Arc<Action>, params: Params) {
+/// The brake was pinned before the claim, so that a freeze since then stops it, also one that is over.
+pub(super) fn execute(
+    control: &Control,
+    running: &Proposal,
+    action: Arc<Action>,
+    params: Params,
+    brake: Brake,
+) {
     let id = running.id;
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place where a permit is made, after the claim has committed"
     )]
-    let permit = Permit::issue(running, action, &params, control.brake.clone());
+    let permit = Permit::issue(running, action, &params, brake);
     let control = control.clone();
     let working = Working::on(&control, id);
     control.waiters.begins(id);
@@ -147,7 +215,7 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         let elsewhere = by_file
             && (control.bridge.is_some()
                 || bridge::lose_offer(control, stored.proposal.id).await?);
-        if !elsewhere {
+        if !elsewhere && !instances::is_of_another(control, &stored.proposal.wish) {
             start_one(control, stored.proposal).await?;
         }
     }
@@ -161,6 +229,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
     let ctx = control.system_ctx()?;
     let (this, scribe, job_action) = (control.clone(), control.scribe(&ctx), Arc::clone(&action));
     let id = approved.id;
+    let brake = control.brake.pinned();
     fail_point!("start.commit.before");
     let claimed = control
         .store
@@ -170,15 +239,22 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                 let Some(stored) = proposals::find(tx, id).await? else {
                     return Ok(None);
                 };
-                let brakes = brakes(tx, &job_action, now).await?;
+                let is_approved = matches!(stored.proposal.state, State::Approved { .. });
+                if is_approved && !on_record::holds(tx, &stored.proposal).await? {
+                    on_record::withdraw(tx, &scribe, stored.proposal, now).await?;
+                    return Ok(None);
+                }
+                let brakes = brakes(tx, &job_action, bound(&stored.proposal), now).await?;
                 let free = brakes
                     == Brakes {
                         frozen: false,
                         cooldown: Cooldown::Over,
                         cap: Cap::Free,
                     };
-                let approved = matches!(stored.proposal.state, State::Approved { .. });
-                if !approved || !free || expire::has_lapsed(&stored.proposal, now) {
+                if !is_approved
+                    || !free
+                    || expire::has_lapsed(&stored.proposal, this.clock.latest())
+                {
                     return Ok(None);
                 }
                 match claim(tx, &this, &scribe, stored.proposal, now).await? {
@@ -190,7 +266,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
         .await?;
     fail_point!("start.commit.after");
     if let Some(running) = claimed {
-        execute(control, &running, action, params);
+        execute(control, &running, action, params, brake);
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use void_channels::GuestStatus;
-use void_domain::catalogue::{ActionKind, Guest, PowerOp};
+use void_domain::catalogue::{Action, ActionKind, Guest, NodeOp, PowerOp};
 use void_domain::events::EventKind;
 use void_domain::fail_point;
 use void_domain::ids::ProposalId;
@@ -58,13 +58,59 @@ enum What {
     Nothing,
 }
 
-/// Whether there is anything to look at after this proposal has run.
-pub(super) fn has_sign(control: &Control, proposal: &Proposal) -> bool {
-    sign(control, proposal).is_some()
+/// What is looked at after a run.
+pub(super) struct Checks {
+    /// How many copies run, told by the machine right after it changed their number.
+    count: Option<Count>,
+    sign: Option<Sign>,
 }
 
-fn sign(control: &Control, proposal: &Proposal) -> Option<Sign> {
-    let (action, _) = current_definition(control, proposal)?;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Count {
+    wanted: i64,
+    running: i64,
+}
+
+/// What there is to look at after this proposal has run with this result, or why there is nothing.
+pub(super) fn checks(
+    control: &Control,
+    proposal: &Proposal,
+    result: &Value,
+) -> Result<Checks, &'static str> {
+    let (action, _) = current_definition(control, proposal).ok_or("no_check")?;
+    let mut sign = sign(control, &action);
+    let is_scale = matches!(
+        action.kind,
+        ActionKind::OnNode {
+            op: NodeOp::Scale,
+            ..
+        }
+    );
+    if !is_scale {
+        return match sign {
+            Some(_) => Ok(Checks { count: None, sign }),
+            None => Err("no_check"),
+        };
+    }
+    // Health alone says nothing about how many copies answer.
+    let wanted = action.replicas_param();
+    let wanted = wanted.and_then(|name| proposal.wish.params.get(name)?.as_i64());
+    let running = result.get("running").and_then(Value::as_i64);
+    let count = match (wanted, running) {
+        (Some(wanted), Some(running)) => Count { wanted, running },
+        _ if sign.is_some() => return Err("not_counted"),
+        _ => return Err("no_check"),
+    };
+    if let (Some(Sign::Service { wanted, .. }), 0) = (&mut sign, count.wanted) {
+        *wanted = Health::Down;
+    }
+    Ok(Checks {
+        count: Some(count),
+        sign,
+    })
+}
+
+fn sign(control: &Control, action: &Action) -> Option<Sign> {
     let power = match &action.kind {
         ActionKind::GuestPower {
             node,
@@ -145,16 +191,12 @@ async fn verify(control: &Control, id: ProposalId, left: Duration) -> Result<(),
         .read(move |tx| Box::pin(proposals::find(tx, id)))
         .await?;
     let Some(stored) = found else { return Ok(()) };
-    let (outcome, detail) = match sign(control, &stored.proposal) {
-        Some(sign) if left.is_zero() => (
-            VerificationOutcome::Unverified,
-            sign.unanswered("interrupted"),
-        ),
-        Some(sign) => look_until(control, &sign, left).await,
-        None => (
-            VerificationOutcome::Unverified,
-            json!({"reason": "no_check"}),
-        ),
+    let State::Executed { result, .. } = &stored.proposal.state else {
+        return Ok(());
+    };
+    let (outcome, detail) = match checks(control, &stored.proposal, result) {
+        Ok(checks) => checks.outcome(control, left).await,
+        Err(reason) => (VerificationOutcome::Unverified, json!({"reason": reason})),
     };
     // What was seen is not seen again: until it is on disk, nobody else knows.
     let mut pause = RETRY_FIRST;
@@ -209,6 +251,26 @@ async fn look_until(
             members.insert("after_ms".to_owned(), json!(took));
         }
         return (outcome, seen.detail);
+    }
+}
+
+impl Checks {
+    async fn outcome(self, control: &Control, left: Duration) -> (VerificationOutcome, Value) {
+        let off = self.count.filter(|count| count.running != count.wanted);
+        let (outcome, mut detail) = match &self.sign {
+            _ if off.is_some() => (VerificationOutcome::Failed, json!({})),
+            None => (VerificationOutcome::Verified, json!({})),
+            Some(sign) if left.is_zero() => (
+                VerificationOutcome::Unverified,
+                sign.unanswered("interrupted"),
+            ),
+            Some(sign) => look_until(control, sign, left).await,
+        };
+        if let (Value::Object(members), Some(count)) = (&mut detail, self.count) {
+            let replicas = json!({"wanted": count.wanted, "running": count.running});
+            members.insert("replicas".to_owned(), replicas);
+        }
+        (outcome, detail)
     }
 }
 

@@ -63,6 +63,14 @@ impl Proven {
     }
 }
 
+/// Whoever confirms has a session already.
+fn lane(purpose: Purpose) -> passwords::Lane {
+    match purpose {
+        Purpose::Login => passwords::Lane::Stranger,
+        _ => passwords::Lane::Known,
+    }
+}
+
 /// `None`: it proves nothing.
 pub(super) async fn check(
     control: &Control,
@@ -74,7 +82,7 @@ pub(super) async fn check(
             .await?
             .map(Proven::Passkey),
         Proof::Token(shown) => is_owner_token(control, shown.expose()).then_some(Proven::Token),
-        Proof::Password(shown) => passwords::is_right(control, shown)
+        Proof::Password(shown) => passwords::is_right(control, shown, lane(purpose))
             .await?
             .then_some(Proven::Password),
         // A link opens a session; it does not vouch for one that is open.

@@ -104,7 +104,11 @@ async fn status(control: &Control) -> Result<String, StoreError> {
         .filter(|view| view.standing.health == void_domain::services::Health::Down)
         .count();
     let rehearsal = if control.rehearsal { "REHEARSAL\n" } else { "" };
-    let frozen = if frozen { "\nFROZEN: nothing runs" } else { "" };
+    let frozen = if frozen {
+        "\nFROZEN: nothing new starts"
+    } else {
+        ""
+    };
     Ok(format!(
         "{rehearsal}{} wait · {running} run · {} with unknown outcome · {down} services down{frozen}",
         inbox.waiting_count, inbox.unknown_count
@@ -116,7 +120,7 @@ async fn freeze(control: &Control, bot: &Bot, user: i64) -> Result<String, Store
     let ctx = owner_ctx(control, Actor::Owner { surface })?;
     let reason = Some("from Telegram".to_owned());
     match freezes::freeze(control, &ctx, reason, None).await {
-        Ok(_) => Ok("Frozen: nothing runs. Thaw on the web or with: void thaw".to_owned()),
+        Ok(_) => Ok("Frozen: nothing new starts; what runs now runs to its end. Thaw on the web or with: void thaw".to_owned()),
         Err(freezes::FreezeError::Store(error)) => Err(error),
         Err(error) => Ok(error.to_string()),
     }

@@ -1,5 +1,6 @@
 //! Delivers what the outbox holds for a chat: a new message, or the old one in its new form.
 
+use void_domain::notifications::messages::Room;
 use void_domain::notifications::{Content, Delivery, Target, messages, news};
 
 use super::keyboards;
@@ -21,7 +22,7 @@ pub(in crate::notifications) async fn deliver(
             if delivery.shown == 0 && delivery.message_ref.is_none() && news(&proposal).is_none() {
                 return Err(SendError::Nothing);
             }
-            let message = messages::about(&proposal, &frame(control).await?);
+            let message = messages::about(&proposal, &frame(control).await?, Room::TELEGRAM);
             let keyboard = keyboards::card(control, user, &proposal, &message).await?;
             (message.text(), keyboard)
         }
@@ -57,5 +58,18 @@ pub(in crate::notifications) async fn send_test(
     let keyboard = keyboards::test(control, &Target::Telegram { user }).await?;
     let text = "A test from Void: messages arrive here. Does the button work?";
     bot.say(user, text, Some(keyboard)).await?;
+    Ok(())
+}
+
+/// Something that has no buttons and is never edited.
+pub(in crate::notifications) async fn send_text(
+    control: &Control,
+    user: i64,
+    text: &str,
+) -> Result<(), SendError> {
+    let Some(bot) = control.notifiers.telegram() else {
+        return Err(SendError::Nothing);
+    };
+    bot.say(user, text, None).await?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use void_domain::actors::Actor;
+use void_domain::notifications::messages::Room;
 use void_domain::notifications::{Key, Meaning, Target, messages};
 use void_domain::policy::{Allowance, Offer, Refusal, offer};
 use void_domain::proposals::Proposal;
@@ -139,6 +140,7 @@ const TOO_EARLY: &str = "Not ready yet. Tap again.";
 /// How long a message that was just sent takes to be noted, at most.
 const NOTED_WITHIN: Duration = Duration::from_secs(2);
 const NOTED_LOOK: Duration = Duration::from_millis(20);
+const CHANGED: &str = "It was asked for again, with more to read. Look at the message once more.";
 const TOO_OLD: &str = "This button is out of date. Look at the newest message, or send /inbox.";
 
 /// A tap, checked from the outside in: who, where, which key. What the person reads as an answer.
@@ -233,12 +235,19 @@ impl Tap<'_> {
         let is_late = self.key.expires_at <= control.clock.now();
         match self.key.meaning {
             Meaning::Details => {
-                let details = messages::details(&proposal, &frame(control).await?);
-                self.say(&details).await;
+                for part in messages::details(&proposal, &frame(control).await?) {
+                    self.say(&part).await;
+                }
                 Ok(String::new())
             }
             // The outbox brings the message up to date.
             _ if !messages::asks(&proposal) => Ok(already(&proposal)),
+            // It stands under an older text, which is about to be brought up to date too.
+            Meaning::Ask | Meaning::Approve | Meaning::Back
+                if self.key.revision != proposal.revision =>
+            {
+                Ok(CHANGED.to_owned())
+            }
             Meaning::Approve if is_late => {
                 self.back(&proposal).await?;
                 Ok("That took too long, nothing ran. Tap Approve… again.".to_owned())
@@ -321,7 +330,7 @@ impl Tap<'_> {
     }
 
     async fn back(&self, proposal: &Proposal) -> Result<(), StoreError> {
-        let message = messages::about(proposal, &frame(self.control).await?);
+        let message = messages::about(proposal, &frame(self.control).await?, Room::TELEGRAM);
         let keyboard = keyboards::card(self.control, self.user(), proposal, &message).await?;
         self.show(keyboard).await;
         Ok(())

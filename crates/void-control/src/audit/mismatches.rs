@@ -1,0 +1,162 @@
+//! Rows that do not say what the record says: somebody edited the database. Proposals, tokens of agents and
+//! viewers, and the freeze are compared with the newest entry about each.
+//!
+//! One indexed look-up per row, a page of rows per read, and for the freeze one pass back to its newest
+//! entry. What is not compared: tokens of nodes by their state, sessions, passkeys and pairs, and the words of
+//! rows; those of what waits are compared when it is approved.
+
+use serde_json::Value;
+use void_domain::canonical;
+use void_domain::time::Timestamp;
+use void_store::StoreError;
+use void_store::audit::steps::{self, FreezeStep, TokenStep};
+
+use crate::control::Control;
+
+const ROWS_AT_ONCE: u32 = 500;
+/// How many are named; all are counted.
+const NAMED_MAX: usize = 100;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    pub table: &'static str,
+    pub id: String,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mismatches {
+    /// The first ones.
+    pub named: Vec<Mismatch>,
+    pub total: u64,
+}
+
+impl Mismatches {
+    fn add(&mut self, table: &'static str, id: &str, message: String) {
+        self.total += 1;
+        if self.named.len() < NAMED_MAX {
+            let id = id.to_owned();
+            self.named.push(Mismatch { table, id, message });
+        }
+    }
+}
+
+pub(super) async fn find(control: &Control) -> Result<Mismatches, StoreError> {
+    let mut found = Mismatches::default();
+    find_in_proposals(control, &mut found).await?;
+    find_in_tokens(control, &mut found).await?;
+    let freeze = control
+        .store
+        .read(|tx| Box::pin(async move { steps::of_freeze(tx).await }))
+        .await?;
+    if let Some(message) = freeze_problem(&freeze) {
+        found.add("freezes", "1", message);
+    }
+    Ok(found)
+}
+
+async fn find_in_proposals(control: &Control, found: &mut Mismatches) -> Result<(), StoreError> {
+    let mut after = String::new();
+    loop {
+        let from = after.clone();
+        let page = control
+            .store
+            .read(move |tx| {
+                Box::pin(async move { steps::of_proposals(tx, &from, ROWS_AT_ONCE).await })
+            })
+            .await?;
+        let Some(last) = page.last() else {
+            return Ok(());
+        };
+        after.clone_from(&last.id);
+        for row in page.iter().filter(|row| !row.is_same()) {
+            let said = row.verb.as_deref().unwrap_or("nothing about it");
+            let message = format!("the row is {}, the record says {said}", row.status);
+            found.add("proposals", &row.id, message);
+        }
+    }
+}
+
+async fn find_in_tokens(control: &Control, found: &mut Mismatches) -> Result<(), StoreError> {
+    let mut after = String::new();
+    loop {
+        let from = after.clone();
+        let page = control
+            .store
+            .read(move |tx| {
+                Box::pin(async move { steps::of_tokens(tx, &from, ROWS_AT_ONCE).await })
+            })
+            .await?;
+        let Some(last) = page.last() else {
+            return Ok(());
+        };
+        after.clone_from(&last.id);
+        for row in &page {
+            if let Some(message) = token_problem(row) {
+                found.add("tokens", &row.id, message);
+            }
+        }
+    }
+}
+
+fn token_problem(row: &TokenStep) -> Option<String> {
+    let made: Option<Value> = row
+        .made
+        .as_ref()
+        .and_then(|made| serde_json::from_str(made).ok());
+    if row.kind == "node" && made.is_none() {
+        // Admitted under the node's name, not under the token's id.
+        return None;
+    }
+    let Some(made) = made else {
+        return Some("the record does not say that it was made".to_owned());
+    };
+    let word = |name: &str| made.get(name).and_then(Value::as_str).unwrap_or_default();
+    if (word("kind"), word("name")) != (row.kind.as_str(), row.name.as_str()) {
+        return Some(format!(
+            "the row is {} {}, the record says {} {}",
+            row.kind,
+            row.name,
+            word("kind"),
+            word("name")
+        ));
+    }
+    let capabilities: Option<Value> = serde_json::from_str(&row.capabilities).ok();
+    let canonical =
+        |value: Option<&Value>| value.and_then(|value| canonical::to_canonical(value).ok());
+    if canonical(capabilities.as_ref()) != canonical(made.get("capabilities")) {
+        return Some("it may do other things than the record says".to_owned());
+    }
+    if row.kind == "node" {
+        // Removed under the node's name as well.
+        return None;
+    }
+    let is_revoked = row.verb.as_deref() != Some("token.created");
+    match (is_revoked, row.is_revoked) {
+        (true, false) => Some("the row is live, the record says that it was revoked".to_owned()),
+        (false, true) => Some("the row is revoked, the record says that it is live".to_owned()),
+        _ => None,
+    }
+}
+
+fn freeze_problem(row: &FreezeStep) -> Option<String> {
+    let said = row.verb.as_deref().filter(|verb| *verb != "freeze.lifted");
+    match (&row.by, said) {
+        (None, None) => None,
+        (None, Some(_)) => Some("nothing is frozen, the record says that everything is".to_owned()),
+        (Some(_), None) => Some("everything is frozen, the record says that nothing is".to_owned()),
+        (Some(by), Some(_)) => {
+            let detail: Option<Value> = row
+                .detail
+                .as_ref()
+                .and_then(|detail| serde_json::from_str(detail).ok());
+            let word = |name: &str| detail.as_ref()?.get(name)?.as_str();
+            let until = word("until").and_then(Timestamp::parse_rfc3339);
+            let is_same = word("by") == Some(by.as_str()) && until == row.until;
+            (!is_same).then(|| {
+                "the freeze is by somebody else, or ends at another time, than the record says"
+                    .to_owned()
+            })
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Who else works on this database, and what is left to whom (I40).
+//!
+//! An instance is its data folder: the id in it stays over restarts, and with it goes the journal of
+//! the machine that the catalogue calls `local`. A run there is started and settled by that instance
+//! alone; everybody else leaves it be. A second instance with another catalogue does not start unless
+//! it is told to, because it would withdraw what the others' owner is asked about.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use void_domain::digests::Digest;
+use void_domain::hosts::Host;
+use void_domain::ids::ProposalId;
+use void_domain::instances::{
+    self as domain, InstanceName, StartingInstance, is_known_to_claimant_only,
+};
+use void_domain::proposals::{Failure, Proposal, ProposedAction};
+use void_domain::time::Timestamp;
+pub use void_store::instances::Instance;
+use void_store::instances::{self, Claimant};
+use void_store::{StoreError, Tx};
+
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::random;
+
+/// How often an instance says that it is there.
+pub(crate) const SEEN_EVERY: Duration = Duration::from_secs(5);
+/// How long after that it is believed.
+pub const LIVE_FOR: Duration = Duration::from_secs(30);
+/// Rows of instances that never came back.
+const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Who this instance is.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    pub id: String,
+    pub name: InstanceName,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    id: String,
+    name: String,
+}
+
+impl Identity {
+    pub const FILE: &'static str = "instance.json";
+
+    /// The identity that is kept in a data folder, made at the first start. A file that cannot be read
+    /// is an error: another identity would call its runs somebody else's.
+    pub fn of_folder(folder: &Path, given: Option<InstanceName>) -> io::Result<Self> {
+        let path = folder.join(Self::FILE);
+        let written = match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .ok()
+                .filter(|written: &Written| written.id.len() == 36)
+                .ok_or_else(|| {
+                    io::Error::new(
+                        io::ErrorKind::InvalidData,
+                        "it does not hold an id and a name; delete it, and runs that are under way are settled by you",
+                    )
+                })?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => make(folder, &path)?,
+            Err(error) => return Err(error),
+        };
+        let stored = InstanceName::parse(&written.name)
+            .unwrap_or_else(|| InstanceName::made_from("", &written.id));
+        Ok(Self {
+            id: written.id,
+            name: given.unwrap_or(stored),
+        })
+    }
+
+    pub(crate) fn claimant(&self) -> Claimant {
+        Claimant {
+            id: self.id.clone(),
+            name: self.name.to_string(),
+        }
+    }
+}
+
+fn make(folder: &Path, path: &Path) -> io::Result<Written> {
+    let id = random::request_id(Clock::system().now())
+        .map_err(io::Error::other)?
+        .to_string();
+    let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = InstanceName::made_from(machine.trim(), &id).to_string();
+    let written = Written { id, name };
+    let partial = path.with_extension("partial");
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o600)
+        .open(&partial)?;
+    file.write_all(serde_json::to_string(&written)?.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&partial, path)?;
+    fs::File::open(folder)?.sync_all()?;
+    Ok(written)
+}
+
+/// Why a control plane does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(
+        "{} works on this database with another catalogue ({}, seen at {}); this one is {}. Starting would withdraw what waits \
+         for its actions",
+        .0.name, .0.catalogue.short(), .0.seen_at, .1.short()
+    )]
+    OtherCatalogue(Box<Instance>, Digest),
+    #[error(
+        "another instance on this database is called {} as well (seen at {}); runs on its machine could not be told from ours",
+        .0.name, .0.seen_at
+    )]
+    NameTaken(Box<Instance>),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Whether somebody who is there contradicts. Nothing is written: who does not start changes nothing.
+pub(crate) async fn look(control: &Control, replace: bool) -> Result<(), StartError> {
+    let this = control.clone();
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let own = own(&this, this.clock.now());
+                contradict(tx, &this, &own, replace).await
+            })
+        })
+        .await
+}
+
+async fn contradict(
+    tx: &mut Tx,
+    control: &Control,
+    own: &Instance,
+    replace: bool,
+) -> Result<(), StartError> {
+    for other in others(tx, control, own.seen_at).await? {
+        if other.name == own.name {
+            return Err(StartError::NameTaken(Box::new(other)));
+        }
+        if other.catalogue != own.catalogue && !replace {
+            return Err(StartError::OtherCatalogue(Box::new(other), own.catalogue));
+        }
+    }
+    Ok(())
+}
+
+/// Says who we are and what we would run, unless somebody who is there contradicts.
+pub(crate) async fn register(control: &Control, replace: bool) -> Result<(), StartError> {
+    let (this, own) = (control.clone(), own(control, control.clock.now()));
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                contradict(tx, &this, &own, replace).await?;
+                instances::prune(tx, own.seen_at.minus(KEPT_FOR)).await?;
+                Ok(instances::register(tx, &own).await?)
+            })
+        })
+        .await
+}
+
+fn own(control: &Control, now: Timestamp) -> Instance {
+    Instance {
+        id: control.instance.id.clone(),
+        name: control.instance.name.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        catalogue: control.catalogue.digest(),
+        definitions: control
+            .catalogue
+            .actions()
+            .map(|action| action.digest())
+            .collect(),
+        started_at: now,
+        seen_at: now,
+    }
+}
+
+/// Says again that we are there. A SQLite file has one process, whose lock says it.
+pub(crate) async fn note_seen(control: &Control) -> Result<(), StoreError> {
+    if control.store.is_sqlite() {
+        return Ok(());
+    }
+    let own = own(control, control.clock.now());
+    let noted = control.store.write_closing(move |tx| {
+        Box::pin(async move {
+            if instances::note_seen(tx, &own.id, own.seen_at).await? {
+                return Ok(());
+            }
+            instances::register(tx, &own).await
+        })
+    });
+    noted.await
+}
+
+/// We stop: nobody waits for us.
+pub(crate) async fn leave(control: &Control) {
+    let id = control.instance.id.clone();
+    let left = control
+        .store
+        .write_closing(move |tx| Box::pin(async move { instances::remove(tx, &id).await }))
+        .await;
+    if let Err(error) = left {
+        tracing::warn!(%error, "the others could not be told that this instance stops; they notice in a moment");
+    }
+}
+
+/// The instances that are there, this one too.
+pub async fn list(control: &Control) -> Result<Vec<Instance>, StoreError> {
+    let (this, own) = (control.clone(), own(control, control.clock.now()));
+    let read = control
+        .store
+        .read(move |tx| Box::pin(async move { others(tx, &this, this.clock.now()).await }));
+    let mut all: Vec<Instance> = read.await?;
+    all.push(own);
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(all)
+}
+
+/// Another instance that is there and would run another catalogue than this one.
+pub async fn who_disagrees(
+    control: &Control,
+    catalogue: Digest,
+) -> Result<Option<Instance>, StoreError> {
+    let this = control.clone();
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let others = others(tx, &this, this.clock.now()).await?;
+                Ok(others
+                    .into_iter()
+                    .find(|other| other.catalogue != catalogue))
+            })
+        })
+        .await
+}
+
+/// The other instances that are there.
+pub(crate) async fn others(
+    tx: &mut Tx,
+    control: &Control,
+    now: Timestamp,
+) -> Result<Vec<Instance>, StoreError> {
+    if control.store.is_sqlite() {
+        return Ok(Vec::new());
+    }
+    let mut seen = instances::list_seen_since(tx, now.minus(LIVE_FOR)).await?;
+    seen.retain(|instance| instance.id != control.instance.id);
+    Ok(seen)
+}
+
+/// Which instance would start a wish.
+pub(crate) async fn starting_instance(
+    tx: &mut Tx,
+    control: &Control,
+    wish: &ProposedAction,
+    now: Timestamp,
+) -> Result<StartingInstance, StoreError> {
+    if wish.is_by_file() {
+        return Ok(StartingInstance::This);
+    }
+    instance_of(tx, control, wish.host().as_ref(), now).await
+}
+
+/// Whose machine a host is; what is not `local` is anybody's.
+async fn instance_of(
+    tx: &mut Tx,
+    control: &Control,
+    host: Option<&Host>,
+    now: Timestamp,
+) -> Result<StartingInstance, StoreError> {
+    if !is_known_to_claimant_only(host) {
+        return Ok(StartingInstance::This);
+    }
+    let others = others(tx, control, now).await?;
+    let names = others.iter().map(|other| &other.name);
+    let own = &control.instance.name;
+    Ok(domain::starting_instance(host, own, names))
+}
+
+/// Why this instance does not ask a host: `local` is the machine of another one, or of nobody in particular.
+pub(crate) async fn why_not_asked(
+    control: &Control,
+    host: &Host,
+) -> Result<Option<Failure>, StoreError> {
+    let (this, of_host) = (control.clone(), host.clone());
+    let instance = control
+        .store
+        .read(move |tx| {
+            Box::pin(async move { instance_of(tx, &this, Some(&of_host), this.clock.now()).await })
+        })
+        .await?;
+    let owner = host.instance.as_ref().map_or("", InstanceName::as_str);
+    let (code, message) = match instance {
+        StartingInstance::This => return Ok(None),
+        StartingInstance::Other => (
+            "other_instance",
+            format!("it is the machine of {owner}, which looks after it; ask there"),
+        ),
+        StartingInstance::Away => (
+            "instance_away",
+            format!("it is the machine of {owner}, which is away"),
+        ),
+        StartingInstance::Ambiguous => (
+            "ambiguous_host",
+            "several instances are there, and the catalogue does not name the one whose machine it is".to_owned(),
+        ),
+    };
+    Ok(Some(Failure::new(code, message)))
+}
+
+/// Whether the catalogue gives a wish to the machine of another instance.
+pub(crate) fn is_of_another(control: &Control, wish: &ProposedAction) -> bool {
+    let instance = wish.host().and_then(|host| host.instance);
+    instance.is_some_and(|named| named != control.instance.name)
+}
+
+/// Whether another instance that is there would run what waits.
+pub(crate) async fn somebody_else_would_run(
+    tx: &mut Tx,
+    control: &Control,
+    wish: &ProposedAction,
+    now: Timestamp,
+) -> Result<Option<InstanceName>, StoreError> {
+    let Ok(definition) = void_domain::catalogue::definition_digest(&wish.definition) else {
+        return Ok(None);
+    };
+    let others = others(tx, control, now).await?;
+    let knows = others
+        .into_iter()
+        .find(|other| other.definitions.contains(&definition));
+    Ok(knows.map(|other| other.name))
+}
+
+/// Who can find out how a run ended.
+pub(crate) enum Knower {
+    Us,
+    /// Another instance, which is there and does.
+    Other,
+    /// Another instance, which is away; the sentence says so.
+    Away(Failure),
+}
+
+pub(crate) async fn knower(
+    tx: &mut Tx,
+    control: &Control,
+    proposal: &Proposal,
+) -> Result<Knower, StoreError> {
+    if !is_known_to_claimant_only(proposal.wish.host().as_ref()) || proposal.wish.is_by_file() {
+        return Ok(Knower::Us);
+    }
+    let claimant = instances::claimant(tx, proposal.id).await?;
+    let Some(claimant) = claimant else {
+        // From before claims were stored: on a file of its own nobody else can have been it.
+        return Ok(if control.store.is_sqlite() {
+            Knower::Us
+        } else {
+            Knower::Away(away("an instance whose name was not stored"))
+        });
+    };
+    if claimant.id == control.instance.id {
+        return Ok(Knower::Us);
+    }
+    let others = others(tx, control, control.clock.now()).await?;
+    Ok(if others.iter().any(|other| other.id == claimant.id) {
+        Knower::Other
+    } else {
+        Knower::Away(away(&claimant.name))
+    })
+}
+
+fn away(name: &str) -> Failure {
+    Failure::new(
+        "instance_away",
+        format!(
+            "it runs on the machine of {name}, which is away and alone can tell how it ended: start {name} again, or look there \
+             and settle it with void inbox settle"
+        ),
+    )
+}
+
+/// Stores who claims a run.
+pub(crate) async fn note_claim(
+    tx: &mut Tx,
+    control: &Control,
+    id: ProposalId,
+) -> Result<(), StoreError> {
+    instances::note_claim(tx, id, &control.instance.claimant()).await
+}

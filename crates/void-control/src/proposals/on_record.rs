@@ -1,0 +1,147 @@
+//! A row counts only as far as the record says the same (I41).
+//!
+//! Whoever can write to the database can make a row say that it was approved, that it still waits, or that it
+//! is less dangerous. The record is a chain, in which that shows. So before a yes is taken, and before what
+//! was approved starts or is offered, the newest entry about it has to say what its row says, in the same
+//! transaction. What a use case approves and starts at once is not looked up: it has just written the entry.
+//!
+//! Whoever rewrites the record as well is found by a head that was kept elsewhere, not here.
+
+use serde_json::{Map, Value, json};
+use void_domain::audit::AuditEntry;
+use void_domain::canonical;
+use void_domain::ids::ProposalId;
+use void_domain::proposals::{Cancellation, Proposal, State};
+use void_domain::time::Timestamp;
+use void_store::audit::steps;
+use void_store::{StoreError, Tx, proposals};
+
+use crate::control::Control;
+use crate::records::{self, Scribe};
+
+/// Whether the record says that this proposal waits, or is approved, as its row says.
+pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, StoreError> {
+    let Some(newest) = steps::newest(tx, proposal.id).await? else {
+        return Ok(false);
+    };
+    if newest.verb != proposal.status().event().as_str() {
+        return Ok(false);
+    }
+    let Some(said) = detail(&newest) else {
+        return Ok(false);
+    };
+    Ok(match &proposal.state {
+        State::Approved { approval } => {
+            let mut expected = wish(proposal);
+            expected.extend(members(json!({
+                "tier": proposal.wish.tier,
+                "risk": proposal.wish.risk,
+                "approved_by": approval.by,
+            })));
+            says(&said, expected)
+        }
+        State::Pending => {
+            let asked = steps::newest_asked(tx, proposal.id).await?;
+            let asked = asked.as_ref().and_then(detail);
+            let risks = members(json!({"risk": proposal.wish.risk, "taint": proposal.taint}));
+            let mut expected = wish(proposal);
+            expected.extend(members(json!({"expires_at": proposal.expires_at})));
+            says(&said, expected)
+                && asked.is_some_and(|asked| says(&asked, risks))
+                && tells(&said, "reason", proposal.reason.as_deref())
+                && tells(&said, "diff", proposal.diff.as_deref())
+        }
+        // Nothing begins from any other state.
+        _ => false,
+    })
+}
+
+/// What does not change from the first request to the end.
+fn wish(proposal: &Proposal) -> Map<String, Value> {
+    let wish = &proposal.wish;
+    members(json!({
+        "action_id": wish.action_id,
+        "params": wish.params,
+        "target": wish.target,
+        "digest": wish.digest,
+        "requested_by": proposal.requested_by.name,
+    }))
+}
+
+fn members(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// An entry's detail, if the entry is the one that was hashed.
+fn detail(entry: &AuditEntry) -> Option<Value> {
+    if entry.computed_hash() != entry.hash {
+        return None;
+    }
+    serde_json::from_str(&entry.detail).ok()
+}
+
+/// Compared as they were written, so that 1 and 1.0 are the same.
+fn says(said: &Value, expected: Map<String, Value>) -> bool {
+    expected.into_iter().all(|(name, value)| {
+        let said = said
+            .get(&name)
+            .and_then(|said| canonical::to_canonical(said).ok());
+        said.is_some() && said == canonical::to_canonical(&value).ok()
+    })
+}
+
+/// Words are in the entry whole, or cut with their digest; entries of older versions have them whole.
+fn tells(said: &Value, name: &'static str, text: Option<&str>) -> bool {
+    let Some(text) = text else {
+        return said.get(name).is_none_or(Value::is_null);
+    };
+    let mut expected = Map::new();
+    records::tell(&mut expected, name, text);
+    let is_cut = said.get(records::cut_member(name)).is_some();
+    let is_whole = !is_cut && said.get(name).and_then(Value::as_str) == Some(text);
+    is_whole || says(said, expected)
+}
+
+/// Whether an approved row may still be handed on; one that is not on the record is withdrawn.
+pub(crate) async fn still_holds(
+    tx: &mut Tx,
+    control: &Control,
+    scribe: &Scribe,
+    id: ProposalId,
+) -> Result<bool, StoreError> {
+    let Some(stored) = proposals::find(tx, id).await? else {
+        return Ok(false);
+    };
+    if !matches!(stored.proposal.state, State::Approved { .. }) {
+        return Ok(false);
+    }
+    let holds = holds(tx, &stored.proposal).await?;
+    if !holds {
+        withdraw(tx, scribe, stored.proposal, control.clock.now()).await?;
+    }
+    Ok(holds)
+}
+
+/// Ends what is not on the record: nothing runs, the record says why, and the owner is told.
+pub(crate) async fn withdraw(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    proposal: Proposal,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let id = proposal.id;
+    let Ok(moved) = proposal.cancel("system", now, Cancellation::NotOnRecord) else {
+        return Ok(());
+    };
+    if proposals::advance(tx, &moved).await? {
+        tracing::error!(
+            proposal = %id,
+            "its row says what the record does not: somebody edited the database. Nothing ran; void audit verify names such rows"
+        );
+        records::moved(tx, scribe, &moved).await?;
+    }
+    Ok(())
+}

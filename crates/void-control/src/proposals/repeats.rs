@@ -1,0 +1,134 @@
+//! A wish that is refused over and over (I36): the first refusal is a row, the others are counted and
+//! answered with that row. As long as a caller is refused the same again, the writer is not asked.
+
+use void_domain::actors::Actor;
+use void_domain::policy::{Refusal, Verdict};
+use void_domain::proposals::{Proposal, ProposedAction};
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, proposals};
+
+use super::propose::{Asked, Proposed};
+use super::start;
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::refusal_counts::{self, Kind, Recorded};
+
+const REFUSED: &str = "proposal.refused";
+const INVALID: &str = "proposal.invalid";
+
+pub(super) enum Noted<T> {
+    /// To be written.
+    First(Kind),
+    /// Counted with the first one.
+    Again(T),
+    /// Each refusal of this caller is written.
+    Uncounted,
+}
+
+fn kind(actor: &Actor, verb: &'static str, what: String, code: &str) -> Kind {
+    Kind {
+        actor: actor.to_string(),
+        verb,
+        what,
+        code: code.to_owned(),
+    }
+}
+
+/// The answer to a wish whose refusal is being counted, if it would be refused so again.
+pub(super) async fn refused_again(
+    control: &Control,
+    ctx: &Ctx,
+    asked: Asked<'_>,
+) -> Result<Option<Proposed>, StoreError> {
+    if !refusal_counts::is_counted(ctx) {
+        return Ok(None);
+    }
+    let counts = &control.refusal_counts;
+    let action_id = asked.wish.action_id.as_str();
+    let before = counts.last_of(&ctx.actor.to_string(), REFUSED, action_id);
+    if before.is_empty() {
+        return Ok(None);
+    }
+    let now = control.clock.now();
+    let (this, actor) = (control.clone(), ctx.actor.clone());
+    let (action, wish) = (asked.action.clone(), asked.wish.clone());
+    let (brakes, budget, busy) = control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let brakes = start::brakes(tx, &action, actor.kind(), now).await?;
+                let budget = start::budget_of(tx, &this, &actor, now).await?;
+                let busy = start::is_busy(tx, &this, &wish).await?;
+                Ok::<_, StoreError>((brakes, budget, busy))
+            })
+        })
+        .await?;
+    let refusal = match asked.judge(ctx, brakes, budget) {
+        Verdict::Refused(refusal) => refusal,
+        Verdict::RunNow if busy => Refusal::Busy,
+        Verdict::RunNow | Verdict::NeedsApproval(_) => return Ok(None),
+    };
+    let first = before.into_iter().find(|(code, _)| code == refusal.code());
+    let Some((code, id)) = first else {
+        return Ok(None);
+    };
+    let found = control
+        .store
+        .read(move |tx| Box::pin(proposals::find(tx, id)))
+        .await?;
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    let kind = kind(&ctx.actor, REFUSED, action_id.to_owned(), &code);
+    match counts.note(kind, now) {
+        (_, Recorded::Again(_)) => Ok(Some(Proposed::Refused(refusal, found.proposal))),
+        // The window ended in between: this one is the first of the next.
+        (kind, Recorded::First) => {
+            counts.forget(&kind);
+            Ok(None)
+        }
+    }
+}
+
+/// Counts a refusal where it is made, in the writer: one after the other, so there is one first one.
+pub(super) async fn note_refused(
+    tx: &mut Tx,
+    control: &Control,
+    ctx: &Ctx,
+    wish: &ProposedAction,
+    refusal: &Refusal,
+) -> Result<Noted<Proposal>, StoreError> {
+    let kind = kind(
+        &ctx.actor,
+        REFUSED,
+        wish.action_id.to_string(),
+        refusal.code(),
+    );
+    match control.refusal_counts.note(kind, control.clock.now()) {
+        // Without a row, the use case that was to write the first one has failed.
+        (kind, Recorded::First | Recorded::Again(None)) => Ok(Noted::First(kind)),
+        (kind, Recorded::Again(Some(id))) => Ok(match proposals::find(tx, id).await? {
+            Some(first) => Noted::Again(first.proposal),
+            // It was rolled back, or is no longer kept.
+            None => Noted::First(kind),
+        }),
+    }
+}
+
+/// Counts a wish that cannot become a proposal.
+pub(super) fn note_invalid(
+    control: &Control,
+    ctx: &Ctx,
+    what: String,
+    code: &str,
+    at: Timestamp,
+) -> Noted<()> {
+    if !refusal_counts::is_counted(ctx) {
+        return Noted::Uncounted;
+    }
+    let kind = kind(&ctx.actor, INVALID, what, code);
+    match control.refusal_counts.note(kind, at) {
+        (kind, Recorded::First) => Noted::First(kind),
+        (_, Recorded::Again(_)) => Noted::Again(()),
+    }
+}
