@@ -23,7 +23,7 @@ pub static PERSONAS: [Persona; 2] = [
     Persona {
         slug: "little-blue",
         name: "Little Blue",
-        about: "The caretaker: sees what is wrong, does the safe thing, asks for the risky one",
+        about: "The caretaker: sees what is wrong, offers what helps, does what you order",
         registry: "blue",
         capabilities: &[Capability::Read, Capability::Act],
         text: include_str!("../personas/little-blue.md"),

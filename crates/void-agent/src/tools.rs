@@ -5,6 +5,7 @@
 //! in the use cases. No tool approves anything, and none takes a command.
 
 mod actions;
+mod activity;
 mod proposals;
 mod search;
 mod services;
@@ -27,6 +28,9 @@ use void_domain::taint::Taint;
 pub struct Registry {
     pub name: &'static str,
     pub tools: &'static [&'static Tool],
+    /// What there is besides in the owner's own conversations, where the owner hears what the owner may see.
+    /// Whoever comes over MCP with a token of its own does not have it.
+    pub chat_tools: &'static [&'static Tool],
 }
 
 /// The registries that can be asked for by name.
@@ -38,8 +42,10 @@ pub static REGISTRIES: [Registry; 2] = [
             &actions::LIST_ACTIONS,
             &actions::PROPOSE_ACTION,
             &proposals::PROPOSAL_STATUS,
+            &proposals::WITHDRAW_PROPOSAL,
             &search::SEARCH,
         ],
+        chat_tools: &[&activity::RECENT_ACTIVITY],
     },
     Registry {
         name: "security",
@@ -49,6 +55,7 @@ pub static REGISTRIES: [Registry; 2] = [
             &proposals::PROPOSAL_STATUS,
             &search::SEARCH,
         ],
+        chat_tools: &[&activity::RECENT_ACTIVITY],
     },
 ];
 
@@ -56,6 +63,7 @@ impl Registry {
     pub(crate) const NONE: Self = Self {
         name: "none",
         tools: &[],
+        chat_tools: &[],
     };
 
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -66,6 +74,18 @@ impl Registry {
     pub fn for_caller<'a>(&self, ctx: &'a Ctx) -> impl Iterator<Item = &'static Tool> + 'a {
         let tools = self.tools;
         tools.iter().copied().filter(|tool| tool.is_for(ctx))
+    }
+
+    /// The same, in a conversation that the owner leads.
+    pub fn for_chat<'a>(&self, ctx: &'a Ctx) -> impl Iterator<Item = &'static Tool> + 'a {
+        let besides = self.chat_tools.iter().copied();
+        self.for_caller(ctx)
+            .chain(besides.filter(|tool| tool.is_for(ctx)))
+    }
+
+    /// Every tool that it has anywhere.
+    pub fn all(&self) -> impl Iterator<Item = &'static Tool> + use<> {
+        self.tools.iter().chain(self.chat_tools).copied()
     }
 
     pub fn get(&self, name: &str) -> Option<&'static Tool> {
@@ -92,6 +112,8 @@ pub enum Effect {
     Reads,
     /// It may make a proposal, and a safe one runs.
     Proposes,
+    /// It may take back a proposal of the caller's own that still waits.
+    Withdraws,
 }
 
 /// One use of a tool.
@@ -329,5 +351,21 @@ fn made<T: JsonSchema>(settings: SchemaSettings) -> Value {
         members.remove("$schema");
         members.remove("title");
     }
+    strip_formats(&mut schema);
     schema
+}
+
+/// Rust's widths of numbers are no formats that a client knows; the bounds that they mean stay.
+fn strip_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            let is_rusts = |format: &Value| format.as_str().is_some_and(|it| it.contains("int"));
+            if members.get("format").is_some_and(is_rusts) {
+                members.remove("format");
+            }
+            members.values_mut().for_each(strip_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_formats),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }

@@ -1,14 +1,27 @@
 //! The built-in brain: rules, no key, no network. It uses the same tools as every other brain, says
 //! only what they returned, and says plainly that it is made of rules.
+//!
+//! It never does what was not asked: only an order that is nothing but an order ([`orders`], [`targets`])
+//! or a plain answer to its own last question ([`questions`]) becomes a wish. All else is answered,
+//! offered or asked back.
 
+mod acts;
+mod doubts;
 mod intents;
+mod looks;
+mod orders;
+mod questions;
+mod records;
+mod results;
+mod targets;
 #[cfg(test)]
 mod tests;
+mod topics;
 mod words;
 
 use serde_json::{Map, Value, json};
 
-use self::intents::Intent;
+use self::questions::Question;
 use super::{
     Answering, Arguments, Block, Brain, BrainEvent, Message, OnEvent, Prompt, Reply, Stop,
     ToolCall, Usage,
@@ -16,7 +29,7 @@ use super::{
 
 pub struct BuiltinBrain;
 
-const MODEL: &str = "rules-1";
+const MODEL: &str = "rules-2";
 
 impl Brain for BuiltinBrain {
     fn model(&self) -> &str {
@@ -26,25 +39,35 @@ impl Brain for BuiltinBrain {
     fn answer<'a>(&'a self, prompt: &'a Prompt, on_event: OnEvent<'a>) -> Answering<'a> {
         let step = next(prompt);
         Box::pin(async move {
-            let (block, stop) = match step {
+            let mut blocks = Vec::new();
+            let stop = match step {
                 Next::Say(text) => {
                     on_event(BrainEvent::Text(text.clone()));
-                    (Block::Text(text), Stop::End)
+                    blocks.push(Block::Text(text));
+                    Stop::End
                 }
-                Next::Use { tool, arguments } => {
+                Next::Use {
+                    saying,
+                    tool,
+                    arguments,
+                } => {
+                    if let Some(text) = saying {
+                        on_event(BrainEvent::Text(text.clone()));
+                        blocks.push(Block::Text(text));
+                    }
                     on_event(BrainEvent::ToolStarted {
                         name: tool.to_owned(),
                     });
-                    let call = ToolCall {
+                    blocks.push(Block::ToolCall(ToolCall {
                         id: format!("rule-{}", prompt.messages.len()),
                         name: tool.to_owned(),
                         arguments: Arguments::Object(arguments),
-                    };
-                    (Block::ToolCall(call), Stop::ToolUse)
+                    }));
+                    Stop::ToolUse
                 }
             };
             Ok(Reply {
-                blocks: vec![block],
+                blocks,
                 stop,
                 usage: Usage::default(),
                 session: None,
@@ -54,80 +77,148 @@ impl Brain for BuiltinBrain {
 }
 
 /// What it does next.
-pub(super) enum Next {
+enum Next {
     Say(String),
     Use {
+        /// What it says before it does it.
+        saying: Option<String>,
         tool: &'static str,
         arguments: Map<String, Value>,
     },
 }
 
-/// What this turn has seen so far: the owner's words, and the last result of each tool.
-pub(super) struct Seen<'a> {
-    pub said: &'a str,
-    pub can_propose: bool,
-    results: Vec<(String, Value)>,
-    /// What it said in earlier turns, newest last.
-    pub earlier: Vec<&'a str>,
+impl Next {
+    fn look(tool: &'static str, arguments: Value) -> Self {
+        let arguments = match arguments {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        Self::Use {
+            saying: None,
+            tool,
+            arguments,
+        }
+    }
+
+    /// Says something that ends with no question of hers.
+    fn say(text: impl Into<String>) -> Self {
+        Self::Say(questions::closed(text.into()))
+    }
+
+    /// Says something and asks.
+    fn ask(text: &str, question: &Question) -> Self {
+        match text.trim() {
+            "" => Self::Say(question.line()),
+            text => Self::Say(format!("{text}\n\n{}", question.line())),
+        }
+    }
 }
 
-impl Seen<'_> {
+/// What this turn knows so far.
+struct Knowledge<'a> {
+    said: &'a str,
+    /// Her question that the owner's words follow immediately.
+    asked: Option<Question>,
+    /// An earlier attempt to answer the same words was cut off after it had done something.
+    is_second_attempt: bool,
+    /// What she said in earlier turns, newest last.
+    earlier: Vec<&'a str>,
+    tools: Vec<&'a str>,
+    /// Tool, arguments and result, in order.
+    results: Vec<(String, Value, Value)>,
+}
+
+impl Knowledge<'_> {
     /// The last result of a tool in this turn.
-    pub(super) fn result(&self, tool: &str) -> Option<&Value> {
+    fn result(&self, tool: &str) -> Option<&Value> {
         let mut results = self.results.iter().rev();
         results
-            .find(|(name, _)| name == tool)
-            .map(|(_, value)| value)
+            .find(|(name, _, _)| name == tool)
+            .map(|(_, _, value)| value)
+    }
+
+    /// Arguments and results of a tool in this turn, in order.
+    fn results(&self, tool: &str) -> impl Iterator<Item = (&Value, &Value)> {
+        let results = self.results.iter().filter(move |(name, _, _)| name == tool);
+        results.map(|(_, arguments, value)| (arguments, value))
+    }
+
+    fn has_tool(&self, name: &str) -> bool {
+        self.tools.contains(&name)
+    }
+
+    fn may_propose(&self) -> bool {
+        self.has_tool("propose_action")
     }
 }
 
 fn next(prompt: &Prompt) -> Next {
-    let seen = look_back(prompt);
-    Intent::of(&seen).next(&seen)
+    intents::next(&look_back(prompt))
 }
 
-fn look_back(prompt: &Prompt) -> Seen<'_> {
-    let mut seen = Seen {
+fn look_back(prompt: &Prompt) -> Knowledge<'_> {
+    let mut known = Knowledge {
         said: "",
-        can_propose: prompt
-            .tools
-            .iter()
-            .any(|tool| tool.name == "propose_action"),
-        results: Vec::new(),
+        asked: None,
+        is_second_attempt: false,
         earlier: Vec::new(),
+        tools: prompt.tools.iter().map(|tool| tool.name.as_str()).collect(),
+        results: Vec::new(),
     };
-    let mut names: Vec<(&str, &str)> = Vec::new();
+    let mut calls: Vec<&ToolCall> = Vec::new();
+    let mut before: Option<&Message> = None;
     for message in &prompt.messages {
         match message {
             Message::User(text) => {
-                // Without what the server put before it.
-                let text = text.as_str();
-                seen.said = text
-                    .strip_prefix("[Void's record")
-                    .and_then(|rest| rest.split_once("]\n\n"))
-                    .map_or(text, |(_, said)| said);
-                seen.results.clear();
+                (known.said, known.is_second_attempt) = without_record(text);
+                known.asked = before.and_then(asked_in);
+                known.results.clear();
             }
             Message::Assistant(blocks) => {
                 for block in blocks {
                     match block {
-                        Block::ToolCall(call) => names.push((&call.id, &call.name)),
-                        Block::Text(text) => seen.earlier.push(text),
+                        Block::ToolCall(call) => calls.push(call),
+                        Block::Text(text) => known.earlier.push(text),
                         Block::Opaque(_) => {}
                     }
                 }
             }
             Message::ToolResults(results) => {
                 for result in results {
-                    let name = names.iter().rev().find(|(id, _)| *id == result.call_id);
+                    let call = calls.iter().rev().find(|call| call.id == result.call_id);
                     let value = serde_json::from_str(&result.content)
                         .unwrap_or_else(|_| json!({"error": {"code": "unreadable"}}));
-                    if let Some((_, name)) = name {
-                        seen.results.push(((*name).to_owned(), value));
+                    if let Some(call) = call {
+                        let arguments = call.arguments.to_wire();
+                        known.results.push((call.name.clone(), arguments, value));
                     }
                 }
             }
         }
+        before = Some(message);
     }
-    seen
+    known
+}
+
+/// The question that a message of hers ends with; nobody else's message has one.
+fn asked_in(message: &Message) -> Option<Question> {
+    let Message::Assistant(blocks) = message else {
+        return None;
+    };
+    match blocks.last()? {
+        Block::Text(text) => Question::ending(text),
+        Block::ToolCall(_) | Block::Opaque(_) => None,
+    }
+}
+
+/// What was said without what the server put before it, and whether that speaks of an attempt that was
+/// cut off.
+fn without_record(text: &str) -> (&str, bool) {
+    let record = text
+        .strip_prefix("[Void's record ")
+        .and_then(|rest| rest.split_once("]\n\n"));
+    match record {
+        Some((notes, said)) => (said, notes.contains("of your attempt to answer this")),
+        None => (text, false),
+    }
 }

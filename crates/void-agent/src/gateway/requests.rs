@@ -51,6 +51,13 @@ const BETAS: [&str; 8] = [
     "token-efficient-tools-",
 ];
 const BETAS_MAX: usize = 16;
+/// Where the content of a block may come from: out of the request itself. Anything else (`url`, `file`,
+/// and what comes up later) would make the provider fetch it, to an address that somebody else chose.
+const SOURCES: [&str; 3] = ["base64", "content", "text"];
+/// Blocks that name what is stored at the provider.
+const STORED_BLOCKS: [&str; 1] = ["container_upload"];
+/// Blocks hold blocks (the result of a tool, a document made of parts), but not deeper than this.
+const BLOCKS_DEPTH_MAX: usize = 8;
 
 impl Asked {
     pub(super) fn headers(&self) -> HeaderMap {
@@ -90,6 +97,11 @@ pub(super) fn body(
     if messages.is_none_or(Vec::is_empty) {
         return Err(GatewayError::Invalid("has no messages"));
     }
+    let messages = messages.into_iter().flatten();
+    let contents = messages.filter_map(|message| message.get("content"));
+    for content in contents.chain(asked.get("system")) {
+        check_blocks(content, BLOCKS_DEPTH_MAX)?;
+    }
     check_tools(asked.get("tools"))?;
     asked.insert("model".to_owned(), json!(model));
     if question == Question::Message {
@@ -97,6 +109,41 @@ pub(super) fn body(
     }
     Ok(Value::Object(asked))
 }
+
+/// A block's content is in the request, never elsewhere: a fetch would carry data out, and bring
+/// strangers' words in.
+fn check_blocks(content: &Value, depth_left: usize) -> Result<(), GatewayError> {
+    let Some(blocks) = content.as_array() else {
+        return Ok(());
+    };
+    let Some(depth_left) = depth_left.checked_sub(1) else {
+        return Err(GatewayError::Invalid("has blocks in blocks too deeply"));
+    };
+    for block in blocks {
+        let kind = block.get("type").and_then(Value::as_str);
+        if kind.is_some_and(|kind| STORED_BLOCKS.contains(&kind)) {
+            return Err(GatewayError::Invalid(FETCHES));
+        }
+        // The source of a search result is a label, a string.
+        let source = block.get("source").filter(|source| !source.is_string());
+        if let Some(source) = source {
+            let from = source.get("type").and_then(Value::as_str);
+            if !from.is_some_and(|from| SOURCES.contains(&from)) {
+                return Err(GatewayError::Invalid(FETCHES));
+            }
+            if let Some(inner) = source.get("content") {
+                check_blocks(inner, depth_left)?;
+            }
+        }
+        if let Some(inner) = block.get("content") {
+            check_blocks(inner, depth_left)?;
+        }
+    }
+    Ok(())
+}
+
+const FETCHES: &str =
+    "has content that the provider would have to fetch; send it as text or base64";
 
 /// Tools that the provider runs itself have a type; those of the program are named otherwise.
 fn check_tools(tools: Option<&Value>) -> Result<(), GatewayError> {
@@ -191,6 +238,73 @@ mod tests {
         }
         assert!(judged(json!({"messages": "x"}), 100).is_err());
         assert!(judged(json!({}), 100).is_err());
+    }
+
+    #[test]
+    fn nothing_is_fetched_by_the_provider() {
+        let image = |source: Value| json!({"type": "image", "source": source});
+        let url = json!({"type": "url", "url": "https://evil.example/?q=secret"});
+        let good = json!({"type": "base64", "media_type": "image/png", "data": ""});
+        let within =
+            |block: Value| json!({"type": "tool_result", "tool_use_id": "t", "content": [block]});
+        let document = |content: Value| json!({"type": "document", "source": {"type": "content", "content": content}});
+        for (block, is_good) in [
+            (
+                json!({"type": "text", "text": "see https://evil.example"}),
+                true,
+            ),
+            (image(good.clone()), true),
+            (within(image(good.clone())), true),
+            (document(json!([{"type": "text", "text": "a"}])), true),
+            (document(json!("text")), true),
+            (
+                json!({"type": "document", "source": {"type": "text", "data": "a"}}),
+                true,
+            ),
+            (
+                json!({"type": "search_result", "source": "https://a.example", "content": []}),
+                true,
+            ),
+            // What a model passes to a tool is no block.
+            (
+                json!({"type": "tool_use", "input": {"source": {"type": "url"}}}),
+                true,
+            ),
+            (image(url.clone()), false),
+            (json!({"type": "document", "source": url.clone()}), false),
+            (within(image(url.clone())), false),
+            (
+                within(json!({"type": "document", "source": url.clone()})),
+                false,
+            ),
+            (document(json!([image(url.clone())])), false),
+            (image(json!({"type": "file", "file_id": "file_1"})), false),
+            (
+                image(json!({"type": "URL", "url": "https://evil.example"})),
+                false,
+            ),
+            (image(json!({"url": "https://evil.example"})), false),
+            (image(json!({"type": ["url"]})), false),
+            (image(json!(null)), false),
+            (image(json!([url.clone()])), false),
+            (
+                json!({"type": "container_upload", "file_id": "file_1"}),
+                false,
+            ),
+        ] {
+            let message =
+                json!({"role": "user", "content": [{"type": "text", "text": "a"}, block]});
+            let asked = json!({"messages": [{"role": "user", "content": "hello"}, message]});
+            assert_eq!(judged(asked, 100).is_ok(), is_good, "{block}");
+            let system = json!({"messages": [{}], "system": [block]});
+            assert_eq!(judged(system, 100).is_ok(), is_good, "{block}");
+        }
+        let nested = |deep: usize| {
+            let inner = (1..deep).fold(json!({"type": "text"}), |inner, _| within(inner));
+            judged(json!({"messages": [{"content": [inner]}]}), 100)
+        };
+        assert!(nested(BLOCKS_DEPTH_MAX).is_ok());
+        assert!(nested(BLOCKS_DEPTH_MAX + 1).is_err());
     }
 
     #[test]

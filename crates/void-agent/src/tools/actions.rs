@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value, json};
 use void_control::proposals::{self, ProposeError, Proposed, Wanted};
 use void_domain::capabilities::Capability;
@@ -57,13 +57,21 @@ struct Listed {
     /// `safe` runs at once, `risky` waits for the owner
     tier: &'static str,
     risk: &'static str,
+    /// start, stop, shutdown, reboot, restart, deploy, rollback or scale
+    op: &'static str,
     target: String,
+    /// The guest that it works on, as Proxmox calls it: `CT 107`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guest: Option<String>,
     /// Parameters it takes, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     params: Map<String, Value>,
     /// The service whose check confirms it.
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_by: Option<String>,
+    /// The action that undoes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inverse: Option<String>,
 }
 
 fn list(mut call: Call) -> Running {
@@ -82,12 +90,15 @@ fn describe(action: &Action) -> Listed {
         label: action.label.clone(),
         tier: action.tier.as_str(),
         risk: action.risk.as_str(),
+        op: action.kind.operation(),
         target: action.kind.target(),
+        guest: action.kind.guest(),
         params: declared
             .and_then(Value::as_object)
             .cloned()
             .unwrap_or_default(),
         confirmed_by: action.verify.clone(),
+        inverse: action.inverse.as_ref().map(ToString::to_string),
     }
 }
 
@@ -97,13 +108,22 @@ struct ProposeArguments {
     /// An id from list_actions.
     action_id: String,
     /// Its parameters, if it takes any.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "params")]
     params: Map<String, Value>,
-    /// Why, in one or two sentences; the owner reads it as your words.
-    reason: String,
+    /// Why, in one or two sentences; the owner reads it as your words. Without one the card says that none
+    /// was given.
+    #[serde(default)]
+    reason: Option<String>,
     /// What would change, as a diff, if you know; the owner reads it as your words too.
     #[serde(default)]
     diff: Option<String>,
+}
+
+fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Object(params) => Ok(params),
+        _ => Err(de::Error::custom("params must be an object")),
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -132,7 +152,7 @@ fn propose(mut call: Call) -> Running {
         let wanted = Wanted {
             action_id: arguments.action_id,
             params: Value::Object(arguments.params),
-            reason: Some(arguments.reason),
+            reason: arguments.reason,
             diff: arguments.diff,
             taint: call.taint.clone(),
         };
@@ -195,6 +215,11 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             let message = "Void's database cannot be used right now; proposal_status and search show \
                 later whether this was taken";
             return Err(ToolError::new("unavailable", message));
+        }
+        ProposeError::TooManyRows(error) => {
+            let wait_s = error.retry_after.as_secs().saturating_add(1);
+            let message = format!("{error}; try again in {wait_s} s");
+            return Err(ToolError::new("rate_limited", message));
         }
         error @ ProposeError::DiffTooLong => ("diff_too_long", error.to_string()),
     };

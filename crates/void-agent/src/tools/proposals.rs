@@ -1,9 +1,9 @@
-//! `proposal_status`: what became of a proposal.
+//! `proposal_status` and `withdraw_proposal`: what became of a proposal, and taking back one of one's own.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use void_control::proposals::{self, ProposalKey};
+use void_control::proposals::{self, CancelError, ProposalKey};
 use void_domain::capabilities::Capability;
 use void_domain::proposals::State;
 use void_domain::text;
@@ -25,6 +25,56 @@ pub(super) static PROPOSAL_STATUS: Tool = Tool {
     result: written_schema::<StatusResult>,
     run,
 };
+
+pub(super) static WITHDRAW_PROPOSAL: Tool = Tool {
+    name: "withdraw_proposal",
+    title: "Withdraw a proposal",
+    description: "Takes back a proposal of your own that still waits for the owner, by its code or id. \
+        What runs or ended already stays as it is.",
+    needs: Capability::Act,
+    effect: Effect::Withdraws,
+    arguments: schema::<WithdrawArguments>,
+    result: written_schema::<ProposeResult>,
+    run: withdraw,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WithdrawArguments {
+    /// The code or the id.
+    proposal: String,
+}
+
+fn withdraw(mut call: Call) -> Running {
+    Box::pin(async move {
+        let arguments: WithdrawArguments = call.arguments()?;
+        let key = ProposalKey::parse(&arguments.proposal).ok_or_else(unknown)?;
+        let found = proposals::find(&call.control, &call.ctx, key).await?;
+        let found = found.ok_or_else(unknown)?.proposal;
+        match proposals::cancel(&call.control, &call.ctx, found.id).await {
+            Ok(withdrawn) => Ok(Outcome {
+                value: json!(result(&withdrawn)),
+                proposal: Some(withdrawn.id),
+                ..Outcome::default()
+            }),
+            Err(CancelError::NotFound) => Err(unknown()),
+            Err(CancelError::Forbidden) => Err(ToolError::new(
+                "forbidden",
+                "it is not yours to withdraw; only whoever asked for it can",
+            )),
+            Err(CancelError::NotPending(row)) => Err(ToolError::new(
+                "already_decided",
+                format!("it no longer waits: it is {}", row.status().as_str()),
+            )),
+            Err(CancelError::Store(error)) => Err(error.into()),
+        }
+    })
+}
+
+fn unknown() -> ToolError {
+    let message = "there is no such proposal, or it is not yours to see";
+    ToolError::new("not_found", message)
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -52,10 +102,6 @@ struct StatusResult {
 fn run(mut call: Call) -> Running {
     Box::pin(async move {
         let arguments: Arguments = call.arguments()?;
-        let unknown = || {
-            let message = "there is no such proposal, or it is not yours to see";
-            ToolError::new("not_found", message)
-        };
         let key = ProposalKey::parse(&arguments.proposal).ok_or_else(unknown)?;
         let found = proposals::find(&call.control, &call.ctx, key).await?;
         let proposal = found.ok_or_else(unknown)?.proposal;

@@ -59,7 +59,7 @@ impl Running {
         live: Arc<Live>,
         begun: &Begun,
     ) -> Self {
-        let tools = agent.registry().for_caller(&ctx).collect();
+        let tools = agent.registry().for_chat(&ctx).collect();
         Self {
             control,
             agent,

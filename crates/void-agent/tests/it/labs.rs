@@ -15,14 +15,14 @@ use void_testkit::programs::void_act;
 /// `slow-` waits for [`Lab::release`], `fail-` leaves its effect and then fails, `say-` prints what
 /// [`Lab::prints_as`] was told.
 const CATALOGUE: &str = r#"{ "actions": [
-    { "id": "touch-a", "label": "Touch a", "kind": "service_restart", "host": "local", "service": "a", "tier": "safe" },
-    { "id": "touch-b", "label": "Touch b", "kind": "service_restart", "host": "local", "service": "b", "tier": "safe" },
-    { "id": "check-a", "label": "Touch what is watched", "kind": "service_restart", "host": "local", "service": "w", "tier": "safe", "verify": { "service": "web" } },
-    { "id": "fail-a", "label": "Fail a", "kind": "service_restart", "host": "local", "service": "f", "tier": "safe" },
-    { "id": "slow-a", "label": "Slow a", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe" },
-    { "id": "say-a", "label": "Say a", "kind": "service_restart", "host": "local", "service": "say", "tier": "safe" },
+    { "id": "touch-a", "label": "Touch a", "kind": "service_restart", "host": "local", "service": "a", "tier": "safe", "cooldown_s": 0 },
+    { "id": "touch-b", "label": "Touch b", "kind": "service_restart", "host": "local", "service": "b", "tier": "safe", "cooldown_s": 0 },
+    { "id": "check-a", "label": "Touch what is watched", "kind": "service_restart", "host": "local", "service": "w", "tier": "safe", "cooldown_s": 0, "verify": { "service": "web" } },
+    { "id": "fail-a", "label": "Fail a", "kind": "service_restart", "host": "local", "service": "f", "tier": "safe", "cooldown_s": 0 },
+    { "id": "slow-a", "label": "Slow a", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe", "cooldown_s": 0 },
+    { "id": "say-a", "label": "Say a", "kind": "service_restart", "host": "local", "service": "say", "tier": "safe", "cooldown_s": 0 },
     { "id": "stop-a", "label": "Stop a", "kind": "service_restart", "host": "local", "service": "r1", "tier": "risky" },
-    { "id": "only-other", "label": "For another alone", "kind": "service_restart", "host": "local", "service": "o", "tier": "safe", "agents": ["other"] },
+    { "id": "only-other", "label": "For another alone", "kind": "service_restart", "host": "local", "service": "o", "tier": "safe", "cooldown_s": 0, "agents": ["other"] },
     { "id": "scale-a", "label": "Scale a", "kind": "scale", "node": "local", "service": "s", "tier": "risky", "via": "host",
       "params": { "replicas": { "type": "integer", "min": 0, "max": 5 } } } ] }"#;
 

@@ -24,6 +24,7 @@ mod retries;
 mod rooms;
 mod scripted;
 mod secrets;
+mod sentences;
 mod speed;
 mod splits;
 mod stops;

@@ -10,6 +10,7 @@ use void_agent::personas::Persona;
 use void_agent::turns::{ChatEvent, Live, Started, Talk};
 use void_channels::Checker;
 use void_control::conversations;
+use void_control::instances::Identity;
 use void_control::notifications::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Ctx, Limits};
 use void_domain::actors::{Actor, Surface};
@@ -98,9 +99,14 @@ impl Setup {
             rehearsal: false,
             clock: self.clock,
             owner_token: Secret::new(OWNER_TOKEN),
-            limits: Limits::default(),
+            limits: Limits {
+                safe_runs_per_agent_hour: u32::MAX,
+                ..Limits::default()
+            },
             backups_folder: None,
             witness_file: None,
+            instance: Identity::of_folder(self.lab.path(), None).unwrap(),
+            replace_catalogue: false,
         };
         let control = Control::start(config).await.unwrap();
         let persona = Persona::named(self.persona).unwrap();

@@ -31,7 +31,8 @@ impl Caller<'_> {
 }
 
 fn find(name: &str) -> &'static Tool {
-    Registry::named("blue").unwrap().get(name).unwrap()
+    let mut tools = Registry::named("blue").unwrap().all();
+    tools.find(|tool| tool.name == name).unwrap()
 }
 
 async fn agent(room: &Room) -> Caller<'_> {
@@ -67,15 +68,25 @@ fn no_tool_approves_and_only_one_proposes() {
                     "list_actions",
                     "propose_action",
                     "proposal_status",
+                    "withdraw_proposal",
                     "search"
                 ]
             ),
             ("security", reading.to_vec())
         ]
     );
-    for tool in REGISTRIES.iter().flat_map(|registry| registry.tools) {
+    // The record of everybody is there in the owner's conversations, and over MCP it is not.
+    for registry in &REGISTRIES {
+        let besides: Vec<&str> = registry.chat_tools.iter().map(|tool| tool.name).collect();
+        assert_eq!(besides, ["recent_activity"], "{}", registry.name);
+        assert!(registry.get("recent_activity").is_none());
+    }
+    let reading = [&reading[..], &["recent_activity"]].concat();
+    for tool in REGISTRIES.iter().flat_map(Registry::all) {
         let (needs, effect) = if reading.contains(&tool.name) {
             (Capability::Read, Effect::Reads)
+        } else if tool.name == "withdraw_proposal" {
+            (Capability::Act, Effect::Withdraws)
         } else {
             (Capability::Act, Effect::Proposes)
         };
@@ -118,7 +129,7 @@ async fn the_schema_and_the_type_accept_the_same_arguments() {
     let good = json!({"id": "web", "action_id": "no-such", "reason": "r", "params": {}, "proposal": "NOPE99",
         "include_output": false, "query": "web"});
     let mut seen = [0, 0];
-    for tool in Registry::named("blue").unwrap().tools {
+    for tool in Registry::named("blue").unwrap().all() {
         let schema = (tool.arguments)();
         let validator = jsonschema::validator_for(&schema).unwrap();
         let properties = schema["properties"]
@@ -191,6 +202,7 @@ async fn what_tools_give_fits_the_schema_they_promise() {
     }
     fitting(&caller, "service_status", &json!({})).await;
     fitting(&caller, "list_actions", &json!({})).await;
+    fitting(&caller, "recent_activity", &json!({})).await;
     for query in ["a", "proposal", "web", "nothing like it"] {
         fitting(&caller, "search", &json!({"query": query})).await;
     }

@@ -1,0 +1,124 @@
+//! What she says to something that speaks of an action and is no order: never an act. Where it is clear
+//! which action is meant, she asks; a time, a condition or a no is answered.
+
+use super::acts;
+use super::intents::{RULES, first_of, with_actions};
+use super::orders::{Doubt, Heard, Order, Verb};
+use super::targets::{Choice, Known, choose, named_in};
+use super::words::Sentence;
+use super::{Knowledge, Next};
+
+pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
+    match heard {
+        Heard::Doubted {
+            doubt, first, verb, ..
+        } => doubted(turn, sentence, *doubt, first.as_ref(), *verb),
+        Heard::Nothing(Some(Doubt::Negated)) if sentence.words.len() <= 4 => {
+            Next::say("Good, I leave everything as it is. Nothing was run.")
+        }
+        Heard::Nothing(_) | Heard::Orders(_) => unclear(turn, sentence),
+    }
+}
+
+fn doubted(
+    turn: &Knowledge<'_>,
+    sentence: &Sentence,
+    doubt: Doubt,
+    first: Option<&Order>,
+    verb: Verb,
+) -> Next {
+    let said = match doubt {
+        Doubt::Negated => "I leave it alone: nothing was run.",
+        Doubt::Condition => {
+            "I cannot wait for a condition: what I do, I do at once. Nothing was run."
+        }
+        Doubt::Time => {
+            "That speaks of another time, and I cannot keep one: what I do, I do at once. Nothing was run."
+        }
+        Doubt::Quoted => {
+            "Those look like somebody's words, so I cannot take them for an order. Say it without quotes if \
+             it is yours."
+        }
+        Doubt::Question | Doubt::Words => "I am not sure that this is an order.",
+    };
+    match (doubt, first) {
+        (Doubt::Question | Doubt::Words, _) => with_actions(turn, |actions| {
+            let found = mentioned(sentence, verb, actions);
+            match found.is_empty() {
+                true => nothing_known(verb, sentence),
+                false => acts::offer(turn, said, first_of(&found)),
+            }
+        }),
+        // "restart caddy and don't touch grafana": a no belongs to its clause, a condition and a time do not.
+        (Doubt::Negated, Some(order)) => {
+            with_actions(turn, |actions| match choose(order, actions) {
+                Choice::Exact(action) => {
+                    acts::offer(turn, "I did not understand all of that.", &[action])
+                }
+                Choice::Guessed(_) | Choice::Several(_) | Choice::Nothing => Next::say(said),
+            })
+        }
+        (Doubt::Negated | Doubt::Condition | Doubt::Time | Doubt::Quoted, _) => Next::say(said),
+    }
+}
+
+/// The actions that a sentence speaks of.
+pub(super) fn mentioned<'a>(
+    sentence: &Sentence,
+    verb: Verb,
+    actions: &'a [Known],
+) -> Vec<&'a Known> {
+    let spoken: Vec<String> = sentence.spoken().map(str::to_owned).collect();
+    named_in(&spoken, Some(verb), actions)
+}
+
+fn nothing_known(verb: Verb, sentence: &Sentence) -> Next {
+    let spoken: Vec<String> = sentence.spoken().map(str::to_owned).collect();
+    if verb != Verb::Mend && spoken.len() <= 2 {
+        return Next::say(format!("What should I {}?", verb.spoken()));
+    }
+    Next::say("I know no action for that. *What can you do?* lists what there is.")
+}
+
+pub(super) fn is_pronoun(target: &[String]) -> bool {
+    let pronouns = [
+        "it",
+        "that",
+        "this",
+        "them",
+        "one",
+        "something",
+        "es",
+        "das",
+        "ihn",
+        "sie",
+        "den",
+        "was",
+    ];
+    target.iter().all(|word| pronouns.contains(&word.as_str()))
+}
+
+/// A name without a verb is asked about; anything else she does not understand.
+fn unclear(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
+    let words: Vec<String> = sentence.spoken().map(str::to_owned).collect();
+    if super::questions::reply(sentence) == super::questions::Said::Yes {
+        return Next::say("Yes to what? I have asked nothing just now.");
+    }
+    if (1..=3).contains(&words.len()) {
+        return with_actions(turn, |actions| {
+            let found = named_in(&words, None, actions);
+            match found.is_empty() {
+                true => not_understood(),
+                false => acts::offer(turn, "What about it?", first_of(&found)),
+            }
+        });
+    }
+    not_understood()
+}
+
+fn not_understood() -> Next {
+    Next::say(format!(
+        "I did not understand that. {RULES} Try: *what is wrong?*, *why is caddy down?*, *restart caddy*, \
+         *what waits for me?*, *what happened today?*, *what can you do?*"
+    ))
+}

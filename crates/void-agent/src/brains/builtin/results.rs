@@ -1,0 +1,29 @@
+//! Reading what tools returned. Texts from there go into what she says as one line each.
+
+use serde_json::Value;
+
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or("")
+}
+
+pub(super) fn list<'a>(result: &'a Value, name: &str) -> &'a [Value] {
+    let items = result.get(name).and_then(Value::as_array);
+    items.map_or(&[], Vec::as_slice)
+}
+
+/// What a tool could not tell, in words.
+pub(super) fn trouble(result: &Value) -> Option<String> {
+    let error = result.get("error")?;
+    Some(format!("I could not look: {}", text(error, "message")))
+}
+
+/// `2026-11-16T14:55:03.123Z` as `14:55 UTC` on the same day, and with its date on another.
+pub(super) fn moment(at: &str, now: &str) -> String {
+    let (Some(day), Some(clock)) = (at.get(..10), at.get(11..16)) else {
+        return at.to_owned();
+    };
+    match now.starts_with(day) {
+        true => format!("{clock} UTC"),
+        false => format!("{day} {clock} UTC"),
+    }
+}

@@ -1,0 +1,711 @@
+//! What a sentence is about, when it is no order. A topic is only ever looked at, answered or offered, so
+//! its words may be loose.
+
+use super::orders::{Doubt, Heard};
+use super::words::Sentence;
+use super::{Knowledge, Next, looks, records};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// "stop everything", "thaw"
+    Freeze,
+    Undo,
+    FollowUp,
+    Waiting,
+    Refused,
+    /// Who did what when.
+    History,
+    Logs,
+    /// "is anything running out?"
+    RunningOut,
+    HowTo,
+    /// "what does restart-caddy do?"
+    ExplainAction,
+    Uptime,
+    /// "what's on pve1?"
+    OnPlace,
+    Abilities,
+    /// "what is wrong?"
+    Check,
+    /// "why is X down?", "X feels dead", "is X up?"
+    Explain,
+    /// "how is everything?"
+    Status,
+    Greet,
+    Thanks,
+}
+
+const EVERYTHING: [&str; 14] = [
+    "stop everything",
+    "halt everything",
+    "stop all",
+    "stop all of it",
+    "stop all actions",
+    "stoppe alles",
+    "stopp alles",
+    "stop everything now",
+    "halte alles an",
+    "stop the world",
+    "emergency stop",
+    "panic",
+    "notaus",
+    "not aus",
+];
+
+pub(super) fn is_about_everything(sentence: &Sentence) -> bool {
+    sentence.has_phrase(&EVERYTHING)
+}
+
+/// Phrases that begin a sentence, then phrases anywhere. The first topic that fits wins.
+const PHRASES: [(Topic, &[&str], &[&str]); 20] = [
+    (
+        Topic::Freeze,
+        &[],
+        &[
+            "freeze",
+            "frozen",
+            "unfreeze",
+            "thaw",
+            "einfrieren",
+            "friere",
+            "frier",
+            "eingefroren",
+            "auftauen",
+            "taue",
+            "tau",
+        ],
+    ),
+    (
+        Topic::Undo,
+        &["take it back", "put it back", "take that back"],
+        &[
+            "undo",
+            "revert",
+            "rueckgaengig",
+            "nimm das zurueck",
+            "roll that back",
+            "put that back",
+            "change it back",
+        ],
+    ),
+    (
+        Topic::FollowUp,
+        &["and now", "und jetzt", "und nun"],
+        &[
+            "did it work",
+            "did that work",
+            "did it help",
+            "did that help",
+            "is it done",
+            "is that done",
+            "did it run",
+            "has it run",
+            "how did it go",
+            "did you do it",
+            "what became of it",
+            "what became of that",
+            "any news",
+            "is it finished",
+            "hat es geklappt",
+            "hat das geklappt",
+            "hat es funktioniert",
+            "hat das funktioniert",
+            "ist es fertig",
+            "hat es geholfen",
+            "was ist daraus geworden",
+            "gibt es neuigkeiten",
+        ],
+    ),
+    (
+        Topic::Waiting,
+        &[],
+        &[
+            "waits",
+            "waiting",
+            "pending",
+            "inbox",
+            "anything for me",
+            "need my",
+            "needs my",
+            "need from me",
+            "my yes",
+            "approvals",
+            "open requests",
+            "to approve",
+            "wartet",
+            "warten",
+            "freigaben",
+            "freigeben",
+            "offene anfragen",
+            "braucht mich",
+            "brauchst du etwas von mir",
+            "was ist offen",
+            "to decide",
+            "zu entscheiden",
+        ],
+    ),
+    (
+        Topic::Refused,
+        &[],
+        &[
+            "refused",
+            "denied",
+            "rejected",
+            "turned down",
+            "blocked",
+            "abgelehnt",
+            "verweigert",
+            "blockiert",
+            "went wrong",
+            "has failed",
+            "failed today",
+            "what failed",
+            "fehlgeschlagen",
+            "schiefgegangen",
+            "schief gelaufen",
+            "schiefgelaufen",
+            "unusual",
+            "suspicious",
+            "verdaechtig",
+        ],
+    ),
+    (
+        Topic::HowTo,
+        &[],
+        &[
+            "how do i",
+            "how can i",
+            "how to",
+            "how would i",
+            "how should i",
+            "how do you",
+            "how could i",
+            "wie kann ich",
+            "wie starte ich",
+            "wie stoppe ich",
+            "wie schalte ich",
+            "wie kann man",
+            "wie macht man",
+            "wie startet man",
+            "wie mache ich",
+            "which command",
+        ],
+    ),
+    (
+        Topic::ExplainAction,
+        &["explain", "erklaere", "erklaer", "describe"],
+        &[
+            "what happens if",
+            "what happens when",
+            "what would happen",
+            "what if",
+            "is it safe to",
+            "safe to",
+            "how risky",
+            "how dangerous",
+            "what is the risk",
+            "is it risky",
+            "is it dangerous",
+            "was passiert wenn",
+            "was passiert",
+            "was waere wenn",
+            "ist es sicher",
+            "ist es gefaehrlich",
+            "wie riskant",
+            "was macht",
+            "what will happen",
+        ],
+    ),
+    (
+        Topic::Logs,
+        &[],
+        &[
+            "log",
+            "logs",
+            "journal",
+            "logfile",
+            "log file",
+            "logfiles",
+            "stdout",
+            "stderr",
+            "output of",
+            "protokoll",
+            "logdatei",
+            "logdateien",
+            "error message",
+            "fehlermeldung",
+            "stack trace",
+            "last lines",
+            "journalctl",
+        ],
+    ),
+    (
+        Topic::RunningOut,
+        &[],
+        &[
+            "running out",
+            "run out",
+            "runs out",
+            "disk",
+            "disks",
+            "space",
+            "memory",
+            "ram",
+            "cpu",
+            "load",
+            "full",
+            "temperature",
+            "storage",
+            "speicher",
+            "speicherplatz",
+            "platte",
+            "festplatte",
+            "voll",
+            "auslastung",
+            "knapp",
+            "geht etwas aus",
+        ],
+    ),
+    (
+        Topic::Uptime,
+        &["since when", "seit wann"],
+        &["how long", "uptime", "wie lange", "since when", "seit wann"],
+    ),
+    (
+        Topic::History,
+        &[
+            "who",
+            "wer",
+            "did you",
+            "have you",
+            "hast du",
+            "did anyone",
+            "did anybody",
+            "did somebody",
+        ],
+        &[
+            "who did",
+            "who restarted",
+            "when did",
+            "when was",
+            "when were",
+            "when has",
+            "what happened",
+            "what did you",
+            "what have you",
+            "what has happened",
+            "what changed",
+            "has changed",
+            "what was done",
+            "what was the last",
+            "was approved",
+            "were approved",
+            "wurde genehmigt",
+            "last night",
+            "while i",
+            "history",
+            "activity",
+            "recently",
+            "record",
+            "since yesterday",
+            "since this",
+            "since last",
+            "why did you",
+            "why did",
+            "what is new",
+            "what was new",
+            "what went on",
+            "wer hat",
+            "wann wurde",
+            "wann hast",
+            "wann war",
+            "was ist passiert",
+            "was hast du",
+            "was hat",
+            "was war los",
+            "was war",
+            "verlauf",
+            "seit gestern",
+            "seit heute",
+            "was gab es",
+            "was wurde",
+            "warum hast du",
+            "what did",
+            "what was started",
+            "signed in",
+            "sign ins",
+            "logged in",
+            "angemeldet",
+            "wann haben",
+            "passiert",
+            "geschehen",
+            "what is the latest",
+            "was gibt es neues",
+            "did little blue",
+            "tell me about today",
+            "the last thing",
+        ],
+    ),
+    (
+        Topic::OnPlace,
+        &[],
+        &[
+            "what is on",
+            "what runs on",
+            "what is running on",
+            "which services run on",
+            "was laeuft auf",
+            "was ist auf",
+            "what lives on",
+            "what do we have on",
+            "welche dienste laufen auf",
+        ],
+    ),
+    (
+        Topic::Abilities,
+        &["help", "hilfe"],
+        &[
+            "what can you",
+            "what may you",
+            "what do you do",
+            "what else can you",
+            "who are you",
+            "what are you",
+            "which actions",
+            "list actions",
+            "list the actions",
+            "show actions",
+            "abilities",
+            "commands",
+            "actions",
+            "was kannst du",
+            "wer bist du",
+            "was darfst du",
+            "welche aktionen",
+            "what is possible",
+            "help me",
+        ],
+    ),
+    (
+        Topic::Check,
+        &[
+            "what is up with everything",
+            "fix it",
+            "fix everything",
+            "fix that",
+            "repair everything",
+            "fix what is broken",
+        ],
+        &[
+            "what is wrong",
+            "anything wrong",
+            "something wrong",
+            "is wrong",
+            "anything broken",
+            "what is broken",
+            "problem",
+            "problems",
+            "trouble",
+            "issue",
+            "issues",
+            "failing",
+            "alarm",
+            "anything down",
+            "what is down",
+            "look after",
+            "something broken",
+            "what is red",
+            "what needs attention",
+            "needs fixing",
+            "what should i worry",
+            "anything i should",
+            "who is down",
+            "is down today",
+            "was ist kaputt",
+            "ist etwas kaputt",
+            "ist was kaputt",
+            "stimmt etwas nicht",
+            "stimmt was nicht",
+            "was ist los",
+            "was stimmt nicht",
+            "probleme",
+            "was geht nicht",
+            "was fehlt",
+            "ist etwas down",
+            "was ist ausgefallen",
+            "ist etwas ausgefallen",
+            "which services are down",
+            "welche dienste sind down",
+            "what is failing",
+            "what does not work",
+            "was funktioniert nicht",
+            "was laeuft nicht",
+            "everything okay",
+            "is everything ok",
+        ],
+    ),
+    (
+        Topic::Explain,
+        &[
+            "why",
+            "warum",
+            "wieso",
+            "weshalb",
+            "is",
+            "ist",
+            "laeuft",
+            "geht",
+            "does",
+            "are",
+            "sind",
+            "can i reach",
+            "funktioniert",
+        ],
+        &[
+            "feels dead",
+            "feels",
+            "is dead",
+            "is slow",
+            "is broken",
+            "is down",
+            "is up",
+            "not work",
+            "not working",
+            "not respond",
+            "not responding",
+            "not load",
+            "hangs",
+            "is stuck",
+            "hanging",
+            "crashed",
+            "unreachable",
+            "not reachable",
+            "reachable",
+            "seems",
+            "does not answer",
+            "alive",
+            "is acting",
+            "acting up",
+            "weird",
+            "laggy",
+            "spinnt",
+            "haengt",
+            "ist tot",
+            "ist kaputt",
+            "geht nicht",
+            "laeuft nicht",
+            "laedt nicht",
+            "antwortet nicht",
+            "ist langsam",
+            "ist weg",
+            "lahmt",
+            "erreichbar",
+            "ist down",
+            "kaputt",
+            "is offline",
+            "offline",
+            "down again",
+            "down",
+            "can not reach",
+            "what is wrong with",
+            "what is up with",
+            "check on",
+            "check",
+            "look at",
+            "how is",
+            "how does",
+            "wie geht es",
+            "wie laeuft",
+            "was ist mit",
+            "what about",
+            "tot",
+            "dead",
+            "broken",
+            "slow",
+            "funktioniert nicht",
+            "is it up",
+            "streikt",
+            "zickt",
+            "buffering",
+            "stutters",
+            "ruckelt",
+        ],
+    ),
+    (
+        Topic::Status,
+        &[],
+        &[
+            "status",
+            "state",
+            "health",
+            "healthy",
+            "overview",
+            "services",
+            "everything",
+            "lab",
+            "how are",
+            "all good",
+            "all well",
+            "what is up",
+            "all ok",
+            "all okay",
+            "wie laeuft es",
+            "wie sieht es aus",
+            "alles gut",
+            "alles ok",
+            "alles okay",
+            "alles in ordnung",
+            "uebersicht",
+            "dienste",
+            "zustand",
+            "wie geht",
+            "how goes",
+            "report",
+            "bericht",
+            "summary",
+            "lage",
+        ],
+    ),
+    (
+        Topic::Thanks,
+        &[],
+        &[
+            "thanks",
+            "thank you",
+            "danke",
+            "well done",
+            "good job",
+            "good girl",
+            "cheers",
+            "super",
+            "great",
+            "perfect",
+            "nice",
+        ],
+    ),
+    (
+        Topic::Greet,
+        &[
+            "hello",
+            "hi",
+            "hey",
+            "moin",
+            "hallo",
+            "good morning",
+            "good evening",
+            "good night",
+            "guten morgen",
+            "guten tag",
+            "guten abend",
+            "servus",
+            "gruess",
+            "gute nacht",
+        ],
+        &[],
+    ),
+    (Topic::Check, &["wrong", "broken"], &["wrong"]),
+    (Topic::Explain, &[], &["running", "up", "working", "laeuft"]),
+];
+
+pub(super) fn of(sentence: &Sentence) -> Option<Topic> {
+    if is_about_everything(sentence) {
+        return Some(Topic::Freeze);
+    }
+    let is_ability = sentence.begins_with(&["can", "could", "may", "kann"])
+        && sentence.has_any(&["be", "werden"]);
+    if is_what_does(sentence) || is_ability {
+        return Some(Topic::ExplainAction);
+    }
+    let found = PHRASES.iter().find(|(_, begins, anywhere)| {
+        sentence.begins_with(begins) || sentence.has_phrase(anywhere)
+    });
+    found.map(|(topic, _, _)| *topic)
+}
+
+/// "what does restart-caddy do"
+fn is_what_does(sentence: &Sentence) -> bool {
+    let ends_in_do = sentence.spoken().last() == Some("do");
+    (sentence.begins_with(&["what does", "what do"]) || sentence.has_phrase(&["what does"]))
+        && ends_in_do
+}
+
+impl Topic {
+    /// Whether it may be what a sentence is about that also speaks of an action. What begins like an order
+    /// is about doing; a no, a condition and a time are told as such, unless something is asked.
+    pub(super) fn fits(self, sentence: &Sentence, heard: &Heard) -> bool {
+        let Heard::Doubted { doubt, begins, .. } = heard else {
+            return true;
+        };
+        if *begins {
+            return matches!(self, Self::Freeze);
+        }
+        match doubt {
+            Doubt::Question => true,
+            Doubt::Words => !matches!(self, Self::Greet | Self::Thanks),
+            Doubt::Quoted | Doubt::Negated | Doubt::Condition | Doubt::Time => match self {
+                Self::Explain => {
+                    sentence.begins_with(&["why", "warum", "wieso", "is", "ist", "does"])
+                }
+                Self::Status | Self::Greet | Self::Thanks | Self::RunningOut | Self::Abilities => {
+                    false
+                }
+                Self::Check => *doubt == Doubt::Negated,
+                Self::Freeze
+                | Self::Undo
+                | Self::FollowUp
+                | Self::Waiting
+                | Self::Refused
+                | Self::History
+                | Self::Logs
+                | Self::HowTo
+                | Self::ExplainAction
+                | Self::Uptime
+                | Self::OnPlace => *doubt != Doubt::Quoted,
+            },
+        }
+    }
+
+    pub(super) fn next(self, turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
+        let negated = matches!(
+            heard,
+            Heard::Doubted {
+                doubt: Doubt::Negated,
+                ..
+            } | Heard::Nothing(Some(Doubt::Negated))
+        );
+        match self {
+            Self::Freeze if negated => Next::say("I leave it alone: nothing was frozen or thawed."),
+            Self::Freeze => Next::say(
+                "I cannot freeze or thaw; you can, at once: `void freeze --reason \"hands off\"` or the Freeze \
+                 button stops everything, `void thaw` lets go.",
+            ),
+            Self::Undo => records::undo(turn),
+            Self::FollowUp => records::follow_up(turn),
+            Self::Waiting => records::waiting(turn),
+            Self::Refused => records::refused(turn, sentence),
+            Self::History => records::history(turn, sentence),
+            Self::Logs => Next::say(
+                "I cannot read logs: I see whether services answer, not what they write. \
+                 `journalctl -u UNIT -n 20 | void chat` shows me lines, and `void inbox show CODE` shows you what an \
+                 action printed.",
+            ),
+            Self::RunningOut => looks::running_out(turn),
+            Self::HowTo => looks::how_to(turn, sentence, heard),
+            Self::ExplainAction => looks::explain_action(turn, sentence, heard),
+            Self::Uptime => looks::uptime(turn, sentence),
+            Self::OnPlace => looks::on_place(turn, sentence),
+            Self::Abilities => looks::abilities(turn),
+            Self::Check if looks::is_about_one(turn, sentence) == Some(true) => {
+                looks::explain(turn, sentence, heard)
+            }
+            Self::Check => looks::check(turn, sentence, negated),
+            Self::Explain => looks::explain(turn, sentence, heard),
+            Self::Status => looks::status(turn),
+            Self::Greet => Next::say(format!(
+                "Hello! {} Ask me *what is wrong?*, or tell me *restart caddy*.",
+                super::intents::RULES
+            )),
+            Self::Thanks => Next::say("Gladly."),
+        }
+    }
+}

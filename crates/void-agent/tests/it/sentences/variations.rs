@@ -1,0 +1,279 @@
+//! Generated sentences: every way not to order something, times verb, target and politeness. None of them
+//! may act. Beside them the same orders plainly, which must: a brain that does nothing would pass otherwise.
+
+use super::Listener;
+
+const GENERATED: usize = 10_000;
+
+/// `#` is the target.
+const ORDERS: [(&str, &str); 12] = [
+    ("restart #", "restart"),
+    ("reboot #", "reboot"),
+    ("power cycle #", "reboot"),
+    ("start #", "start"),
+    ("turn # on", "start"),
+    ("switch on #", "start"),
+    ("boot #", "start"),
+    ("stop #", "stop"),
+    ("turn # off", "stop"),
+    ("shut down #", "stop"),
+    ("power # off", "stop"),
+    ("shut # down", "stop"),
+];
+
+/// `~` is where an adverb goes.
+const GERMAN: [(&str, &str, &str); 6] = [
+    ("starte #~ neu", "# neu starten", "restart"),
+    ("starte #~", "# starten", "start"),
+    ("schalte #~ ein", "# einschalten", "start"),
+    ("schalte #~ aus", "# ausschalten", "stop"),
+    ("stoppe #~", "# stoppen", "stop"),
+    ("fahre #~ herunter", "# herunterfahren", "stop"),
+];
+
+/// The name, and what may be done with it.
+const TARGETS: [(&str, &[(&str, &str)]); 9] = [
+    ("caddy", &[("restart", "restart-caddy")]),
+    ("jellyfin", &[("restart", "restart-jellyfin")]),
+    ("grafana", &[("restart", "restart-grafana")]),
+    (
+        "iventoy",
+        &[("start", "start-ct107"), ("stop", "stop-ct107")],
+    ),
+    ("ct107", &[("start", "start-ct107"), ("stop", "stop-ct107")]),
+    (
+        "ct 107",
+        &[("start", "start-ct107"), ("stop", "stop-ct107")],
+    ),
+    (
+        "ct100",
+        &[("reboot", "reboot-ct100"), ("restart", "reboot-ct100")],
+    ),
+    (
+        "the media stack",
+        &[("reboot", "reboot-ct100"), ("restart", "reboot-ct100")],
+    ),
+    (
+        "home assistant",
+        &[("reboot", "reboot-vm200"), ("restart", "reboot-vm200")],
+    ),
+];
+
+const BEFORE: [&str; 8] = [
+    "",
+    "please ",
+    "hey little blue, ",
+    "can you ",
+    "could you please ",
+    "ok, ",
+    "bitte ",
+    "hello! ",
+];
+const AFTER: [&str; 6] = ["", " please", " now", ", thanks", "!", " bitte"];
+
+/// `{}` is the order.
+const NOT_ORDERED: [&str; 64] = [
+    "do not {}",
+    "don't {}",
+    "don’t {}",
+    "dont {}",
+    "never {}",
+    "you must never {}",
+    "you should not {}",
+    "you shouldn't {}",
+    "no need to {}",
+    "there is no reason to {}",
+    "i do not want you to {}",
+    "i would not {}",
+    "stop trying to {}",
+    "without asking {}",
+    "avoid having to {}",
+    "rather than {}",
+    "instead of that {}",
+    "{} not",
+    "{} - no, wait",
+    "{}... never mind",
+    "nobody may {}",
+    "it is not time to {}",
+    "should i {}?",
+    "shall we {}?",
+    "how do i {}?",
+    "how can i {}",
+    "when did you {}?",
+    "why did you {}",
+    "did you {}?",
+    "have you ever tried to {}?",
+    "what happens if i {}?",
+    "what if you {}",
+    "who can {}?",
+    "is it safe to {}?",
+    "would it help to {}?",
+    "{}?",
+    "which of them should {}",
+    "do you {}?",
+    "{} if it hangs",
+    "if it hangs {}",
+    "if it hangs, {}",
+    "unless i say no, {}",
+    "{} unless it is busy",
+    "{} when it is quiet",
+    "once it is quiet, {}",
+    "{} as soon as it is idle, in case it matters",
+    "{} tomorrow",
+    "{} tomorrow at 8",
+    "tomorrow {}",
+    "{} at 8",
+    "{} at 22:00",
+    "{} in 5 minutes",
+    "in an hour {}",
+    "{} later",
+    "{} tonight",
+    "{} every night",
+    "every monday {}",
+    "{} next week",
+    "yesterday i had to {}",
+    "we used to {} last year",
+    "he said {}",
+    "\"{}\"",
+    "the manual says: {}",
+    "i will {} myself tomorrow",
+];
+const GERMAN_ADVERBS: [&str; 14] = [
+    " nicht",
+    " nie",
+    " niemals",
+    " bloß nicht",
+    " auf keinen fall",
+    " noch nicht",
+    " morgen",
+    " um 8",
+    " um 8 uhr",
+    " später",
+    " in 5 minuten",
+    " jeden abend",
+    " erst morgen",
+    " nur wenn es hängt",
+];
+/// `{}` is the infinitive.
+const GERMAN_NOT_ORDERED: [&str; 16] = [
+    "soll ich {}?",
+    "sollte man {}",
+    "wie kann ich {}",
+    "wann soll ich {}?",
+    "warum willst du {}",
+    "darf ich {}?",
+    "ich will nicht {}",
+    "du sollst nicht {}",
+    "kannst du bitte nicht {}",
+    "könntest du morgen {}",
+    "würdest du nie {}",
+    "kannst du um 8 {}",
+    "kannst du {}, falls es hängt",
+    "wenn es hängt, {}",
+    "er sagte, ich soll {}",
+    "ich werde später {}",
+];
+
+/// Every combination that must not act.
+fn negatives() -> Vec<String> {
+    let mut all = Vec::new();
+    for (target, _) in TARGETS {
+        for before in BEFORE {
+            for after in AFTER {
+                for (order, _) in ORDERS {
+                    let order = order.replace('#', target);
+                    // "can you restart caddy?" is a way to order it.
+                    let ways = NOT_ORDERED
+                        .iter()
+                        .filter(|way| !(before.contains("you") && **way == "{}?"));
+                    let ways = ways.map(|way| way.replace("{}", &order));
+                    all.extend(ways.map(|said| format!("{before}{said}{after}")));
+                }
+                for (order, infinitive, _) in GERMAN {
+                    let order = order.replace('#', target);
+                    let ways = GERMAN_ADVERBS
+                        .iter()
+                        .map(|adverb| order.replace('~', adverb));
+                    all.extend(ways.map(|said| format!("{before}{said}{after}")));
+                    let infinitive = infinitive.replace('#', target);
+                    let ways = GERMAN_NOT_ORDERED
+                        .iter()
+                        .map(|way| way.replace("{}", &infinitive));
+                    all.extend(ways.map(|said| format!("{before}{said}{after}")));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A spread over all of them that is the same in every run.
+fn spread(all: Vec<String>, count: usize) -> Vec<String> {
+    assert!(all.len() >= count, "{}", all.len());
+    // Odd and without a factor in common with the length, so that nothing comes twice.
+    let step = (1..)
+        .map(|n| 7_919 + 2 * n)
+        .find(|step| gcd(*step, all.len()) == 1)
+        .unwrap();
+    (0..count)
+        .map(|n| all[n * step % all.len()].clone())
+        .collect()
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_is_not_ordered_is_done_in_ten_thousand() {
+    let (listener, _room) = Listener::start().await;
+    let mut acted = Vec::new();
+    for said in spread(negatives(), GENERATED) {
+        let reaction = listener.hear(&[&said]).await;
+        if !reaction.acts.is_empty() {
+            acted.push(format!("{said}: {:?}", reaction.acts));
+        }
+    }
+    assert!(
+        acted.is_empty(),
+        "{} acted\n{}",
+        acted.len(),
+        acted.join("\n")
+    );
+}
+
+/// What is plainly ordered is done, and exactly that; what the catalogue does not have is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_plainly_ordered_is_done() {
+    let (listener, _room) = Listener::start().await;
+    let mut wrong = Vec::new();
+    let mut done = 0;
+    for (target, may) in TARGETS {
+        let orders = ORDERS.map(|(order, operation)| (order.replace('#', target), operation));
+        let german = GERMAN
+            .map(|(order, _, operation)| (order.replace('#', target).replace('~', ""), operation));
+        for (order, operation) in orders.into_iter().chain(german) {
+            let wanted = may
+                .iter()
+                .find(|(known, _)| *known == operation)
+                .map(|(_, id)| (*id).to_owned());
+            for before in BEFORE {
+                for after in AFTER {
+                    let said = format!("{before}{order}{after}");
+                    let reaction = listener.hear(&[&said]).await;
+                    done += reaction.acts.len();
+                    if reaction.acts != wanted.iter().cloned().collect::<Vec<_>>() {
+                        wrong.push(format!("{said}: {:?}, not {wanted:?}", reaction.acts));
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(done > 1_000, "{done}");
+}
