@@ -4,20 +4,49 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { axe, card, openPage, PHONE, say } from "./browsers.js";
 import { alter, serve } from "./labs.js";
+import { Model } from "./models.js";
 import { until } from "./waiting.js";
 
 const WIKI = "Restart the wiki";
+const GRAFANA = "Deploy Grafana";
 const ACTIONS = { actions: [
   { id: "restart-wiki", label: WIKI, kind: "service_restart", host: "local", service: "wiki", tier: "risky" },
+  { id: "deploy-grafana", label: GRAFANA, kind: "deploy_service", node: "n1", service: "grafana", tier: "risky", timeout_s: 77,
+    params: { image: { type: "pattern", pattern: "^[a-z0-9./:-]{1,90}$", max_len: 90 } } },
 ] };
+const EVIL = "registry.evil.example/backdoor:1";
+const LYING = "+image: grafana/grafana:11.2.1";
 /** Longer than a proof of identity counts. */
 const OLD_MS = 6 * 60_000;
 
+/** Everything that the digest of a request binds, as a card has to say it. @param {import("./labs.js").Lab} lab @param {string} id */
+async function boundValues(lab, id) {
+  const { row, bound } = await lab.owner("GET", `/api/proposals/${id}/card`);
+  return { row, values: [...bound.map((/** @type {any} */ one) => one.value), row.params.image, "deploy-grafana", "deploy_service", "n1", "77", row.digest, `with image ${row.params.image} on n1`] };
+}
+
+/** A yes can be given on it, and everything that it would bind can be read there. @param {any} shown @param {string[]} values @param {string} place */
+async function saysAll(shown, values, place) {
+  // It stands there at once and can be used once everything is read.
+  await until("a yes can be given", () => shown.getByRole("button", { name: say("card.approve"), exact: true }).isEnabled());
+  // What is folded away has no inner text.
+  const text = await shown.innerText();
+  for (const value of values) assert.ok(text.includes(value), `${place} does not say ${value}: ${text}`);
+}
+
 describe("cards", () => {
+  /** @type {Model} */
+  let model;
   /** @type {import("./labs.js").Lab} */
   let lab;
-  before(async () => { lab = await serve({ actions: ACTIONS }); });
-  after(() => lab.stop());
+  before(async () => {
+    model = await Model.start();
+    lab = await serve({ actions: ACTIONS, env: model.env });
+  });
+  after(async () => {
+    await lab.stop();
+    await model.stop();
+  });
 
   test("a machine is admitted by somebody who shows who it is, and the card says how it ended", async () => {
     const { token } = await lab.owner("POST", "/api/nodes", { name: "nas" });
@@ -67,6 +96,99 @@ describe("cards", () => {
     await until("the no is there", async () => (await lab.owner("GET", `/api/proposals/${asked.action_row_id}`)).status === "rejected");
     const { entries } = await lab.owner("GET", "/api/audit?verb=proposal.rejected&limit=1");
     assert.match(JSON.stringify(entries), /not while the backup runs/);
+    await context.close();
+  });
+
+  test("every value that a yes binds is on every card that has an Approve, and the diff is marked", async () => {
+    const agent = await lab.agent("liar");
+    const asked = await agent("POST", "/api/actions/deploy-grafana/run", { params: { image: EVIL }, reason: "a new version", diff: LYING });
+    const { row, values } = await boundValues(lab, asked.action_row_id);
+    const { context, page, seen } = await openPage(lab);
+    for (const place of [`#/inbox/${row.id}`, "#/home"]) {
+      await page.goto(`${lab.base}/${place}`);
+      const shown = card(page, GRAFANA);
+      await saysAll(shown, values, place);
+      const told = shown.locator("figure.foreign");
+      assert.match(await told.innerText(), /^Words of liar, not checked/);
+      assert.ok((await told.innerText()).includes(LYING));
+      assert.deepEqual(await axe(page), []);
+    }
+    // The same again with more than fits: a brief card has no Approve, and the whole one has everything.
+    await agent("POST", "/api/actions/deploy-grafana/run", { params: { image: EVIL }, diff: "+ a line\n".repeat(100) });
+    const brief = card(page, GRAFANA);
+    await brief.getByRole("link", { name: say("card.open_whole") }).waitFor();
+    assert.equal(await brief.getByRole("button", { name: say("card.approve"), exact: true }).count(), 0);
+    await brief.getByRole("link", { name: say("card.open_whole") }).click();
+    const whole = card(page, GRAFANA);
+    await until("a yes can be given", () => whole.getByRole("button", { name: say("card.approve"), exact: true }).isEnabled());
+    assert.equal(await whole.locator("figure.foreign").count(), 2);
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
+  test("the card in a conversation says every value that a yes binds, or has no Approve", async () => {
+    const { context, page, seen } = await openPage(lab);
+    await page.goto(`${lab.base}/#/chat`);
+    /** What the model asks for in this turn, as a card of the chat. @param {string} image @param {string} diff */
+    const turn = async (image, diff) => {
+      model.answers = [[{ tool: "propose_action", args: { action_id: "deploy-grafana", params: { image }, reason: "a new version", diff } }], [{ text: `I asked for ${image}.` }]];
+      await page.locator("main").getByRole("textbox").fill(`deploy ${image}`);
+      await page.locator("main").getByRole("button", { name: say("chat.send") }).click();
+      await page.locator("main .turn:not(.mine)").filter({ hasText: `I asked for ${image}.` }).waitFor();
+      const { proposals } = await lab.owner("GET", "/api/proposals?limit=50");
+      return proposals.find((/** @type {any} */ one) => one.params.image === image).id;
+    };
+    const image = "registry.evil.example/chat:1";
+    const { values } = await boundValues(lab, await turn(image, LYING));
+    const shown = page.getByRole("article", { name: GRAFANA }).filter({ hasText: image });
+    await saysAll(shown, values, "the chat");
+    const told = shown.locator("figure.foreign");
+    assert.match(await told.innerText(), /^Words of .+, not checked/);
+    assert.ok((await told.innerText()).includes(LYING));
+    // More than a brief card shows: it sends the reader to the whole one.
+    await turn("registry.evil.example/chat:2", "+ a line\n".repeat(100));
+    const brief = page.getByRole("article", { name: GRAFANA }).filter({ hasText: "chat:2" });
+    await brief.scrollIntoViewIfNeeded();
+    await brief.getByRole("link", { name: say("card.open_whole") }).waitFor();
+    assert.equal(await brief.getByRole("button", { name: say("card.approve"), exact: true }).count(), 0);
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
+  test("the card in the Lab says every value that a yes binds, or has no Approve", async () => {
+    const { context, page, seen } = await openPage(lab);
+    const image = "registry.evil.example/lab:1";
+    await page.goto(`${lab.base}/#/lab/actions/deploy-grafana`);
+    await page.getByLabel("image").fill(image);
+    await page.getByRole("button", { name: say("actions.ask"), exact: true }).click();
+    const shown = page.locator("section.run").getByRole("article", { name: GRAFANA });
+    await shown.waitFor();
+    const { proposals } = await lab.owner("GET", "/api/proposals?limit=50");
+    const { row, values } = await boundValues(lab, proposals.find((/** @type {any} */ one) => one.params.image === image).id);
+    await saysAll(shown, values, "the Lab");
+    assert.deepEqual(await axe(page), []);
+    // The same with words that do not fit: whoever joins it takes the Approve away.
+    await lab.owner("POST", `/api/actions/deploy-grafana/run`, { params: { image }, diff: "+ a line\n".repeat(100) });
+    await shown.getByRole("link", { name: say("card.open_whole") }).waitFor();
+    assert.equal(await shown.getByRole("button", { name: say("card.approve"), exact: true }).count(), 0);
+    assert.equal((await lab.owner("GET", `/api/proposals/${row.id}`)).status, "pending");
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
+  test("a yes that was begun ends when there is more to read", async () => {
+    const agent = await lab.agent("again");
+    const ask = (/** @type {string} */ reason) => agent("POST", "/api/actions/restart-wiki/run", { reason });
+    const asked = await ask("it is slow");
+    const { context, page } = await openPage(lab);
+    await page.goto(`${lab.base}/#/inbox/${asked.action_row_id}`);
+    const shown = card(page, WIKI);
+    await shown.getByRole("button", { name: say("card.approve"), exact: true }).click();
+    await shown.getByRole("button", { name: say("card.yes") }).waitFor();
+    await ask("the log told me to");
+    await shown.getByText(say("card.renewed")).waitFor();
+    assert.equal(await shown.getByRole("button", { name: say("card.yes") }).count(), 0);
+    await shown.getByText("the log told me to").waitFor();
     await context.close();
   });
 });

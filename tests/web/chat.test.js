@@ -102,6 +102,22 @@ describe("the chat without a model", () => {
   before(async () => { lab = await demo(); });
   after(() => lab.stop());
 
+  test("asked what is wrong she looks and offers; nothing runs until a yes to that", async () => {
+    const { context, page, seen } = await openPage(lab, { width: PHONE });
+    await page.goto(`${lab.base}/#/chat`);
+    await until("caddy is seen down", async () => (await lab.owner("GET", "/api/services/caddy")).status === "down");
+    await ask(page, "don't restart caddy");
+    await page.getByText("I leave it alone").first().waitFor();
+    await ask(page, "what is wrong?");
+    await page.getByText("Shall I run restart-caddy?").first().waitFor();
+    assert.equal((await lab.owner("GET", "/api/services/caddy")).status, "down");
+    await ask(page, "yes");
+    await page.getByText("I run restart-caddy").first().waitFor();
+    await page.getByText(new RegExp("It ran, and the check confirmed it")).first().waitFor();
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
   test("what an agent asks for is approved on its card in the chat, and the Inbox says the same", async () => {
     const chat = await openPage(lab, { width: PHONE });
     const inbox = await openPage(lab);

@@ -17,7 +17,7 @@ const PER_PAGE = 110;
 /** What a diff may hold. */
 const DIFF_BYTES = 6000;
 /** Members of answers whose words come from others, or could one day. */
-const FOREIGN = new Set(["label", "reason", "name", "message", "hint", "about", "consequence", "diff", "body", "html", "truth_line", "args_summary", "device", "from", "version", "model", "resolved_by", "by", "text", "words", "commit", "problem", "tool", "actor", "progress", "output", "stderr", "stdout", "title"]);
+const FOREIGN = new Set(["label", "reason", "name", "message", "hint", "about", "consequence", "past", "checked_by", "diff", "body", "html", "truth_line", "args_summary", "device", "from", "version", "model", "resolved_by", "by", "text", "words", "commit", "problem", "tool", "actor", "progress", "output", "stderr", "stdout", "title"]);
 const PLACES = ["home", "inbox", "inbox/done", "lab", "lab/actions", "chat", "audit", "settings/channels", "settings/sign-in", "settings/nodes", "settings/agents", "settings/backups", "settings/tokens", "settings/doctor", "settings/about"];
 
 describe("foreign text (I18)", () => {

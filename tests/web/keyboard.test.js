@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { axe, card, openPage, rewrite, say } from "./browsers.js";
 import { alter, demo } from "./labs.js";
+import { until } from "./waiting.js";
 
 const STOP = "Stop iVentoy (rehearsal)";
 const PROXY = "Reboot the proxy (rehearsal)";
@@ -162,11 +163,11 @@ describe("keys", () => {
     const question = page.getByRole("group", { name: say("settle.title") });
     await question.waitFor();
     await page.locator("article.approval details").first().waitFor();
-    assert.ok(await question.evaluate((/** @type {Element} */ node) => node === document.activeElement), "the focus is at the question, on none of its answers");
+    await until("the focus is at the question, on none of its answers", () => question.evaluate((/** @type {Element} */ node) => node === document.activeElement));
     for (const key of ["Enter", " ", "e", "y"]) await page.keyboard.press(key);
     assert.equal(await lab.head(), head);
     await question.getByRole("button", { name: say("settle.ran") }).click();
-    await page.locator(".steps").getByText(say("step.unverified")).waitFor();
+    await page.locator(".result", { hasText: say("result.unverified") }).waitFor();
     await page.keyboard.press("e");
     await page.getByText(say("done.ended")).waitFor();
     assert.deepEqual(seen.errors, []);

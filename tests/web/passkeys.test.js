@@ -52,7 +52,7 @@ describe("signing in", () => {
     const { shown, sheet } = await asksWho(page, base);
     await sheet.getByRole("button", { name: say("identity.use_passkey") }).click();
     await sheet.waitFor({ state: "detached" });
-    await shown.locator(".steps").getByText(say("step.unverified")).waitFor();
+    await shown.getByText(say("state.unverified")).first().waitFor();
     assert.deepEqual(seen.errors.filter((line) => !/ 40[13] /.test(line)), []);
     await context.close();
 
@@ -78,6 +78,39 @@ describe("signing in", () => {
     await page.getByLabel(say("login.password"), { exact: true }).fill("correct horse battery");
     await page.getByRole("button", { name: say("login.go"), exact: true }).first().click();
     await page.getByRole("heading", { level: 1, name: say("nav.settings") }).waitFor();
+    await context.close();
+  });
+
+  test("after a link every address leads to its page, and who has a password is not asked for one", async () => {
+    const ready = await fetch(`${lab.base}/api/login`);
+    assert.equal((await ready.json()).methods.password, true, "the test before set one");
+    for (const place of ["home", "inbox"]) {
+      const title = `nav.${place}`;
+      const { url } = await lab.owner("POST", "/api/setup-links", {});
+      const { context, page } = await openPage(lab, { signedIn: false });
+      await page.goto(url.replace("localhost", "127.0.0.1"));
+      await page.getByText(say("setup_link.has_way")).waitFor();
+      assert.equal(await page.getByRole("button", { name: say("password.set"), exact: true }).isVisible(), false, "nothing must be chosen");
+      // By the address bar, and again after the tab was loaded anew.
+      await page.evaluate((/** @type {string} */ to) => { location.hash = to; }, `#/${place}`);
+      await page.getByRole("heading", { level: 1, name: say(title) }).waitFor();
+      await page.reload();
+      await page.getByRole("heading", { level: 1, name: say(title) }).waitFor();
+      assert.equal(await page.getByLabel(say("login.password"), { exact: true }).count(), 0);
+      await context.close();
+    }
+    const { url } = await lab.owner("POST", "/api/setup-links", {});
+    const { context, page } = await openPage(lab, { signedIn: false });
+    await page.goto(url.replace("localhost", "127.0.0.1"));
+    await page.getByRole("button", { name: say("setup_link.go"), exact: true }).click();
+    await atHome(page);
+    // A link that was used opens nothing, whatever address follows.
+    const other = await openPage(lab, { signedIn: false });
+    await other.page.goto(url.replace("localhost", "127.0.0.1"));
+    await other.page.getByText(say("setup_link.spent")).waitFor();
+    await other.page.evaluate(() => { location.hash = "#/inbox"; });
+    await other.page.getByLabel(say("login.password"), { exact: true }).waitFor();
+    await other.context.close();
     await context.close();
   });
 
@@ -114,7 +147,7 @@ describe("signing in", () => {
 
     await page.getByRole("link", { name: "Continue in Void" }).click();
     await approve(shown);
-    for (const [words, next] of [["wrong horse battery", sheet.getByText(say("identity.wrong_password"))], [password, shown.locator(".steps").getByText(say("step.unverified"))]]) {
+    for (const [words, next] of [["wrong horse battery", sheet.getByText(say("identity.wrong_password"))], [password, shown.getByText(say("state.unverified")).first()]]) {
       await sheet.getByLabel(say("login.password"), { exact: true }).fill(words);
       await sheet.getByRole("button", { name: say("identity.confirm") }).first().click();
       await next.waitFor();

@@ -50,6 +50,7 @@ describe("the rooms", () => {
     await page.evaluate(() => scrollTo(0, 600));
     const asked = await lab.owner("POST", "/api/actions/reboot-ct101/run", { reason: "news" });
     await page.getByRole("button", { name: /new entr/ }).waitFor();
+    await page.getByText(say("audit.filters")).click();
     await page.getByLabel(say("audit.filter.what")).selectOption("token.");
     await page.waitForFunction((/** @type {string} */ made) => [...document.querySelectorAll(".lines .words")].every((line) => line.textContent?.startsWith(made)), say("audit.did.token.created"));
     // Its end is an event; so is what it is about, which does not fit the filter.

@@ -31,13 +31,13 @@ describe("the frame", () => {
     await page.locator(".live-dot", { hasText: say("live.asked", { n: 10 }) }).waitFor();
     await lab.owner("POST", "/api/freeze", { reason: "seen by asking" });
     await page.clock.runFor(11_000);
-    await page.getByText("seen by asking").waitFor();
+    await page.getByText("seen by asking").first().waitFor();
     await lab.owner("DELETE", "/api/freeze");
     await context.close();
   });
 
   test("what no event tells is read again by itself: a stale reading, an upgrade, a failure to read", async () => {
-    const { context, page } = await openPage(lab);
+    const { context, page } = await openPage(lab, { kept: { "chat-folded": "no" } });
     let version = "1.0.0";
     let status = "";
     let here = true;
@@ -77,7 +77,7 @@ describe("the frame", () => {
   test("Back leads to where one was: as far down, and at the same link", async () => {
     const { context, page } = await openPage(lab, { width: PHONE, height: 500 });
     await begin(page);
-    await page.locator("article.worry", { hasText: say("reason.check.refused") }).getByRole("link", { name: "Restart Caddy (rehearsal)" }).waitFor();
+    await page.locator("article.worry", { hasText: say("reason.check.refused") }).getByRole("button", { name: "Restart Caddy (rehearsal)" }).waitFor();
     const link = page.locator("main").getByRole("link", { name: /Grafana/ });
     await link.scrollIntoViewIfNeeded();
     const top = await page.evaluate(() => Math.round(scrollY));

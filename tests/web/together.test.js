@@ -67,7 +67,7 @@ describe("several places at once", () => {
     await until("the server has it", async () => (await lab.owner("GET", `/api/proposals/${row.id}`)).status !== "pending");
     await yes.click();
     isHeld = false;
-    await card(desk.page, REBOOT).getByText(/already approved by owner/i).waitFor();
+    await card(desk.page, REBOOT).getByText(/already approved by you/i).waitFor();
     await card(phone.page, REBOOT).getByText(ENDED).first().waitFor();
     const after = await lab.owner("GET", `/api/proposals/${row.id}`);
     assert.equal(after.transitions.filter((/** @type {any} */ step) => step.to === "approved").length, 1);
@@ -86,7 +86,8 @@ describe("several places at once", () => {
     await api.tap(row.code, /^Approve/);
     await api.tap(row.code, /^Yes/);
     await shown.getByText(ENDED).first().waitFor();
-    await shown.getByText(/telegram/i).first().waitFor();
+    await shown.getByText(/approved by you/i).first().waitFor({ state: "attached" });
+    assert.match((await lab.owner("GET", `/api/proposals/${row.id}`)).resolved_by, /^owner-telegram-/);
     assert.deepEqual(seen.errors, []);
     await context.close();
   });

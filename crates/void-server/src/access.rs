@@ -1,22 +1,25 @@
 //! Who may call what. Denied unless the route's rule allows it.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, header};
 use void_agent::turns::Pass;
-use void_control::StoreError;
 use void_control::access::{self, Caller, Credential};
 use void_control::credentials::{self, CredentialError};
-use void_control::sessions::{self, SESSION_LASTS, Session};
+use void_control::sessions::{self, Session};
+use void_control::{StoreError, lanes};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
+use void_domain::digests::Digest;
 use void_domain::ids::RequestId;
 use void_domain::secrets::Secret;
 
 use crate::app::App;
 use crate::brakes::network;
-use crate::connections::Peer;
+use crate::budgets::Principal;
+use crate::connections::{Peer, Slot};
 use crate::errors::ApiError;
 use crate::routes::Route;
 use crate::{cookies, fence};
@@ -30,8 +33,6 @@ pub enum Access {
     Local,
     /// The owner, viewers, and agents with `read` or `act`; each sees what it may.
     Read,
-    /// The owner, viewers, and agents with `act`.
-    Catalogue,
     /// The owner and agents with `act`.
     Act,
     Owner,
@@ -82,14 +83,42 @@ pub(crate) async fn admit(
         }
         Shown::Nothing | Shown::Unusable | Shown::Cookie(_) => None,
     };
+    let budgets = &app.shared().budgets;
     if let Some(pass) = pass {
+        if let Actor::Agent { id, .. } = pass.ctx().actor {
+            let account = budgets.account(Principal::Turn(id));
+            budgets.request(&account)?;
+            if let Some(slot) = request.extensions().get::<Slot>() {
+                slot.claim(budgets, &account)?;
+            }
+            request.extensions_mut().insert(account);
+        }
         return Ok((admit_pass(route, request, pass)?, None));
     }
     let cookie = match &shown {
         Shown::Cookie(cookie) => Some(Secret::new(cookie.as_str())),
         Shown::Nothing | Shown::Unusable | Shown::Bearer { .. } => None,
     };
-    let caller = identify(app, shown, address, request_id).await?;
+    // Before the store is asked anything: whoever is known has a budget of their own.
+    let digest = shown.digest();
+    let known = digest.and_then(|digest| budgets.known(digest));
+    match (&known, digest, address) {
+        (Some(account), ..) => budgets.request(account)?,
+        (None, None, Some(address)) => budgets.stranger(address)?,
+        (None, ..) => {}
+    }
+    let lane = match &known {
+        Some(account) => account.lane(),
+        None => Some(budgets.strangers_lane()),
+    };
+    let identified = lanes::run_in(lane, identify(app, shown, address, request_id)).await;
+    if !matches!(identified, Ok(Some(_)))
+        && let Some(digest) = digest
+    {
+        budgets.forget(digest);
+        address.map_or(Ok(()), |address| budgets.stranger(address))?;
+    }
+    let caller = identified?;
     if let Some(caller) = &caller
         && caller.authenticated_ago.is_some()
     {
@@ -102,10 +131,19 @@ pub(crate) async fn admit(
             _ => Err(ApiError::unauthenticated()),
         };
     };
+    let account = match (known, digest) {
+        (None, Some(digest)) => budgets.remember(digest, &caller),
+        _ => budgets.account_of(&caller),
+    };
+    if let Some(slot) = request.extensions().get::<Slot>() {
+        slot.claim(budgets, &account)?;
+    }
+    request.extensions_mut().insert(Arc::clone(&account));
     let ctx = caller.ctx(request_id);
     if !allows(route.access, &caller) {
         if !fence::is_read(request.method()) {
-            access::record_refusal(app.control(), &ctx, route.operation).await?;
+            let recording = access::record_refusal(app.control(), &ctx, route.operation);
+            lanes::run_in(account.lane(), recording).await?;
         }
         return Err(match route.access {
             Access::Owner | Access::OwnerAfresh => ApiError::owner_only(),
@@ -133,7 +171,10 @@ pub(crate) async fn admit(
 /// Use keeps a session open. If that cannot be noted now, it is noted another time.
 async fn keep(app: &App, session: &mut Session, cookie: &Secret) -> Option<HeaderValue> {
     match sessions::note_use(app.control(), session).await {
-        Ok(true) => cookies::keep(app, cookie, SESSION_LASTS.as_secs()).ok(),
+        Ok(true) => {
+            let left = session.expires_at.since(app.control().clock().now());
+            cookies::keep(app, cookie, left.as_secs()).ok()
+        }
         Ok(false) => None,
         Err(error) => {
             tracing::warn!(%error, "the use of a session could not be noted");
@@ -199,11 +240,11 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         // A model that holds the owner's token would be the owner.
         (_, Access::Turn) | (Actor::Owner { .. }, Access::Tools | Access::Node) => false,
         (Actor::Owner { .. }, _) => true,
-        (Actor::Viewer { .. }, Access::Local | Access::Read | Access::Catalogue) => true,
+        (Actor::Viewer { .. }, Access::Local | Access::Read) => true,
         (Actor::Agent { .. }, Access::Local | Access::Read | Access::Tools) => {
             has(Capability::Read) || has(Capability::Act)
         }
-        (Actor::Agent { .. }, Access::Catalogue | Access::Act) => has(Capability::Act),
+        (Actor::Agent { .. }, Access::Act) => has(Capability::Act),
         (Actor::Node { .. }, Access::Node) => true,
         (
             Actor::Viewer { .. },
@@ -243,6 +284,18 @@ impl Shown {
     }
 }
 
+impl Shown {
+    /// Names the credential without holding it.
+    fn digest(&self) -> Option<Digest> {
+        match self {
+            Self::Nothing | Self::Unusable => None,
+            Self::Bearer { token: shown, .. } | Self::Cookie(shown) => {
+                Some(Digest::of(shown.as_bytes()))
+            }
+        }
+    }
+}
+
 /// Programs that were written for a provider show a turn's pass as their key. Nothing but a pass is
 /// taken from that header, and only where nothing else is of use.
 fn key_header(headers: &HeaderMap) -> Option<&str> {
@@ -265,7 +318,7 @@ async fn identify(
             let control = app.control();
             // A long token is not guessed, and its holder is kept out by nobody.
             let brake = control
-                .is_owner_token_short()
+                .has_short_token()
                 .then_some(&app.shared().brakes.bearers)
                 .zip(address);
             let now = control.clock().now();

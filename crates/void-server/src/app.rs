@@ -5,20 +5,21 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use void_agent::turns::Talk;
-use void_control::Control;
+use void_control::{Control, lanes};
 
 use crate::brakes::Brakes;
+use crate::budgets::{Account, Budgets};
 use crate::doctor::Doctor;
 use crate::errors::ApiError;
 use crate::fence::Fence;
 use crate::metrics::Metrics;
 use crate::pages::PAGES;
 use crate::routes::{AS_A_PAGE, ROUTES, Route};
-use crate::{access, fence, metrics};
+use crate::{access, fence, metered, metrics, takeovers};
 
 pub struct ServerConfig {
     pub control: Control,
@@ -39,9 +40,12 @@ pub(crate) struct Shared {
     pub public_url: Option<String>,
     pub fence: Fence,
     pub doctor: Doctor,
-    /// Held while the record is walked or the doctor looks.
+    /// Held while the record is walked.
     pub walks: tokio::sync::Mutex<()>,
+    /// Held while the doctor looks. One of its own: the doctor has the record walked.
+    pub looks: tokio::sync::Mutex<()>,
     pub brakes: Brakes,
+    pub budgets: Budgets,
     pub metrics: Metrics,
 }
 
@@ -63,13 +67,16 @@ impl App {
 /// another; there is no other way to add one.
 pub fn router(config: ServerConfig) -> Router {
     let metrics = Metrics::start(&config.control);
+    let token_budgets = config.control.token_budgets();
     let app = App(Arc::new(Shared {
         control: config.control,
         talk: config.talk,
         fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
         doctor: config.doctor,
         walks: tokio::sync::Mutex::default(),
+        looks: tokio::sync::Mutex::default(),
         brakes: Brakes::default(),
+        budgets: Budgets::new(token_budgets, metrics.held_back()),
         public_url: config.public_url,
         metrics,
     }));
@@ -90,16 +97,48 @@ pub fn router(config: ServerConfig) -> Router {
         .with_state(app)
 }
 
+/// Runs the handler within what its caller may use up.
+async fn answer(app: &App, route: &Route, request: Request, next: Next) -> Response {
+    let budgets = &app.shared().budgets;
+    let Some(account) = request.extensions().get::<Arc<Account>>().cloned() else {
+        // Whoever shows nothing asks the store as a stranger.
+        return budgets.strangers_lane().run(next.run(request)).await;
+    };
+    if account.is_owner() {
+        return next.run(request).await;
+    }
+    let opened = budgets.takes_answers(&account);
+    let _open = match opened.and_then(|()| budgets.open(&account)) {
+        Ok(open) => open,
+        Err(error) => return error.into_response(),
+    };
+    let waits = route.query.iter().any(|parameter| parameter.name == "wait");
+    let _turn = match fence::is_read(request.method()) && !waits {
+        true => account.read_turn().await,
+        false => None,
+    };
+    let response = lanes::run_in(account.lane(), next.run(request)).await;
+    let is_stream = takeovers::is_endless(&response) || fence::is_event_stream(response.headers());
+    if !is_stream {
+        return metered::meter(budgets, &account, response);
+    }
+    match budgets.stream(&account) {
+        Ok(counted) => metered::keep(response, counted),
+        Err(error) => error.into_response(),
+    }
+}
+
 async fn guarded(
     axum::extract::State((app, route)): axum::extract::State<(App, &'static Route)>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
+    request.extensions_mut().insert(route);
     // Asking the store takes room that a request which waits (a node's, a stream's) gives back.
     let admitted = Box::pin(access::admit(&app, route, request)).await;
-    match admitted {
+    let response = match admitted {
         Ok((request, kept)) => {
-            let mut response = next.run(request).await;
+            let mut response = answer(&app, route, request, next).await;
             if let Some(cookie) = kept {
                 // A handler that ends the session has the last word about its cookie.
                 let headers = response.headers_mut();
@@ -108,7 +147,12 @@ async fn guarded(
             response
         }
         Err(error) => error.into_response(),
+    };
+    let is_held_back = response.headers().contains_key(header::RETRY_AFTER);
+    if is_held_back && response.status() == StatusCode::TOO_MANY_REQUESTS {
+        app.shared().budgets.pause().await;
     }
+    response
 }
 
 /// Where a browser finds the page: the name that the owner gave, or the address that is listened on.

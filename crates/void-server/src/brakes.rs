@@ -1,12 +1,12 @@
 //! A brake on what strangers may try over and over, in bounded memory. Of an IPv6 address its network
-//! counts: whoever has one has all of it.
+//! counts: whoever has one has all of it. So it is with the addresses of this machine.
 //!
 //! It holds back only what can be guessed, a password above all. Behind a proxy everybody has one
 //! address, so a stranger who tries could otherwise keep the owner out.
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(crate) struct Brakes {
     /// What authenticators are asked for strangers: each is a row.
     pub challenges: Brake<IpAddr>,
     pub joins: Brake<IpAddr>,
-    /// Bearer tokens, if the owner's is short enough to be guessed.
+    /// Bearer tokens, if one of the settings is short enough to be guessed.
     pub bearers: Brake<IpAddr>,
 }
 
@@ -107,7 +107,11 @@ impl<K: Hash + Eq + Clone> Brake<K> {
 
 /// What counts as one address.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
+    let address = address.to_canonical();
+    if address.is_loopback() {
+        return IpAddr::V4(Ipv4Addr::LOCALHOST);
+    }
+    match address {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
         v4 @ IpAddr::V4(_) => v4,
     }
@@ -134,6 +138,11 @@ mod tests {
             assert_eq!(brake.try_once(address, at(0)), n < TRIES_MAX);
         }
         assert!(brake.try_once(network("fd00:1:2:4::1".parse().unwrap()), at(0)));
+        let locals = ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.9"];
+        for (n, local) in (0..20).zip(locals.into_iter().cycle()) {
+            let address = network(local.parse().unwrap());
+            assert_eq!(brake.try_once(address, at(0)), n < TRIES_MAX, "{local}");
+        }
         for n in 10..u32::try_from(KEPT_MAX).unwrap() + 100 {
             assert!(
                 brake.try_once(address(n), at(60_001)),

@@ -2,10 +2,11 @@
 //! gracefully.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -18,6 +19,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tower::ServiceExt as _;
 
+use crate::brakes::network;
+use crate::budgets::{Account, Budgets, Counted};
+use crate::errors::ApiError;
+use crate::holders::{Holder, Holders, Leave};
 use crate::patience::Patient;
 use crate::takeovers::Upgrade;
 use crate::{bodies, takeovers};
@@ -26,8 +31,10 @@ use crate::{bodies, takeovers};
 const CONNECTIONS_MAX: usize = 16_384;
 /// What is open beside connections: the database, logs, programs that are run, what they are asked.
 const OTHER_FILES: u64 = 256;
-/// Places that only programs on this machine get: the owner's command line, a proxy.
-const LOCAL_PLACES: usize = 64;
+/// However few files may be open.
+const CONNECTIONS_MIN: usize = 64;
+/// How long a new connection waits for the place of one that gives way.
+const GIVE_WAY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Whoever takes nothing of an answer for so long is gone.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 const HEADER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -44,6 +51,68 @@ pub(crate) struct Peer {
     pub local: SocketAddr,
 }
 
+/// Whose a connection is.
+#[derive(Clone)]
+pub(crate) struct Slot(Arc<SlotState>);
+
+struct SlotState {
+    number: u64,
+    holders: Arc<Mutex<Holders>>,
+    holding: Mutex<Holding>,
+}
+
+struct Holding {
+    holder: Holder,
+    counted: Option<Counted>,
+}
+
+impl Slot {
+    fn new(holders: &Arc<Mutex<Holders>>, number: u64, address: IpAddr) -> (Self, Leave) {
+        let leave = lock(holders).arrive(number, address);
+        let slot = Self(Arc::new(SlotState {
+            number,
+            holders: Arc::clone(holders),
+            holding: Mutex::new(Holding {
+                holder: Holder::Address(address),
+                counted: None,
+            }),
+        }));
+        (slot, leave)
+    }
+
+    /// The connection is this account's from now on.
+    pub(crate) fn claim(&self, budgets: &Budgets, account: &Arc<Account>) -> Result<(), ApiError> {
+        let mut holding = lock(&self.0.holding);
+        let counted = holding.counted.as_ref();
+        if counted.is_some_and(|counted| counted.is_of(account)) {
+            return Ok(());
+        }
+        holding.counted = Some(budgets.connection(account)?);
+        let to = Holder::Account(account.principal);
+        let from = std::mem::replace(&mut holding.holder, to);
+        lock(&self.0.holders).pass(self.0.number, from, to);
+        Ok(())
+    }
+}
+
+impl Drop for SlotState {
+    fn drop(&mut self) {
+        let holder = lock(&self.holding).holder;
+        lock(&self.holders).depart(self.number, holder);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Becomes ready when the connection is to give way.
+async fn told_to_leave(leave: Leave) {
+    if leave.await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 /// A listener that has its address.
 pub struct Bound {
     listener: TcpListener,
@@ -56,13 +125,27 @@ impl Bound {
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
+
+    /// A socket that listens already.
+    pub fn from_listener(listener: std::net::TcpListener) -> std::io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    /// The same socket once more, for whoever listens next.
+    pub fn socket(&self) -> std::io::Result<OwnedFd> {
+        self.listener.as_fd().try_clone_to_owned()
+    }
 }
 
 /// Serves until `stop` becomes true, then lets open requests end.
 pub async fn serve(bound: Bound, router: Router, mut stop: watch::Receiver<bool>) {
     let max = places_max();
     let places = Arc::new(Semaphore::new(max));
-    let local_places = Arc::new(Semaphore::new(LOCAL_PLACES));
+    let holders = Arc::<Mutex<Holders>>::default();
+    let mut number = 0;
     loop {
         let accepted = tokio::select! {
             accepted = bound.listener.accept() => accepted,
@@ -72,22 +155,35 @@ pub async fn serve(bound: Bound, router: Router, mut stop: watch::Receiver<bool>
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        // No place: the connection is closed at once, which costs nobody anything.
-        let free = Arc::clone(&places).try_acquire_owned();
-        let place = free.or_else(|full| match remote.ip().to_canonical().is_loopback() {
-            true => Arc::clone(&local_places).try_acquire_owned(),
-            false => Err(full),
-        });
-        let Ok(place) = place else {
+        number += 1;
+        let (slot, leave) = Slot::new(&holders, number, network(remote.ip()));
+        // Whoever comes next waits outside meanwhile, so nobody holds a file without a place.
+        let Some(place) = place_for(number, &places, &holders, max).await else {
             continue;
         };
         let (router, stop) = (router.clone(), stop.clone());
-        tokio::spawn(connection(stream, remote, router, stop, place));
+        tokio::spawn(connection(stream, remote, router, stop, place, slot, leave));
     }
-    for (places, all) in [(places, max), (local_places, LOCAL_PLACES)] {
-        let all = u32::try_from(all).unwrap_or(u32::MAX);
-        let _ = places.acquire_many(all).await;
+    let all = u32::try_from(max).unwrap_or(u32::MAX);
+    let _ = places.acquire_many(all).await;
+}
+
+/// A place for the newest connection, if need be that of one which gives way. `None`: only the owner is here.
+async fn place_for(
+    number: u64,
+    places: &Arc<Semaphore>,
+    holders: &Mutex<Holders>,
+    max: usize,
+) -> Option<OwnedSemaphorePermit> {
+    if let Ok(place) = Arc::clone(places).try_acquire_owned() {
+        return Some(place);
     }
+    if !lock(holders).make_room(number, max) {
+        return None;
+    }
+    let freed = Arc::clone(places).acquire_owned();
+    let freed = tokio::time::timeout(GIVE_WAY_TIMEOUT, freed).await;
+    freed.ok()?.ok()
 }
 
 /// As many as there may be open files, of which the system lets most programs have few unless they ask.
@@ -106,9 +202,9 @@ fn places_max() -> usize {
             Err(error) => tracing::warn!(%error, files, "the limit of open files stays low"),
         }
     }
-    let places = files.saturating_sub(OTHER_FILES + LOCAL_PLACES as u64);
+    let places = files.saturating_sub(OTHER_FILES);
     usize::try_from(places).map_or(CONNECTIONS_MAX, |places| {
-        places.clamp(LOCAL_PLACES, CONNECTIONS_MAX)
+        places.clamp(CONNECTIONS_MIN, CONNECTIONS_MAX)
     })
 }
 
@@ -118,6 +214,8 @@ async fn connection(
     router: Router,
     mut stop: watch::Receiver<bool>,
     place: OwnedSemaphorePermit,
+    slot: Slot,
+    leave: Leave,
 ) {
     // Without it an answer of two small writes waits for the peer's acknowledgement.
     let _ = stream.set_nodelay(true);
@@ -127,8 +225,10 @@ async fn connection(
     let peer = Peer { remote, local };
     let (endless, mut taken) = mpsc::channel(1);
     let first = AtomicBool::new(true);
+    let kept = slot.clone();
     let service = hyper::service::service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(slot.clone());
         let answering = router.clone().oneshot(bodies::linger(request));
         let is_first = first.swap(false, Ordering::Relaxed);
         let endless = endless.clone();
@@ -150,9 +250,11 @@ async fn connection(
         .max_headers(HEADERS_MAX)
         .max_buf_size(HEADER_BYTES_MAX)
         .serve_connection(TokioIo::new(Patient::new(stream, WRITE_PATIENCE)), service);
+    let mut leave = Box::pin(told_to_leave(leave));
     let mut answer: Option<Response<Body>> = tokio::select! {
         // A peer that breaks off is nothing to report.
         _ = &mut serving => return,
+        () = &mut leave => return,
         answer = taken.recv() => answer,
         _ = stop.wait_for(|stop| *stop) => None,
     };
@@ -161,14 +263,22 @@ async fn connection(
         answer = taken.try_recv().ok();
     }
     if let Some(answer) = answer {
+        // The count of the connection stays with it when its service is gone.
+        let held = kept;
         let parts = serving.into_parts();
         let (stream, early) = (parts.io.into_inner().into_inner(), parts.read_buf);
         // A task of its own is as small as it can be.
         tokio::spawn(async move {
-            let _place = place;
-            match answer.extensions().get::<Upgrade>().cloned() {
-                Some(upgrade) => upgrade.speak(stream, answer, early, stop).await,
-                None => takeovers::write(Patient::new(stream, WRITE_PATIENCE), answer).await,
+            let _held = (place, held);
+            let speaking = async move {
+                match answer.extensions().get::<Upgrade>().cloned() {
+                    Some(upgrade) => upgrade.speak(stream, answer, early, stop).await,
+                    None => takeovers::write(Patient::new(stream, WRITE_PATIENCE), answer).await,
+                }
+            };
+            tokio::select! {
+                () = speaking => {}
+                () = leave => {}
             }
         });
         return;

@@ -2,13 +2,15 @@
 //! way out. Causes that are not the caller's business go to the log.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use void_control::StoreError;
 use void_control::credentials::CredentialError;
+use void_control::{StoreError, TooManyRows};
+use void_domain::limits::REASON_BYTES_MAX;
 
 /// Small to hand on: most calls succeed.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ struct Told {
     hint: Option<String>,
     row: Option<Value>,
     fields: Option<BTreeMap<String, String>>,
+    retry_after: Option<Duration>,
 }
 
 impl ApiError {
@@ -33,6 +36,7 @@ impl ApiError {
             hint: None,
             row: None,
             fields: None,
+            retry_after: None,
         }))
     }
 
@@ -86,12 +90,19 @@ impl ApiError {
     }
 
     fn passkeys_unavailable(message: impl Into<String>) -> Self {
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        Self::new(status, "passkeys_unavailable", message)
+        Self::conflict("passkeys_unavailable", message)
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    pub(crate) fn no_proposal() -> Self {
+        Self::not_found("there is no such proposal").hint("void inbox ls shows what waits")
+    }
+
+    pub(crate) fn reason_too_long() -> Self {
+        Self::invalid_field("reason", format!("is longer than {REASON_BYTES_MAX} bytes"))
     }
 
     pub(crate) fn method_not_allowed() -> Self {
@@ -108,6 +119,18 @@ impl ApiError {
 
     pub(crate) fn rate_limited(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+    }
+
+    /// Over a budget; the connection ends with it, so that places are not kept by asking again.
+    pub(crate) fn held_back(message: &str, wait: Duration) -> Self {
+        let mut error = Self::rate_limited(message)
+            .hint("wait as long as Retry-After says, then try again; docs/operations.md, Budgets");
+        error.0.retry_after = Some(wait);
+        error
+    }
+
+    pub(crate) fn too_many_rows(error: &TooManyRows) -> Self {
+        Self::held_back(&error.to_string(), error.retry_after)
     }
 
     /// What is wrong with the input, by field.
@@ -166,10 +189,10 @@ impl From<CredentialError> for ApiError {
         let message = error.to_string();
         match error {
             CredentialError::OwnerOnly => Self::owner_only(),
-            CredentialError::SessionNeeded => Self::invalid_field(
-                "cookie",
-                "is missing: this is done in a browser session, not with a token",
-            ),
+            CredentialError::SessionNeeded => {
+                Self::new(StatusCode::FORBIDDEN, "session_needed", message)
+                    .hint("sign in on the page and do it there")
+            }
             CredentialError::FreshLoginNeeded => Self::fresh_login_needed(message),
             CredentialError::InvalidPassword(problem) => {
                 Self::invalid_field("password", problem.to_string())
@@ -203,10 +226,24 @@ impl From<StoreError> for ApiError {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "disk_full", "the disk is full; new work is refused until there is room")
                     .hint("free some space in the data folder's file system; rejecting and freezing still work")
             }
-            StoreError::Unavailable(_) | StoreError::ReadOnly(_) | StoreError::InUse | StoreError::NewerSchema { .. } => {
+            StoreError::Unconfirmed => {
+                tracing::error!(%error, "a commit was not answered");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "unconfirmed", "the database did not say whether this was recorded")
+                    .hint("look before you try again: it may have happened")
+            }
+            StoreError::Unavailable(_) | StoreError::NotDurable(_) | StoreError::ReadOnly(_) | StoreError::InUse | StoreError::NewerSchema { .. } => {
                 tracing::error!(%error, "the store is unavailable");
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the database cannot be used right now; nothing was changed")
                     .hint("void doctor names the reason")
+            }
+            StoreError::RolledBack => {
+                Self::conflict("rolled_back", "the database went back to an older state while Void ran; nothing was changed, what waited in it is void and everything is frozen")
+                    .hint("void doctor says what happened; look at what is there now")
+            }
+            StoreError::Replaced => {
+                tracing::error!(%error, "the store is unavailable");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "replaced", error.to_string())
+                    .hint("stop Void and start it again with the right database")
             }
             StoreError::Corrupt { .. } | StoreError::Constraint(_) | StoreError::Internal(_) => {
                 tracing::error!(%error, "an internal error");
@@ -233,6 +270,12 @@ impl IntoResponse for ApiError {
             }
         }
         let mut response = (told.status, Json(json!({"error": error}))).into_response();
+        if let Some(wait) = told.retry_after {
+            let headers = response.headers_mut();
+            let seconds = wait.as_secs().saturating_add(1);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         if told.status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
             response

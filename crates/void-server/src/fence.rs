@@ -8,9 +8,10 @@ use std::fmt;
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderName, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use hyper::body::Body as _;
 use void_control::passkeys::Site;
 
 use crate::app::App;
@@ -200,10 +201,15 @@ pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) 
     }
 }
 
+/// Says that Void answers, so that the command line can tell it from another server on that port. It proves
+/// nothing: whoever wants to be taken for Void can say it too.
+const MARK: HeaderName = HeaderName::from_static("x-void");
+
 /// What every answer carries: nothing is cached, framed, sniffed or told to other sites.
 fn with_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
+        (MARK, "1"),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
@@ -253,12 +259,14 @@ fn check_fetch_site(request: &Request) -> Result<(), ApiError> {
 }
 
 /// What a form or a script without permission can send is never a change: whoever says what a
-/// changing request carries says JSON. The one form of ours looks at its origin itself.
+/// changing request carries says JSON. The one form of ours looks at its origin itself. Nothing at all is
+/// no body, whatever it is called, where a token is shown: no form can send one along.
 fn check_content_type(request: &Request) -> Result<(), ApiError> {
     let headers = request.headers();
     if is_read(request.method())
         || !headers.contains_key(header::CONTENT_TYPE)
         || is_json(headers)
+        || headers.contains_key(header::AUTHORIZATION) && request.body().is_end_stream()
         || pages::takes_forms(request.method(), request.uri().path())
     {
         Ok(())
@@ -287,6 +295,13 @@ pub(crate) fn check_cookie_write(request: &Request) -> Result<(), ApiError> {
     } else {
         Err(ApiError::foreign_origin())
     }
+}
+
+/// Whether an answer is a stream of events.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// Whether the body is called JSON, and nothing else beside it.

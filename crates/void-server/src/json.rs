@@ -1,5 +1,6 @@
 //! JSON that every reader understands the same way: one object, each name once at any depth, and no
-//! NUL in any text, which one database keeps and another refuses.
+//! NUL in any text, which one database keeps and another refuses. A whole number is one however it is
+//! written: `38.0` and `1e2` are what JSON Schema calls integers.
 
 use std::fmt;
 
@@ -66,7 +67,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Value::from(number))
+        Ok(whole(number).map_or_else(|| Value::from(number), Value::from))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
@@ -82,6 +83,14 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
+/// Beyond this a float is not exactly what was written.
+const WHOLE_MAX: f64 = 9_007_199_254_740_991.0;
+
+fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() <= WHOLE_MAX;
+    is_whole.then(|| format!("{number:.0}").parse().ok())?
+}
+
 fn without_nul<E: Error>(text: String) -> Result<String, E> {
     if text.contains('\0') {
         return Err(E::custom("a text holds a NUL"));
@@ -90,8 +99,29 @@ fn without_nul<E: Error>(text: String) -> Result<String, E> {
 }
 
 #[cfg(test)]
+#[path = "../../void-testkit/src/json_vectors.rs"]
+mod vectors;
+
+#[cfg(test)]
 mod tests {
+    use super::vectors::{Class, objects};
     use super::*;
+
+    #[test]
+    fn what_is_json_is_read_and_what_is_not_is_refused() {
+        let mut seen = 0;
+        for (class, text) in objects() {
+            let read = object::<Value>(&text).is_ok();
+            let shown = String::from_utf8_lossy(text.get(..80).unwrap_or(&text)).into_owned();
+            match class {
+                Class::Valid => assert!(read, "{shown}"),
+                Class::Invalid => assert!(!read, "{shown}"),
+                Class::Open => {}
+            }
+            seen += 1;
+        }
+        assert!(seen > 150, "{seen}");
+    }
 
     #[test]
     fn what_two_readers_could_read_differently_is_refused() {
@@ -117,6 +147,23 @@ mod tests {
             if let Ok(value) = read {
                 assert_eq!(value, serde_json::from_str::<Value>(text).unwrap());
             }
+        }
+        for (text, number) in [
+            ("38.0", serde_json::json!(38)),
+            ("1e2", serde_json::json!(100)),
+            ("-0.0", serde_json::json!(0)),
+            (
+                "-9007199254740991.0",
+                serde_json::json!(-9_007_199_254_740_991_i64),
+            ),
+            (
+                "9007199254740992.0",
+                serde_json::json!(9_007_199_254_740_992.0),
+            ),
+            ("1.5", serde_json::json!(1.5)),
+        ] {
+            let read: Value = object(format!("{{\"a\":{text}}}").as_bytes()).unwrap();
+            assert_eq!(read["a"], number, "{text}");
         }
         let deep = format!("{{\"a\":{}", "[".repeat(100_000));
         assert!(object::<Value>(deep.as_bytes()).is_err());

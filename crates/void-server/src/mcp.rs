@@ -7,16 +7,18 @@
 mod calls;
 mod listings;
 pub(crate) mod messages;
+pub(crate) mod progress;
 pub(crate) mod streams;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, ContentBlock, ErrorData, Implementation,
-    InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CompleteRequestParams, CompleteResult, ConstString as _, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    SetLevelRequestMethod,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -24,6 +26,7 @@ use serde_json::{Map, Value};
 use void_agent::tools::{Notes, Outcome, Registry, Tool, ToolError};
 use void_agent::turns::Pass;
 use void_control::access::new_request_id;
+use void_control::lanes::Lane;
 use void_control::{Control, Ctx};
 use void_domain::secrets::Secret;
 use void_domain::taint::Taint;
@@ -31,6 +34,8 @@ use void_domain::text;
 
 use crate::access::{self, Admitted};
 use crate::app::App;
+use crate::budgets::{Account, Counted};
+use crate::errors::ApiError;
 
 const INSTRUCTIONS: &str = "Void looks after a homelab. Only actions from its list can be named: safe \
     ones run at once, risky ones wait for the owner, and nothing here can answer for the owner. \
@@ -40,6 +45,8 @@ const INSTRUCTIONS: &str = "Void looks after a homelab. Only actions from its li
 /// The registry of a caller that names none.
 pub(crate) const REGISTRY_DEFAULT: &str = "blue";
 
+/// How long a connection that is over its budget is not listened to.
+const PACE: Duration = Duration::from_millis(50);
 const LOOK_LASTS: Duration = Duration::from_millis(500);
 
 /// What a complaint quotes of a request at most.
@@ -51,6 +58,8 @@ pub(crate) struct Client {
     token: Secret,
     registry: &'static Registry,
     seen: Option<Seen>,
+    account: Arc<Account>,
+    _counted: Counted,
 }
 
 /// What a look showed, and how far the events were before it.
@@ -61,13 +70,39 @@ struct Seen {
 }
 
 impl Client {
-    pub(crate) const fn new(app: App, token: Secret, registry: &'static Registry) -> Self {
-        Self {
+    /// `Err`: too many of these are open.
+    pub(crate) fn new(
+        app: App,
+        token: Secret,
+        registry: &'static Registry,
+        account: Arc<Account>,
+    ) -> Result<Self, ApiError> {
+        let counted = app.shared().budgets.stream(&account)?;
+        Ok(Self {
             app,
             token,
             registry,
             seen: None,
+            account,
+            _counted: counted,
+        })
+    }
+
+    /// The lane of its calls.
+    fn lane(&self) -> Option<Lane> {
+        self.account.lane()
+    }
+
+    /// A message is a request; over the budget it is not read any further for a while.
+    async fn pace(&self) {
+        while self.app.shared().budgets.request(&self.account).is_err() {
+            tokio::time::sleep(PACE).await;
         }
+    }
+
+    /// It was sent so much.
+    fn charge(&self, bytes: usize) {
+        self.app.shared().budgets.charge(&self.account, bytes);
     }
 
     /// What it may use now. `None`: it is nobody any more. Without a single event since the last look
@@ -150,9 +185,9 @@ impl Toolbox {
         &self,
         name: &str,
         arguments: Map<String, Value>,
-    ) -> Option<Result<Outcome, ToolError>> {
-        match &self.0 {
-            Holder::Turn(pass) => Some(pass.call(name, arguments).await),
+    ) -> Option<Result<Outcome, String>> {
+        let outcome = match &self.0 {
+            Holder::Turn(pass) => pass.call(name, arguments).await,
             Holder::Agent {
                 control,
                 ctx,
@@ -161,15 +196,43 @@ impl Toolbox {
                 let tool = registry.get(name)?;
                 let (taint, notes) = (Taint::clean(), Notes::default());
                 let outcome = tool.call(control, ctx, &taint, &notes, arguments).await;
-                Some(outcome.and_then(without_foreign))
+                outcome.and_then(without_foreign)
             }
-        }
+        };
+        Some(match outcome {
+            Ok(outcome) if outcome.is_denied => Err(denied(&outcome.value)),
+            Ok(outcome) => Ok(outcome),
+            Err(error) => Err(told(&error)),
+        })
+    }
+
+    /// Whether what a machine wrote is kept from this caller.
+    const fn withholds(&self) -> bool {
+        matches!(self.0, Holder::Agent { .. })
+    }
+}
+
+/// A wish that was turned down, as any other failure: a stable word first.
+fn denied(value: &Value) -> String {
+    let member = |name: &str| value.get(name).and_then(Value::as_str);
+    let reason = member("reason").unwrap_or("refused");
+    let meaning = member("meaning").unwrap_or_default();
+    match member("code") {
+        Some(code) => format!("{reason}: {meaning} Its code is {code}."),
+        None => format!("{reason}: {meaning}"),
     }
 }
 
 fn unknown_tool(name: &str) -> ErrorData {
     let name = text::escaped(text::cut(name, QUOTED_BYTES_MAX));
     ErrorData::invalid_params(format!("Unknown tool: {name}"), None)
+}
+
+/// A sentence; the SDK would answer with the bare name.
+fn unknown_method(name: &str) -> ErrorData {
+    let name = text::escaped(text::cut(name, QUOTED_BYTES_MAX));
+    let message = format!("there is no method \"{name}\" here; tools/list and tools/call are");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 /// What a client reads of a tool that failed.
@@ -194,7 +257,12 @@ fn without_foreign(outcome: Outcome) -> Result<Outcome, ToolError> {
 impl ServerHandler for Toolbox {
     fn get_info(&self) -> ServerConfig {
         let server = Implementation::new("void", env!("CARGO_PKG_VERSION")).with_title("Void");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let offered = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .build();
+        ServerConfig::new(offered)
             .with_server_info(server)
             .with_instructions(INSTRUCTIONS)
     }
@@ -213,7 +281,9 @@ impl ServerHandler for Toolbox {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = self.tools().into_iter().filter_map(listings::of);
+        let withheld = self.withholds();
+        let listed = self.tools().into_iter();
+        let listed = listed.filter_map(|tool| listings::of(tool, withheld));
         Ok(ListToolsResult::with_all_items(listed.collect()))
     }
 
@@ -226,45 +296,39 @@ impl ServerHandler for Toolbox {
         let result = match self.call(&request.name, arguments).await {
             None => return Err(unknown_tool(&request.name)),
             Some(Ok(outcome)) => CallToolResult::structured(outcome.value),
-            Some(Err(error)) => CallToolResult::error(vec![ContentBlock::text(told(&error))]),
+            Some(Err(told)) => CallToolResult::error(vec![ContentBlock::text(told)]),
         };
         Ok(result.into())
     }
 
-    // What is not offered does not exist; the SDK would answer as if there were none of it yet.
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<
-            ListResourceTemplatesRequestMethod,
-        >())
-    }
+    // Prompts and resources: there are none yet, and the SDK's answer is an empty list.
 
     async fn complete(
         &self,
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        Err(unknown_method(CompleteRequestMethod::VALUE))
+    }
+
+    #[expect(
+        deprecated,
+        reason = "older revisions have it, and the SDK answers with the bare name"
+    )]
+    async fn set_level(
+        &self,
+        _: rmcp::model::SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Err(unknown_method(SetLevelRequestMethod::VALUE))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(unknown_method(&request.method))
     }
 
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}

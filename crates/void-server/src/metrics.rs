@@ -13,7 +13,9 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use serde_json::Value;
 use void_control::Control;
+use void_control::retention::Sizes;
 use void_domain::events::EventKind;
+use void_domain::retention::Kept;
 
 use crate::app::App;
 
@@ -31,12 +33,111 @@ struct RequestLabels {
     status: &'static str,
 }
 
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct HeldBackLabels {
+    what: &'static str,
+}
+
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct FileLabels {
+    file: &'static str,
+}
+
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct TableLabels {
+    table: &'static str,
+}
+
+#[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct KindLabels {
+    kind: &'static str,
+}
+
+/// How large what grows is, and for how long it is kept.
+#[derive(Debug, Default)]
+struct Storage {
+    bytes: Family<FileLabels, PrometheusGauge>,
+    rows: Family<TableLabels, PrometheusGauge>,
+    days: Family<KindLabels, PrometheusGauge>,
+}
+
+impl Storage {
+    fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "database_bytes",
+            "What the database takes on its disk, by file",
+            self.bytes.clone(),
+        );
+        registry.register("rows", "Rows of the tables that grow", self.rows.clone());
+        registry.register(
+            "retention_days",
+            "For how long what is over is kept, by kind",
+            self.days.clone(),
+        );
+    }
+
+    fn set(&self, sizes: &Sizes) {
+        let files = [
+            ("database", Some(sizes.bytes.database)),
+            ("wal", sizes.bytes.log),
+        ];
+        for (file, bytes) in files {
+            if let Some(bytes) = bytes {
+                set(&self.bytes.get_or_create(&FileLabels { file }), bytes);
+            }
+        }
+        for (table, rows) in &sizes.rows {
+            set(&self.rows.get_or_create(&TableLabels { table }), *rows);
+        }
+        for kept in Kept::ALL {
+            let kind = kept.as_str();
+            let days = u64::from(sizes.kept.days(kept));
+            set(&self.days.get_or_create(&KindLabels { kind }), days);
+        }
+    }
+}
+
+fn set(gauge: &PrometheusGauge, value: u64) {
+    gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+}
+
+/// Everything that can be held back; each is shown from the start, as none.
+const HELD_BACK: [&str; 8] = [
+    "bytes",
+    "connections",
+    "open",
+    "refusals",
+    "requests",
+    "rows",
+    "strangers",
+    "streams",
+];
+
+/// What was held back because somebody was over a budget.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HeldBack(Family<HeldBackLabels, Counter>);
+
+impl HeldBack {
+    pub(crate) fn count(&self, what: &'static str) {
+        self.0.get_or_create(&HeldBackLabels { what }).inc();
+    }
+
+    /// What is counted elsewhere.
+    fn set(&self, what: &'static str, total: u64) {
+        let counter = self.0.get_or_create(&HeldBackLabels { what });
+        counter.inc_by(total.saturating_sub(counter.get()));
+    }
+}
+
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     listeners: PrometheusGauge,
     open: PrometheusGauge,
     frozen: PrometheusGauge,
+    storage: Storage,
+    held_back: HeldBack,
+    control: Control,
 }
 
 impl Metrics {
@@ -73,6 +174,17 @@ impl Metrics {
             open.clone(),
         );
         registry.register("frozen", "1 while everything is frozen", frozen.clone());
+        let storage = Storage::default();
+        storage.register(&mut registry);
+        let held_back = HeldBack::default();
+        for what in HELD_BACK {
+            held_back.set(what, 0);
+        }
+        registry.register(
+            "held_back",
+            "What was held back over a budget",
+            Family::clone(&held_back.0),
+        );
         let build: PrometheusGauge<i64, std::sync::atomic::AtomicI64> = PrometheusGauge::default();
         build.set(1);
         let version = [(("version").into(), env!("CARGO_PKG_VERSION").into())];
@@ -86,7 +198,14 @@ impl Metrics {
             listeners,
             open,
             frozen,
+            storage,
+            held_back,
+            control: control.clone(),
         }
+    }
+
+    pub(crate) fn held_back(&self) -> HeldBack {
+        self.held_back.clone()
     }
 
     pub(crate) fn listener(&self) -> Gauge {
@@ -94,9 +213,13 @@ impl Metrics {
         Gauge(self.listeners.clone())
     }
 
-    pub(crate) fn render(&self, open: u64, frozen: bool) -> String {
-        self.open.set(i64::try_from(open).unwrap_or(i64::MAX));
+    pub(crate) fn render(&self, open: u64, frozen: bool, sizes: &Sizes) -> String {
+        set(&self.open, open);
+        self.storage.set(sizes);
         self.frozen.set(i64::from(frozen));
+        let (refusals, rows) = self.control.held_back();
+        self.held_back.set("refusals", refusals);
+        self.held_back.set("rows", rows);
         let mut text = String::new();
         // Writing to a String cannot fail.
         let _ = prometheus_client::encoding::text::encode(&mut text, &self.registry);

@@ -1,4 +1,9 @@
-//! The OpenAPI 3.1 document, made from the table of routes and the wire types.
+//! The OpenAPI 3.1 document, made from the table of routes and the wire types. It says what the server
+//! takes: a request that fits it is refused nowhere for its shape.
+
+mod events;
+mod statuses;
+mod tidy;
 
 use std::sync::OnceLock;
 
@@ -7,6 +12,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::access::Access;
+use crate::parameters;
 use crate::routes::{Content, ROUTES, Route};
 
 /// Made once: anybody may ask for it.
@@ -31,12 +37,16 @@ pub fn document() -> Value {
     }
     let mut schemas = generator.take_definitions(true);
     schemas.insert("Error".to_owned(), error_schema());
+    for schema in schemas.values_mut() {
+        tidy::schema(schema);
+    }
+    tidy::request_bodies(&mut paths, &mut schemas);
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Void",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The control plane's API. Times are RFC 3339 in UTC; lists take cursor and limit and answer next.",
+            "description": "The control plane's API. Times are RFC 3339 in UTC; lists take cursor and limit and answer next. Lengths are in characters; x-max-bytes is the bound of the same text in UTF-8. Objects in requests hold each name once.",
         },
         "paths": paths,
         "components": {
@@ -52,41 +62,53 @@ pub fn document() -> Value {
 fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let mut parameters: Vec<Value> = path_parameters(route.path);
     for parameter in route.query {
+        let shape = parameters::in_query(route.operation, parameter.name);
+        let schema = shape.map_or_else(|| json!({"type": parameter.kind}), |it| it.schema());
         parameters.push(json!({
             "name": parameter.name, "in": "query", "required": false,
-            "description": parameter.meaning, "schema": {"type": parameter.kind},
+            "description": parameter.meaning, "schema": schema,
         }));
     }
     let content = match route.response {
         Content::Json(schema) => json!({"application/json": {"schema": value(schema(generator))}}),
-        Content::Text(media) => json!({media: {"schema": {"type": "string"}}}),
+        Content::Text(media) => {
+            let content = match events::of(route.operation) {
+                Some(events) => json!({"schema": events::one_of(&events), "x-events": events}),
+                None => json!({"schema": {"type": "string"}}),
+            };
+            json!({ media: content })
+        }
     };
     let mut operation = json!({
         "operationId": route.operation,
         "summary": route.summary,
         "description": who(route.access),
         "parameters": parameters,
-        "responses": {
-            "200": {"description": "done", "content": content},
-            "default": {
-                "description": "an error with a stable code",
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-            },
-        },
+        "responses": statuses::responses(route, &content),
     });
     if let Value::Object(members) = &mut operation {
         if let Some(schema) = route.request {
-            let body = json!({"required": false, "content": {"application/json": {"schema": value(schema(generator))}}});
+            let body =
+                json!({"content": {"application/json": {"schema": value(schema(generator))}}});
             members.insert("requestBody".to_owned(), body);
         }
         if route.access != Access::Public {
-            members.insert(
-                "security".to_owned(),
-                json!([{"bearer": []}, {"session": []}]),
-            );
+            members.insert("security".to_owned(), security(route));
         }
     }
     operation
+}
+
+fn security(route: &Route) -> Value {
+    match (route.access, route.operation) {
+        // What changes how the owner signs in is done in a browser.
+        (_, "closeSession" | "confirmSession" | "challengePasskey" | "registerPasskey")
+        | (_, "removePasskey" | "setPassword" | "removePassword") => json!([{"session": []}]),
+        (Access::Tools | Access::Node | Access::Turn, _) => json!([{"bearer": []}]),
+        // From this machine without any.
+        (Access::Local, _) => json!([{}, {"bearer": []}, {"session": []}]),
+        _ => json!([{"bearer": []}, {"session": []}]),
+    }
 }
 
 const fn who(access: Access) -> &'static str {
@@ -94,7 +116,6 @@ const fn who(access: Access) -> &'static str {
         Access::Public => "Anybody.",
         Access::Local => "Programs on this machine, and whoever may read.",
         Access::Read => "The owner, viewers, and agents with read or act.",
-        Access::Catalogue => "The owner, viewers, and agents with act.",
         Access::Act => "The owner and agents with act.",
         Access::Owner => "The owner.",
         Access::OwnerAfresh => "The owner; in a browser only shortly after a sign-in.",
@@ -107,7 +128,10 @@ const fn who(access: Access) -> &'static str {
 fn path_parameters(path: &str) -> Vec<Value> {
     path.split('/')
         .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+        .map(|name| {
+            let schema = parameters::in_path(path, name).schema();
+            json!({"name": name, "in": "path", "required": true, "schema": schema})
+        })
         .collect()
 }
 

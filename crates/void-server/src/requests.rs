@@ -16,7 +16,8 @@ use void_domain::text;
 use crate::access::Admitted;
 use crate::errors::ApiError;
 use crate::fence::is_json;
-use crate::json;
+use crate::routes::Route;
+use crate::{json, parameters};
 
 /// A body that trickles in slower than this is not waited for.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -43,12 +44,24 @@ where
         if !json {
             return Err(ApiError::not_json());
         }
-        json::object(&collected).map(Self).map_err(|error| {
-            let reason = error.to_string();
-            let quoted = text::escaped(text::cut(&reason, QUOTED_BYTES_MAX));
-            ApiError::invalid_field("body", format!("is not as expected: {quoted}"))
-        })
+        json::object(&collected)
+            .map(Self)
+            .map_err(|error| ApiError::invalid_field("body", complaint(&error.to_string())))
     }
+}
+
+/// What serde says of a body, in words that fit: `1e2` is JSON, and no whole number.
+fn complaint(reason: &str) -> String {
+    let fraction = reason.strip_prefix("invalid type: floating point `");
+    let fraction = fraction.and_then(|rest| rest.split_once("`, expected "));
+    let reason = match fraction {
+        Some((number, expected)) if expected.starts_with(['u', 'i']) => {
+            format!("{number} must be a whole number, written with digits alone")
+        }
+        _ => text::without_rust_words(reason),
+    };
+    let quoted = text::escaped(text::cut(&reason, QUOTED_BYTES_MAX));
+    format!("is not as expected: {quoted}")
 }
 
 /// All bytes of a body that may have `max` of them and has to arrive in time.
@@ -85,6 +98,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
         if parts.uri.query().is_some_and(|query| query.contains("%00")) {
             return Err(ApiError::invalid_field("query", "holds a NUL"));
         }
+        check_shapes(parts)?;
         match axum::extract::Query::<T>::try_from_uri(&parts.uri) {
             Ok(axum::extract::Query(value)) => Ok(Self(value)),
             Err(error) => {
@@ -94,11 +108,33 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
                     .map_or(text.as_str(), |(_, reason)| reason);
                 Err(ApiError::invalid_field(
                     "query",
-                    text::escaped(text::cut(reason, QUOTED_BYTES_MAX)),
+                    text::escaped(text::cut(
+                        &text::without_rust_words(reason),
+                        QUOTED_BYTES_MAX,
+                    )),
                 ))
             }
         }
     }
+}
+
+/// Whether every parameter is what the document says of it.
+fn check_shapes(parts: &Parts) -> Result<(), ApiError> {
+    let Some(route) = parts.extensions.get::<&'static Route>() else {
+        return Ok(());
+    };
+    let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+    // What cannot be read at all is said by whoever reads it.
+    let Ok(axum::extract::Query(pairs)) = pairs else {
+        return Ok(());
+    };
+    for (name, value) in pairs {
+        let shape = parameters::in_query(route.operation, &name);
+        if let Some(complaint) = shape.and_then(|shape| shape.complaint(&value)) {
+            return Err(ApiError::invalid_field(&name, complaint));
+        }
+    }
+    Ok(())
 }
 
 /// The checked caller of a guarded route.

@@ -25,6 +25,7 @@ mod notifications;
 mod passkeys;
 mod password;
 mod proposals;
+mod quarantine;
 mod services;
 mod session;
 mod sessions;
@@ -121,7 +122,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "GET",
         path: "/api/actions",
-        access: Access::Catalogue,
+        access: Access::Read,
         operation: "listActions",
         summary: "The catalogue: everything that may run, with its digests and the commit it is at",
         query: &[],
@@ -250,7 +251,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/proposals/{id}/settle",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "settleProposal",
         summary: "Say what became of a run whose outcome is unknown",
         query: &[],
@@ -430,7 +431,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/tokens/{id}",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "revokeToken",
         summary: "Withdraw a token, open streams included",
         query: &[],
@@ -518,7 +519,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/sessions/{id}",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "revokeSession",
         summary: "End a session, its open streams included",
         query: &[],
@@ -672,13 +673,46 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/nodes/{name}",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "removeNode",
         summary: "Withdraw an invitation, turn a machine away, or end its membership",
         query: &[],
         request: None,
         response: json::<nodes::RemovedResponse>(),
         handler: || delete(nodes::remove),
+    },
+    Route {
+        method: "GET",
+        path: "/api/quarantine",
+        access: Access::Owner,
+        operation: "listQuarantine",
+        summary: "Credentials that came back with an older copy of the database and open nothing yet",
+        query: &[],
+        request: None,
+        response: json::<quarantine::QuarantineResponse>(),
+        handler: || get(quarantine::list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/quarantine/confirm",
+        access: Access::OwnerAfresh,
+        operation: "confirmQuarantined",
+        summary: "Let one of them open again what it opened",
+        query: &[],
+        request: Some(schema::<quarantine::QuarantineRequest>),
+        response: json::<quarantine::ConfirmedResponse>(),
+        handler: || post(quarantine::confirm),
+    },
+    Route {
+        method: "POST",
+        path: "/api/quarantine/remove",
+        access: Access::OwnerAfresh,
+        operation: "removeQuarantined",
+        summary: "Revoke one of them for good",
+        query: &[],
+        request: Some(schema::<quarantine::QuarantineRequest>),
+        response: json::<quarantine::RemovedResponse>(),
+        handler: || post(quarantine::remove),
     },
     Route {
         method: "POST",
@@ -896,7 +930,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/notifications/pairs/{target}",
-        access: Access::Owner,
+        access: Access::OwnerAfresh,
         operation: "unpairChannel",
         summary: "Stop telling an account, and stop listening to it",
         query: &[],
@@ -1095,7 +1129,7 @@ pub static ROUTES: &[Route] = &[
         summary: "Prometheus metrics; from this machine without a token",
         query: &[],
         request: None,
-        response: Content::Text("text/plain; version=0.0.4"),
+        response: Content::Text("text/plain"),
         handler: || get(health::metrics),
     },
 ];

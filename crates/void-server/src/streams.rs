@@ -14,9 +14,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use void_control::Control;
 use void_control::access::{self, Caller};
-use void_control::events::{StoredEvent, Subscription};
+use void_control::events::{Lost, StoredEvent, Subscription, Told};
 use void_domain::actors::Actor;
-use void_domain::events::Audience;
+use void_domain::events::{Audience, EventKind};
 
 use crate::metrics::Gauge;
 use crate::takeovers::EndlessAnswer;
@@ -80,13 +80,20 @@ fn response(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
 impl Listener {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            match self.watch.wait(self.events.next()).await? {
-                Woken::By(event) => {
-                    let event = event.ok()??;
-                    if may_hear(&self.watch.caller.actor, event.audience) {
-                        return Some(frame(&event));
+            match self.watch.wait(self.events.next_told()).await? {
+                Woken::By(told) => match told.ok()?? {
+                    Told::Lost(lost) => return Some(loss(lost)),
+                    Told::Event(event) => {
+                        // A listener that reads from the table may be ahead of the hub.
+                        let is_revoked = event.kind == EventKind::AccessRevoked;
+                        if is_revoked && !self.watch.is_still_valid().await {
+                            return None;
+                        }
+                        if may_hear(&self.watch.caller.actor, event.audience) {
+                            return Some(frame(&event));
+                        }
                     }
-                }
+                },
                 Woken::Heartbeat => return Some(STILL_HERE),
             }
         }
@@ -160,6 +167,16 @@ fn may_hear(actor: &Actor, audience: Audience) -> bool {
         | (Actor::Agent { .. }, Audience::People | Audience::OwnerOnly)
         | (Actor::Node { .. } | Actor::System, _) => false,
     }
+}
+
+/// Whoever hears this has to read again what it shows.
+fn loss(lost: Lost) -> Bytes {
+    Bytes::from(format!(
+        "id: {}\nevent: stream.lost\ndata: {{\"after\":{},\"next\":{}}}\n\n",
+        lost.next - 1,
+        lost.after,
+        lost.next
+    ))
 }
 
 /// The payload is stored as one line of JSON.

@@ -69,6 +69,11 @@ pub(crate) fn takes(answer: &Response<Body>) -> bool {
     marks.get::<EndlessAnswer>().is_some() || marks.get::<Upgrade>().is_some()
 }
 
+/// Whether the body goes on until somebody leaves.
+pub(crate) fn is_endless(answer: &Response<Body>) -> bool {
+    answer.extensions().get::<EndlessAnswer>().is_some()
+}
+
 /// An answer on a connection that is not handed over: one that has carried another before.
 pub(crate) fn kept(answer: Response<Body>) -> Response<Body> {
     if answer.extensions().get::<Upgrade>().is_some() {

@@ -5,7 +5,10 @@ use serde::Serialize;
 use serde_json::Value;
 use void_control::proposals::Listed;
 use void_domain::notifications::Told;
-use void_domain::proposals::{Failure, State, Status, Transition, Verification};
+use void_domain::proposals::{Failure, Sight, State, Status, Transition, Verification, Words};
+
+/// What every JSON reader keeps whole.
+pub(crate) const REVISION_MAX: u64 = (1 << 53) - 1;
 
 /// One proposal as every list, answer and error shows it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -18,10 +21,13 @@ pub(crate) struct RowResponse {
     pub label: String,
     pub params: Value,
     /// `safe` or `risky`.
+    #[schemars(extend("enum" = ["safe", "risky"]))]
     pub tier: &'static str,
     /// `nominal`, `guarded` or `critical`.
+    #[schemars(extend("enum" = ["nominal", "guarded", "critical"]))]
     pub risk: &'static str,
     /// pending, approved, running, executed, failed, rejected, expired, cancelled, unknown or refused.
+    #[schemars(extend("enum" = Status::ALL.map(Status::as_str)))]
     pub status: &'static str,
     /// What an approval binds.
     pub digest: String,
@@ -33,20 +39,50 @@ pub(crate) struct RowResponse {
     pub requested_by: RequestedBy,
     pub agent_id: Option<String>,
     pub resolved_by: Option<String>,
+    /// What came back. An agent gets its typed members only: what a machine printed is for people.
     pub result: Option<Value>,
     pub error: Option<RowError>,
     /// null, `verified`, `failed` or `unverified`.
+    #[schemars(extend("enum" = ["verified", "failed", "unverified", null]))]
     pub verification: Option<&'static str>,
     /// How often it was asked for while it waited.
     pub count: u64,
+    /// Foreign content that the requester had read.
+    pub taint: Vec<String>,
+    /// What it said when it asked for the same again, where that differs.
+    pub joined: Vec<WordsResponse>,
+    /// How many later requests said something else that is not kept here; the record has how it begins.
+    pub words_left_out: u64,
+    /// Rises whenever a later request changes what a person should read before a yes.
+    pub revision: u64,
     /// Whether a message about it arrived: `not_yet`, `somebody`, or `nobody` (no way has worked so
     /// far). Absent where there is no way to send one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["not_yet", "somebody", "nobody", null]))]
     pub told: Option<&'static str>,
     pub created_at: String,
     pub expires_at: String,
     pub resolved_at: Option<String>,
     pub transitions: Vec<TransitionResponse>,
+}
+
+/// Words of the requester from a later request for the same.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Words")]
+pub(crate) struct WordsResponse {
+    pub reason: Option<String>,
+    pub diff: Option<String>,
+    pub at: String,
+}
+
+impl WordsResponse {
+    fn new(words: &Words) -> Self {
+        Self {
+            reason: words.reason.clone(),
+            diff: words.diff.clone(),
+            at: words.at.to_string(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -72,12 +108,13 @@ pub(crate) struct TransitionResponse {
 }
 
 impl RowResponse {
-    pub(crate) fn new(listed: &Listed) -> Self {
+    /// The row as a reader with this sight gets it.
+    pub(crate) fn new(listed: &Listed, sight: Sight) -> Self {
         let proposal = &listed.proposal;
         let wish = &proposal.wish;
         let (resolved_by, resolved_at) = proposal.resolution();
         let requester_id = proposal.requested_by.id.map(|id| id.to_string());
-        let (result, error, verification) = outcome(&proposal.state);
+        let (result, error, verification) = outcome(&proposal.state, sight);
         Self {
             id: proposal.id.to_string(),
             code: proposal.code.to_string(),
@@ -101,6 +138,12 @@ impl RowResponse {
             error,
             verification,
             count: proposal.count,
+            taint: proposal.taint.sources().to_vec(),
+            joined: (proposal.joined.words.iter())
+                .map(WordsResponse::new)
+                .collect(),
+            words_left_out: proposal.joined.left_out,
+            revision: proposal.revision,
             told: listed.told.map(Told::as_str),
             created_at: proposal.created_at.to_string(),
             expires_at: proposal.expires_at.to_string(),
@@ -125,10 +168,10 @@ impl TransitionResponse {
     }
 }
 
-fn outcome(state: &State) -> (Option<Value>, Option<RowError>, Option<&'static str>) {
+fn outcome(state: &State, sight: Sight) -> (Option<Value>, Option<RowError>, Option<&'static str>) {
     let error = |failure: &Failure| RowError {
         code: failure.code.clone(),
-        message: failure.message.clone(),
+        message: sight.message(state, failure),
     };
     match state {
         State::Executed {
@@ -137,12 +180,15 @@ fn outcome(state: &State) -> (Option<Value>, Option<RowError>, Option<&'static s
             ..
         } => {
             let seen = verification.as_ref().map(|seen| seen.outcome.as_str());
-            let result = result_with_check(result, verification.as_ref());
+            let result = result_with_check(result, verification.as_ref(), sight);
             (Some(result), None, seen)
         }
         State::Failed { failure, .. }
         | State::Unknown { failure, .. }
-        | State::Refused { failure, .. } => (failure.result.clone(), Some(error(failure)), None),
+        | State::Refused { failure, .. } => {
+            let result = failure.result.as_ref().map(|result| sight.result(result));
+            (result, Some(error(failure)), None)
+        }
         State::Cancelled { why, .. } => {
             let error = RowError {
                 code: why.as_str().to_owned(),
@@ -164,10 +210,14 @@ fn outcome(state: &State) -> (Option<Value>, Option<RowError>, Option<&'static s
 }
 
 /// What came back, and what its check saw; where there was no check, there is nothing to add.
-pub(crate) fn result_with_check(result: &Value, verification: Option<&Verification>) -> Value {
-    let mut result = result.clone();
+pub(crate) fn result_with_check(
+    result: &Value,
+    verification: Option<&Verification>,
+    sight: Sight,
+) -> Value {
+    let mut result = sight.result(result);
     if let (Value::Object(members), Some(seen)) = (&mut result, verification)
-        && seen.detail.get("wanted").is_some()
+        && seen.detail.get("reason").and_then(Value::as_str) != Some("no_check")
     {
         members.insert("check".to_owned(), seen.detail.clone());
     }

@@ -89,8 +89,10 @@ async function signIn() {
   try {
     const { loginPage } = await import("./pages/login.js");
     if (mine !== opening) return;
-    const page = loginPage(currentRoute(), ways, () => {
-      localStorage.setItem("signed-in", "yes");
+    // A link opens the session before anything is chosen: from then on every address leads to its page.
+    const opened = () => localStorage.setItem("signed-in", "yes");
+    const page = loginPage(currentRoute(), ways, opened, () => {
+      opened();
       if (currentRoute().page === "setup") history.replaceState(null, "", "#/home");
       void begin();
     });

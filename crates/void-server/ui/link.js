@@ -29,12 +29,12 @@ for (const form of document.querySelectorAll("form")) {
 /** Looks until it is over; a page that changes under a finger about to tap would be worse than a reload. */
 async function look() {
   if (!article) return;
-  const { id, status, verification } = article.dataset;
+  const { id, status, verification, revision } = article.dataset;
   try {
     const answer = await fetch(`/api/proposals/${id}`, { cache: "no-store" });
     if (answer.ok) {
       const row = await answer.json();
-      if (row.status !== status || (row.verification ?? "") !== verification) return location.replace(location.pathname);
+      if (row.status !== status || (row.verification ?? "") !== verification || String(row.revision) !== revision) return location.replace(location.pathname);
     }
   } catch {
     // Looked at again below.

@@ -4,9 +4,9 @@
 
 use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use serde_json::{Map, Value};
-use void_agent::tools::{Outcome, ToolError};
+use void_agent::tools::Outcome;
 
-use super::{Toolbox, messages, told, unknown_tool};
+use super::{Toolbox, messages, unknown_tool};
 
 /// With this a message says by itself which revision it speaks.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
@@ -65,11 +65,11 @@ impl Call {
     }
 }
 
-fn write(id: &RequestId, outcome: &Result<Outcome, ToolError>) -> Result<Vec<u8>, ErrorData> {
+fn write(id: &RequestId, outcome: &Result<Outcome, String>) -> Result<Vec<u8>, ErrorData> {
     let internal = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
     let text = match outcome {
         Ok(outcome) => serde_json::to_string(&outcome.value).map_err(internal)?,
-        Err(error) => told(error),
+        Err(told) => told.clone(),
     };
     let mut answer = Vec::with_capacity(2 * text.len() + text.len() / 2 + 256);
     answer.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");

@@ -25,7 +25,7 @@ use crate::json;
 pub(crate) async fn answer(toolbox: &Toolbox, message: &[u8]) -> Option<Vec<u8>> {
     let mut members = match strict(message) {
         Ok(members) => members,
-        Err(error) => return Some(written(&ServerJsonRpcMessage::error(error, None))),
+        Err(error) => return Some(refused(None, &error)),
     };
     if let Some(call) = Call::of(&mut members) {
         return Some(call.answer(toolbox).await);
@@ -34,7 +34,7 @@ pub(crate) async fn answer(toolbox: &Toolbox, message: &[u8]) -> Option<Vec<u8>>
         Ok(ClientJsonRpcMessage::Request(request)) => request,
         // Nothing is asked of clients, so nothing that they answer or tell changes anything.
         Ok(_) => return None,
-        Err((id, error)) => return Some(written(&ServerJsonRpcMessage::error(error, id))),
+        Err((id, error)) => return Some(refused(id.as_ref(), &error)),
     };
     let (id, mut request) = (request.id, request.request);
     let mut context = RequestContext::new(id.clone(), peer(toolbox)?);
@@ -72,6 +72,13 @@ fn read(
         let words = text::escaped(&error.to_string());
         (id, ErrorData::invalid_request(words, None))
     })
+}
+
+/// The answer to what is no request. An id that cannot be read is `null`, as JSON-RPC has it; the SDK would
+/// leave it out.
+pub(crate) fn refused(id: Option<&RequestId>, error: &ErrorData) -> Vec<u8> {
+    let answer = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error});
+    answer.to_string().into_bytes()
 }
 
 pub(crate) fn written(message: &ServerJsonRpcMessage) -> Vec<u8> {

@@ -4,6 +4,7 @@
 //! Whoever opened it is looked at again with everything that is read from it, so a withdrawn token ends
 //! with its next call.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -11,13 +12,18 @@ use std::time::Duration;
 use axum::body::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use rmcp::model::{ErrorData, ServerJsonRpcMessage};
+use rmcp::model::ErrorData;
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{oneshot, watch};
+use void_control::lanes;
+use void_domain::budgets::UNSENT_BYTES_MAX;
 use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 
-use super::{Client, messages};
+use super::{Client, Toolbox, messages, progress};
 
 /// Calls of one stream that are under way at a time; more wait to be read.
 const OPEN_MAX: usize = 64;
@@ -27,7 +33,8 @@ const UNREAD_BYTES_MAX: usize = 2 * REQUEST_BODY_BYTES_MAX;
 /// Whoever does not take their answers for this long is gone.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
-type Answering = Pin<Box<dyn Future<Output = Option<Vec<u8>>> + Send>>;
+/// An answer, and the id of the request that it answers.
+type Answering = Pin<Box<dyn Future<Output = (Option<Vec<u8>>, Option<String>)> + Send>>;
 
 struct Stream {
     client: Client,
@@ -35,6 +42,10 @@ struct Stream {
     unread: Vec<u8>,
     open: FuturesUnordered<Answering>,
     unsent: Vec<u8>,
+    /// How what is under way is given up, by the id of its request.
+    cancels: HashMap<String, oneshot::Sender<()>>,
+    /// Word of what takes its time.
+    notices: (UnboundedSender<Vec<u8>>, UnboundedReceiver<Vec<u8>>),
 }
 
 /// Answers until the client has said everything, the server stops, or the client may no more.
@@ -50,6 +61,8 @@ pub(crate) async fn serve(
         unread: early.to_vec(),
         open: FuturesUnordered::new(),
         unsent: Vec::new(),
+        cancels: HashMap::new(),
+        notices: unbounded_channel(),
     };
     let mut reads = stream.unread.is_empty() || stream.begin().await;
     while reads || !stream.open.is_empty() {
@@ -59,7 +72,8 @@ pub(crate) async fn serve(
             read = stream.socket.read_buf(&mut stream.unread), if wants => {
                 reads = matches!(read, Ok(1..)) && stream.begin().await;
             }
-            Some(answer) = stream.open.next() => stream.keep(answer),
+            Some(answer) = stream.open.next() => stream.finish(answer),
+            Some(notice) = stream.notices.1.recv() => stream.keep(Some(notice)),
             () = stopped(&mut stop), if reads => reads = false,
         }
         if !stream.send().await {
@@ -89,17 +103,53 @@ impl Stream {
             if line.is_empty() || line.len() > REQUEST_BODY_BYTES_MAX && !self.too_long() {
                 continue;
             }
-            let (toolbox, line) = (toolbox.again(), line.to_vec());
-            let answering = async move { messages::answer(&toolbox, &line).await };
-            self.open.push(Box::pin(answering));
+            self.client.pace().await;
+            self.answer(toolbox.again(), line);
         }
         true
+    }
+
+    fn answer(&mut self, toolbox: Toolbox, line: &[u8]) {
+        let (id, cancelled) = ids(line);
+        if let Some(cancelled) = cancelled.and_then(|id| self.cancels.remove(&id)) {
+            let _ = cancelled.send(());
+        }
+        let (cancel, given_up) = oneshot::channel();
+        // A second request of the same id cannot be told apart, so neither is given up.
+        let is_new = id.as_ref().is_some_and(|id| !self.cancels.contains_key(id));
+        let kept = match &id {
+            Some(id) if is_new => {
+                self.cancels.insert(id.clone(), cancel);
+                None
+            }
+            _ => Some(cancel),
+        };
+        let (line, notices) = (line.to_vec(), self.notices.0.clone());
+        let lane = self.client.lane();
+        self.open.push(Box::pin(async move {
+            let _kept = kept;
+            let token = progress::token(&line);
+            let answering = lanes::run_in(lane, messages::answer(&toolbox, &line));
+            let tell = |notice| notices.send(notice).is_ok();
+            // What was begun goes on; only its answer is not waited for.
+            tokio::select! {
+                answer = progress::while_waiting(token, answering, tell) => (answer, id),
+                Ok(()) = given_up => (None, id),
+            }
+        }));
+    }
+
+    fn finish(&mut self, (answer, id): (Option<Vec<u8>>, Option<String>)) {
+        if let Some(id) = id {
+            self.cancels.remove(&id);
+        }
+        self.keep(answer);
     }
 
     fn too_long(&mut self) -> bool {
         let message = format!("a message is at most {REQUEST_BODY_BYTES_MAX} bytes");
         let error = ErrorData::invalid_request(message, None);
-        let answer = messages::written(&ServerJsonRpcMessage::error(error, None));
+        let answer = messages::refused(None, &error);
         self.keep(Some(answer));
         false
     }
@@ -111,17 +161,44 @@ impl Stream {
         }
     }
 
-    /// Sends everything that is ready, at once. `false`: nobody takes it.
+    /// Sends what is ready, as much of it at once as may be unsent. `false`: nobody takes it.
     async fn send(&mut self) -> bool {
-        while let Some(Some(answer)) = self.open.next().now_or_never() {
-            self.keep(answer);
+        while self.unsent.len() < UNSENT_BYTES_MAX
+            && let Some(Some(answer)) = self.open.next().now_or_never()
+        {
+            self.finish(answer);
         }
         if self.unsent.is_empty() {
             return true;
         }
         let sending = self.socket.write_all(&self.unsent);
         let sent = tokio::time::timeout(WRITE_TIMEOUT, sending).await;
+        self.client.charge(self.unsent.len());
+        // A long answer does not leave its room behind.
         self.unsent.clear();
+        self.unsent.shrink_to(READ_BYTES);
         matches!(sent, Ok(Ok(())))
     }
+}
+
+/// The id of a request, and the id of the one that a notice gives up; as they are written.
+fn ids(line: &[u8]) -> (Option<String>, Option<String>) {
+    #[derive(Deserialize)]
+    struct Head {
+        id: Option<Value>,
+        method: Option<String>,
+        params: Option<Value>,
+    }
+    let Ok(head) = serde_json::from_slice::<Head>(line) else {
+        return (None, None);
+    };
+    let id = head.id.map(|id| id.to_string());
+    if head.method.as_deref() != Some("notifications/cancelled") {
+        return (id, None);
+    }
+    let cancelled = head
+        .params
+        .as_ref()
+        .and_then(|params| params.get("requestId"));
+    (id, cancelled.map(Value::to_string))
 }

@@ -9,10 +9,15 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
+use void_control::Control;
 use void_control::access::{self, Credential};
+use void_control::freezes;
+use void_control::notifications;
 use void_control::proposals::{Answer, ProposalKey};
 use void_domain::actors::Actor;
+use void_domain::freezes::Freeze;
 use void_domain::text;
+use void_domain::time::Timestamp;
 
 use crate::access::Admitted;
 use crate::app::App;
@@ -36,6 +41,7 @@ pub(super) async fn show(
 ) -> Result<Response, ApiError> {
     let Some(Extension(admitted)) = admitted else {
         return Ok(page(
+            &app,
             StatusCode::UNAUTHORIZED,
             words::SIGN_IN,
             &sign_in(&code),
@@ -43,14 +49,12 @@ pub(super) async fn show(
     };
     Ok(match find(&app, &admitted, &code).await? {
         Some(card) => {
-            let may_decide = is_owner_by_session(&admitted);
-            page(
-                StatusCode::OK,
-                &card.row.label,
-                &card_html(&card, may_decide, None),
-            )
+            let reader = Reader::of(&app, &admitted);
+            let frozen = frozen(&app, &admitted).await?;
+            let html = card_html(&card, &reader, frozen.as_deref(), None);
+            page(&app, StatusCode::OK, &card.row.label, &html)
         }
-        None => page(StatusCode::NOT_FOUND, words::NOT_FOUND, &not_found()),
+        None => page(&app, StatusCode::NOT_FOUND, words::NOT_FOUND, &not_found()),
     })
 }
 
@@ -65,11 +69,25 @@ async fn find(
     }
 }
 
+/// Why a yes starts nothing now.
+async fn frozen(app: &App, admitted: &Admitted) -> Result<Option<String>, ApiError> {
+    let now = app.control().clock().now();
+    Ok(match freezes::current(app.control()).await? {
+        Freeze::Frozen(frozen) if frozen.until.is_none_or(|until| now < until) => {
+            let who = text::escaped(&frozen.told_to(&admitted.ctx.actor));
+            Some(filled(words::FROZEN, "who", &who))
+        }
+        Freeze::Frozen(_) | Freeze::Thawed => None,
+    })
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
     decision: String,
     digest: String,
+    #[serde(default)]
+    revision: Option<u64>,
     #[serde(default)]
     reason: String,
 }
@@ -85,6 +103,7 @@ pub(super) async fn decide(
 ) -> Result<Response, ApiError> {
     let Some(Extension(admitted)) = admitted else {
         return Ok(page(
+            &app,
             StatusCode::UNAUTHORIZED,
             words::SIGN_IN,
             &sign_in(&code),
@@ -111,10 +130,16 @@ pub(super) async fn decide(
         }
     };
     let Some(card) = find(&app, &admitted, &code).await? else {
-        return Ok(page(StatusCode::NOT_FOUND, words::NOT_FOUND, &not_found()));
+        return Ok(page(
+            &app,
+            StatusCode::NOT_FOUND,
+            words::NOT_FOUND,
+            &not_found(),
+        ));
     };
     let request = DecideRequest {
         digest: Some(form.digest),
+        revision: form.revision,
         reason: Some(form.reason).filter(|reason| !reason.is_empty()),
     };
     let (control, ctx, id) = (app.control(), &admitted.ctx, &card.row.id);
@@ -123,9 +148,45 @@ pub(super) async fn decide(
         Ok(_) => Ok(Redirect::to(&format!("/inbox/{}", card.row.id)).into_response()),
         Err(error) => {
             let card = find(&app, &admitted, id).await?.unwrap_or(card);
-            let html = card_html(&card, true, Some(&error.sentence()));
-            Ok(page(error.status(), &card.row.label, &html))
+            let reader = Reader::of(&app, &admitted);
+            // Who decided before is called as everywhere on this page.
+            let problem = match card.row.status {
+                "pending" => error.sentence(),
+                _ => filled(
+                    words::ALREADY,
+                    "state",
+                    &state_words(&card, reader.is_owner),
+                ),
+            };
+            let html = card_html(&card, &reader, None, Some(&problem));
+            Ok(page(&app, error.status(), &card.row.label, &html))
         }
+    }
+}
+
+/// Who reads the page, and by which clock.
+struct Reader<'a> {
+    control: &'a Control,
+    is_owner: bool,
+    may_decide: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn of(app: &'a App, admitted: &Admitted) -> Self {
+        Self {
+            control: app.control(),
+            is_owner: admitted.ctx.actor.is_owner(),
+            may_decide: is_owner_by_session(admitted),
+        }
+    }
+
+    /// The server's own clock; a script writes it by the reader's.
+    fn time_html(&self, at: &str) -> String {
+        let moment = Timestamp::parse_rfc3339(at).map_or_else(
+            || at.to_owned(),
+            |parsed| notifications::moment(self.control, parsed),
+        );
+        format!("<time datetime=\"{at}\">{}</time>", escaped(&moment))
     }
 }
 
@@ -134,8 +195,12 @@ fn is_owner_by_session(admitted: &Admitted) -> bool {
         && matches!(admitted.ctx.actor, Actor::Owner { .. })
 }
 
-fn page(status: StatusCode, title: &str, main: &str) -> Response {
+fn page(app: &App, status: StatusCode, title: &str, main: &str) -> Response {
     let title = escaped(title);
+    let mark = match app.control().is_rehearsal() {
+        true => format!("<p class=\"rehearsal\">{}</p>\n", words::REHEARSAL),
+        false => String::new(),
+    };
     let html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1, viewport-fit=cover\">\n\
@@ -144,7 +209,7 @@ fn page(status: StatusCode, title: &str, main: &str) -> Response {
          <script src=\"/ui/{VERSION}/theme.js\"></script>\n\
          <link rel=\"stylesheet\" href=\"/ui/{VERSION}/link.css\">\n\
          <script type=\"module\" src=\"/ui/{VERSION}/link.js\"></script>\n</head>\n\
-         <body class=\"alone\">\n<main>\n{main}</main>\n</body>\n</html>\n"
+         <body class=\"alone\">\n<main>\n{mark}{main}</main>\n</body>\n</html>\n"
     );
     let mut response = (status, html).into_response();
     response.headers_mut().insert(
@@ -161,12 +226,12 @@ fn sign_in(code: &str) -> String {
     let code = escaped(code);
     format!(
         "<section class=\"card\" data-state=\"signed-out\">\n<h1>{}</h1>\n<p>{}</p>\n\
-         <p class=\"actions\"><a class=\"button primary\" href=\"/inbox/{code}\">{}</a>\n\
-         <a class=\"button\" href=\"/#/inbox/{code}\">{}</a></p>\n</section>\n",
-        words::ONE_MORE_STEP,
-        words::ONE_MORE_STEP_WHY,
-        words::CONTINUE,
+         <p class=\"actions\"><a class=\"button primary\" href=\"/#/inbox/{code}\">{}</a>\n\
+         <a class=\"button\" href=\"/inbox/{code}\">{}</a></p>\n</section>\n",
         words::SIGN_IN,
+        words::SIGN_IN_WHY,
+        words::SIGN_IN,
+        words::CONTINUE,
     )
 }
 
@@ -180,21 +245,27 @@ fn not_found() -> String {
     )
 }
 
-fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> String {
+fn card_html(
+    card: &CardResponse,
+    reader: &Reader<'_>,
+    frozen: Option<&str>,
+    problem: Option<&str>,
+) -> String {
     let row = &card.row;
     let mut html = String::new();
     // Writing to a string cannot fail.
     let _ = write!(
         html,
-        "<article class=\"card proposal\" data-id=\"{}\" data-status=\"{}\" data-verification=\"{}\">\n\
+        "<article class=\"card proposal\" data-id=\"{}\" data-status=\"{}\" data-verification=\"{}\" data-revision=\"{}\">\n\
          <p class=\"tier {}\">{}</p>\n<h1>{}</h1>\n<p class=\"state\" role=\"status\">{}</p>\n",
         escaped(&row.id),
         row.status,
         row.verification.unwrap_or(""),
+        row.revision,
         row.tier,
         card.tier_words,
         escaped(&row.label),
-        escaped(&state_words(card)),
+        escaped(&state_words(card, reader.is_owner)),
     );
     if let Some(problem) = problem {
         let _ = writeln!(
@@ -203,13 +274,17 @@ fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> St
             escaped(problem)
         );
     }
+    if let (Some(frozen), "pending") = (frozen, row.status) {
+        let frozen = escaped(frozen);
+        let _ = writeln!(html, "<p class=\"notice caution\">{frozen}</p>");
+    }
     html.push_str("<dl class=\"facts\">\n");
-    for (name, value) in facts(card) {
+    for (name, value) in facts(card, reader) {
         let _ = writeln!(html, "<dt>{name}</dt><dd>{value}</dd>");
     }
     html.push_str("</dl>\n");
     if row.status == "pending" {
-        html.push_str(&decision_html(card, may_decide));
+        html.push_str(&decision_html(card, reader.may_decide));
     }
     let _ = write!(
         html,
@@ -222,15 +297,31 @@ fn card_html(card: &CardResponse, may_decide: bool, problem: Option<&str>) -> St
 }
 
 /// What the owner weighs, name by name, as HTML.
-fn facts(card: &CardResponse) -> Vec<(&'static str, String)> {
+fn facts(card: &CardResponse, reader: &Reader<'_>) -> Vec<(&'static str, String)> {
     let row = &card.row;
     let muted = |text: &str| format!("<span class=\"muted\">{text}</span>");
-    let by = escaped(&row.requested_by.name);
+    let is_own = row.requested_by.kind == "owner" && reader.is_owner;
+    let (by, mark) = match is_own {
+        true => (words::YOU.to_owned(), words::OWN_WORDS.to_owned()),
+        false => {
+            let name = escaped(&row.requested_by.name);
+            let mark = filled(words::WORDS_OF, "name", &name);
+            (name, mark)
+        }
+    };
     let said = row.reason.as_deref().unwrap_or(words::NO_REASON);
-    let words_of = muted(&filled(words::WORDS_OF, "name", &by));
-    let mut facts = vec![(words::WHY, format!("<q>{}</q> {words_of}", foreign(said)))];
+    let mut facts = vec![(words::WHY, quote(said, &mark))];
+    for later in &row.joined {
+        facts.extend((later.reason.iter()).map(|said| (words::WHY_ALSO, quote(said, &mark))));
+    }
+    if row.words_left_out > 0 {
+        let count = row.words_left_out.to_string();
+        facts.push((words::WHY_ALSO, filled(words::LEFT_OUT, "n", &count)));
+    }
     if !card.evidence.is_empty() {
-        let seen: Vec<String> = card.evidence.iter().map(seen_html).collect();
+        let seen: Vec<String> = (card.evidence.iter())
+            .map(|service| seen_html(service, reader))
+            .collect();
         facts.push((words::SEEN, seen.join("<br>\n")));
     }
     if !card.read_before.is_empty() {
@@ -238,13 +329,21 @@ fn facts(card: &CardResponse) -> Vec<(&'static str, String)> {
         let why = muted(words::READ_BEFORE_WHY);
         facts.push((words::READ_BEFORE, format!("{list} {why}")));
     }
-    if let Some(diff) = &row.diff {
-        let diff = format!("<pre class=\"diff\">{}</pre>", foreign(diff));
-        facts.push((words::CHANGE, diff));
+    let later = row.joined.iter().filter_map(|words| words.diff.as_ref());
+    for diff in row.diff.iter().chain(later) {
+        facts.push((
+            words::CHANGE,
+            format!(
+                "<figure class=\"foreign\"><figcaption>{mark}</figcaption><pre class=\"diff\">{}</pre></figure>",
+                foreign(diff)
+            ),
+        ));
     }
-    let consequence = escaped(&card.consequence);
-    let effect = filled(words::EFFECT, "consequence", &consequence);
-    facts.push((words::IF_YES, effect));
+    facts.push(effect(card));
+    if matches!(row.status, "pending" | "approved" | "running") {
+        facts.push((words::CHECK, escaped(&card.checked_by)));
+    }
+    facts.push((words::BINDS, bound_html(card)));
     if let Some(inverse) = &card.inverse {
         facts.push((words::UNDONE_BY, escaped(&inverse.label)));
     }
@@ -266,16 +365,55 @@ fn facts(card: &CardResponse) -> Vec<(&'static str, String)> {
     ));
     facts.push((
         words::ASKED_BY,
-        format!("{by}, {}", time_html(&row.created_at)),
+        format!("{by}, {}", reader.time_html(&row.created_at)),
     ));
     if row.status == "pending" {
-        facts.push((words::GOOD_UNTIL, time_html(&row.expires_at)));
+        facts.push((words::GOOD_UNTIL, reader.time_html(&row.expires_at)));
     }
     facts
 }
 
+/// What a yes does; once it is over, what it did or did not do.
+fn effect(card: &CardResponse) -> (&'static str, String) {
+    let sentence = match card.row.status {
+        "pending" | "approved" | "running" => {
+            let consequence = escaped(&card.consequence);
+            let words = filled(words::EFFECT, "consequence", &consequence);
+            return (words::IF_YES, words);
+        }
+        "executed" => words::HAS,
+        "failed" => words::SHOULD_HAVE,
+        "unknown" => words::MAY_HAVE,
+        _ => words::WOULD_HAVE,
+    };
+    (words::WAS, filled(sentence, "past", &escaped(&card.past)))
+}
+
+/// What the requester said, marked as its words.
+fn quote(said: &str, mark: &str) -> String {
+    format!(
+        "<q>{}</q> <span class=\"muted\">{mark}</span>",
+        foreign(said)
+    )
+}
+
+/// Every value that a yes binds, whole and outside any fold.
+fn bound_html(card: &CardResponse) -> String {
+    let mut html = String::from("<dl class=\"bound\">");
+    for bound in &card.bound {
+        let class = if bound.is_param { "chosen" } else { "written" };
+        let (name, value) = (escaped(&bound.name), escaped(&bound.value));
+        let _ = write!(
+            html,
+            "<dt class=\"{class}\">{name}</dt><dd><code>{value}</code></dd>"
+        );
+    }
+    html.push_str("</dl>");
+    html
+}
+
 /// What Void saw of a service, and when it looked.
-fn seen_html(service: &ServiceResponse) -> String {
+fn seen_html(service: &ServiceResponse, reader: &Reader<'_>) -> String {
     let state = match service.status {
         "up" => words::UP,
         "down" => words::DOWN,
@@ -283,16 +421,12 @@ fn seen_html(service: &ServiceResponse) -> String {
     };
     let looked = service.checked_at.as_deref().map_or_else(
         || words::NEVER_LOOKED.to_owned(),
-        |at| filled(words::LOOKED, "at", &time_html(at)),
+        |at| filled(words::LOOKED, "at", &reader.time_html(at)),
     );
     format!(
         "{}: {state} <span class=\"muted\">{looked}</span>",
         escaped(&service.label)
     )
-}
-
-fn time_html(at: &str) -> String {
-    format!("<time datetime=\"{at}\">{at}</time>")
 }
 
 fn decision_html(card: &CardResponse, may_decide: bool) -> String {
@@ -307,10 +441,12 @@ fn decision_html(card: &CardResponse, may_decide: bool) -> String {
         format!(
             "<form method=\"post\" action=\"/inbox/{}\" data-sending=\"{}\">\
              <input type=\"hidden\" name=\"digest\" value=\"{}\">\
+             <input type=\"hidden\" name=\"revision\" value=\"{}\">\
              <input type=\"hidden\" name=\"decision\" value=\"{decision}\">{body}</form>\n",
             escaped(&row.id),
             words::SENDING,
-            row.digest
+            row.digest,
+            row.revision,
         )
     };
     let approve = if card.needs_login {
@@ -344,9 +480,11 @@ fn step(kind: &str, name: &str, body: &str) -> String {
     )
 }
 
-fn state_words(card: &CardResponse) -> String {
+fn state_words(card: &CardResponse, is_owner: bool) -> String {
     let row = &card.row;
     let by = row.resolved_by.as_deref().unwrap_or(words::THE_SYSTEM);
+    let is_by_owner = by == "owner" || by.starts_with("owner-");
+    let by = if is_by_owner { words::THE_OWNER } else { by };
     let error = row
         .error
         .as_ref()
@@ -360,6 +498,10 @@ fn state_words(card: &CardResponse) -> String {
         ("executed", _) => words::UNVERIFIED,
         ("expired", _) => words::EXPIRED,
         ("unknown", _) => words::UNKNOWN,
+        ("rejected", _) if is_owner && is_by_owner => match error {
+            "" => words::SAID_NO,
+            why => return filled(words::SAID_NO_WHY, "why", why),
+        },
         ("rejected", _) => return filled(words::REJECTED, "name", by),
         ("failed", _) => return filled(words::FAILED, "why", error),
         ("cancelled", _) => return filled(words::CANCELLED, "why", error),

@@ -6,24 +6,29 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use void_control::proposals::{
     self, Answer, DecideError, Decision, ProposalKey, ProposeError, Proposed, Wanted,
 };
-use void_control::{Control, Ctx};
-use void_domain::catalogue::{Action, ActionKind};
+use void_control::{Control, Ctx, freezes};
+use void_domain::actors::{Actor, ActorKind};
+use void_domain::cards;
+use void_domain::catalogue::{Action, ActionKind, Route};
 use void_domain::digests::Digest;
+use void_domain::freezes::Freeze;
 use void_domain::ids::ProposalId;
-use void_domain::proposals::{Proposal, State as ProposalState};
+use void_domain::limits::{DIFF_BYTES_MAX, REASON_BYTES_MAX};
+use void_domain::policy::{self, Refusal};
+use void_domain::proposals::{Proposal, Sight, State as ProposalState};
 use void_domain::taint::Taint;
 
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::parameters::{DIGEST, WAIT_SECONDS_MAX};
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::wire::{RowResponse, result_with_check};
+use crate::wire::{REVISION_MAX, RowResponse, result_with_check};
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
-const WAIT_SECONDS_MAX: u64 = 300;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ActionsResponse {
@@ -55,11 +60,23 @@ pub(crate) struct ActionResponse {
     pub node: Option<String>,
     pub service: Option<String>,
     pub vmid: Option<u32>,
+    /// `lxc` or `qemu`, for an action on a guest.
+    pub guest: Option<&'static str>,
+    /// The same under its older name.
+    #[serde(rename = "kindPath")]
+    pub kind_path: Option<&'static str>,
+    /// Which channel it takes: `host`, `proxmox`, `node` or `file`.
+    pub via: &'static str,
     pub op: Option<&'static str>,
     pub params: Value,
     pub verify: Option<String>,
+    /// What is looked at afterwards, as a sentence; also that nothing is.
+    pub checked_by: String,
     pub inverse: Option<String>,
+    /// As the catalogue says: for everybody, or 0 for nobody.
     pub cooldown_s: Option<u64>,
+    /// What binds agents, with the default of safe actions.
+    pub agent_cooldown_s: Option<u64>,
     pub max_per_hour: Option<u32>,
     pub timeout_s: u64,
     pub expires_s: u64,
@@ -71,6 +88,7 @@ pub(crate) struct ActionResponse {
 impl ActionResponse {
     fn new(action: &Action) -> Self {
         let (mut host, mut node, mut service, mut vmid, mut op) = (None, None, None, None, None);
+        let mut guest = None;
         match &action.kind {
             ActionKind::ServiceRestart {
                 host: on,
@@ -82,8 +100,9 @@ impl ActionResponse {
                 node: on,
                 vmid: id,
                 op: what,
-                ..
+                guest: kind,
             } => {
+                guest = Some(kind.as_str());
                 (node, vmid, op) = (Some(on.clone()), Some(*id), Some(what.as_str()));
             }
             ActionKind::OnNode {
@@ -106,11 +125,22 @@ impl ActionResponse {
             node,
             service,
             vmid,
+            guest,
+            kind_path: guest,
+            via: match Action::route(action) {
+                Route::Host(_) => "host",
+                Route::Proxmox => "proxmox",
+                Route::Node(_) => "node",
+                Route::File => "file",
+            },
             op,
             params: action.params.to_value(),
             verify: action.verify.clone(),
+            checked_by: cards::checked_by(action.definition()),
             inverse: action.inverse.as_ref().map(ToString::to_string),
             cooldown_s: action.cooldown.map(|cooldown| cooldown.as_secs()),
+            agent_cooldown_s: policy::cooldown(action.cooldown, action.tier, ActorKind::Agent)
+                .map(|cooldown| cooldown.as_secs()),
             max_per_hour: action.max_per_hour,
             timeout_s: action.timeout.as_secs(),
             expires_s: action.expires_after.as_secs(),
@@ -143,14 +173,17 @@ pub(crate) async fn list(State(app): State<App>) -> Json<ActionsResponse> {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunRequest {
-    /// The action's parameters, if it declares any.
+    /// The action's parameters, if it declares any: `/api/actions` names them, and others are refused.
     #[serde(default)]
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub params: Value,
     /// Why; shown to the owner as the requester's words.
     #[serde(default)]
+    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
     pub reason: Option<String>,
     /// What would change, as text; shown to the owner as the requester's words.
     #[serde(default)]
+    #[schemars(length(max = DIFF_BYTES_MAX), extend("x-max-bytes" = DIFF_BYTES_MAX))]
     pub diff: Option<String>,
 }
 
@@ -203,6 +236,7 @@ pub(crate) async fn run(
     Body(request): Body<RunRequest>,
 ) -> Result<Json<RunResponse>, ApiError> {
     let patience = wait.patience()?;
+    let is_object = matches!(request.params, Value::Null | Value::Object(_));
     let wanted = Wanted {
         action_id,
         params: request.params,
@@ -211,6 +245,12 @@ pub(crate) async fn run(
         taint: Taint::clean(),
     };
     let proposed = proposals::propose(app.control(), &ctx, wanted).await;
+    let propose_error = |error| match error {
+        ProposeError::InvalidParams(_) if !is_object => {
+            ApiError::invalid_field("params", "must be an object")
+        }
+        error => propose_error(error),
+    };
     match proposed.map_err(propose_error)? {
         Proposed::Queued(proposal) => Ok(Json(RunResponse::Queued {
             queued: true,
@@ -218,16 +258,20 @@ pub(crate) async fn run(
         })),
         Proposed::Refused(refusal, proposal) => {
             let row = current(app.control(), &ctx, proposal.id).await?;
-            Err(refused(refusal.code(), refusal.message()).row(row.to_value()))
+            let error = match refusal {
+                Refusal::Frozen => frozen(app.control(), &ctx, refusal.message()).await?,
+                refusal => refused(refusal.code(), refusal.message()),
+            };
+            Err(error.row(row.to_value()))
         }
         Proposed::Started(proposal) => {
             let ended = proposals::wait_for_end(app.control(), proposal.id, patience).await?;
-            Ok(Json(run_response(&ended)))
+            Ok(Json(run_response(&ended, Sight::of(&ctx.actor))))
         }
     }
 }
 
-fn run_response(proposal: &Proposal) -> RunResponse {
+fn run_response(proposal: &Proposal, sight: Sight) -> RunResponse {
     let action_row_id = proposal.id.to_string();
     match &proposal.state {
         ProposalState::Executed {
@@ -236,7 +280,7 @@ fn run_response(proposal: &Proposal) -> RunResponse {
             ..
         } => RunResponse::Executed {
             executed: true,
-            result: result_with_check(result, verification.as_ref()),
+            result: result_with_check(result, verification.as_ref(), sight),
             action_row_id,
         },
         ProposalState::Failed { failure, .. } | ProposalState::Unknown { failure, .. } => {
@@ -244,7 +288,10 @@ fn run_response(proposal: &Proposal) -> RunResponse {
                 executed: false,
                 status: proposal.status().as_str(),
                 action_row_id,
-                error: Some(json!({"code": failure.code, "message": failure.message})),
+                error: Some(json!({
+                    "code": failure.code,
+                    "message": sight.message(&proposal.state, failure),
+                })),
             }
         }
         _ => RunResponse::NotExecuted {
@@ -276,10 +323,26 @@ fn propose_error(error: ProposeError) -> ApiError {
                 .into_iter()
                 .map(|(name, problem)| (format!("params.{name}"), problem)),
         ),
-        ProposeError::DiffTooLong => ApiError::invalid_field("diff", "is too long"),
-        ProposeError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
+        ProposeError::DiffTooLong => {
+            ApiError::invalid_field("diff", format!("is longer than {DIFF_BYTES_MAX} bytes"))
+        }
+        ProposeError::ReasonTooLong => ApiError::reason_too_long(),
+        ProposeError::TooManyRows(error) => ApiError::too_many_rows(&error),
         ProposeError::Store(error) => error.into(),
     }
+}
+
+/// Frozen, with what everybody asks next: by whom, why, until when, and how it ends.
+async fn frozen(control: &Control, ctx: &Ctx, message: String) -> Result<ApiError, ApiError> {
+    let told = match freezes::current(control).await? {
+        Freeze::Frozen(frozen) => format!("{message} ({})", frozen.told_to(&ctx.actor)),
+        Freeze::Thawed => message,
+    };
+    let hint = match ctx.actor {
+        Actor::Owner { .. } => "void thaw",
+        _ => "wait until the owner thaws it, then ask again",
+    };
+    Ok(ApiError::conflict("frozen", told).hint(hint))
 }
 
 /// A refusal by policy: 403 for who, 429 for how many, 409 for when.
@@ -306,12 +369,15 @@ pub(crate) struct PendingResponse {
 
 pub(crate) async fn pending(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Query(page): Query<PageQuery>,
 ) -> Result<Json<PendingResponse>, ApiError> {
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
     let page = proposals::list_waiting(app.control(), cursor, page_rows(page.limit)?).await?;
+    let sight = Sight::of(&ctx.actor);
+    let rows = page.items.iter();
     Ok(Json(PendingResponse {
-        pending: page.items.iter().map(RowResponse::new).collect(),
+        pending: rows.map(|row| RowResponse::new(row, sight)).collect(),
         next: page.next,
     }))
 }
@@ -329,11 +395,14 @@ pub(crate) struct RecentResponse {
 
 pub(crate) async fn recent(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Query(page): Query<LimitQuery>,
 ) -> Result<Json<RecentResponse>, ApiError> {
     let recent = proposals::list_ended(app.control(), page_rows(page.limit)?).await?;
+    let sight = Sight::of(&ctx.actor);
+    let rows = recent.iter();
     Ok(Json(RecentResponse {
-        recent: recent.iter().map(RowResponse::new).collect(),
+        recent: rows.map(|row| RowResponse::new(row, sight)).collect(),
     }))
 }
 
@@ -343,8 +412,14 @@ pub(crate) async fn recent(
 pub(crate) struct DecideRequest {
     /// The digest of the row that was seen. Only the owner's bearer token may leave it out.
     #[serde(default)]
+    #[schemars(regex(pattern = DIGEST))]
     pub digest: Option<String>,
+    /// The revision of the row that was seen; an approval of an older one is refused as `changed`.
     #[serde(default)]
+    #[schemars(range(max = REVISION_MAX))]
+    pub revision: Option<u64>,
+    #[serde(default)]
+    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
     pub reason: Option<String>,
 }
 
@@ -394,8 +469,7 @@ pub(crate) async fn decide(
     request: DecideRequest,
     patience: Duration,
 ) -> Result<RowResponse, ApiError> {
-    let key =
-        ProposalKey::parse(key).ok_or_else(|| ApiError::not_found("there is no such proposal"))?;
+    let key = ProposalKey::parse(key).ok_or_else(ApiError::no_proposal)?;
     let digest: Option<Digest> =
         match request.digest {
             None => None,
@@ -406,6 +480,7 @@ pub(crate) async fn decide(
     let decision = Decision {
         answer,
         digest,
+        revision: request.revision,
         reason: request.reason,
         key: None,
     };
@@ -426,7 +501,7 @@ async fn decide_error(
 ) -> Result<ApiError, ApiError> {
     let message = error.to_string();
     Ok(match error {
-        DecideError::NotFound => ApiError::not_found(message),
+        DecideError::NotFound => ApiError::no_proposal(),
         DecideError::OwnerOnly => ApiError::owner_only(),
         DecideError::DigestNeeded => ApiError::invalid_field(
             "digest",
@@ -434,9 +509,16 @@ async fn decide_error(
         ),
         DecideError::FreshLoginNeeded => ApiError::fresh_login_needed(message),
         DecideError::OtherSurfaceNeeded => ApiError::forbidden(message),
-        DecideError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
+        DecideError::ReasonTooLong => ApiError::reason_too_long(),
         DecideError::Conflict { code, message, row } => {
-            ApiError::conflict(code, message).row(current(control, ctx, row.id).await?.to_value())
+            let error = match code {
+                "frozen" => frozen(control, ctx, message).await?,
+                "already_decided" | "expired" | "changed" => {
+                    ApiError::conflict(code, message).hint(format!("void inbox show {}", row.code))
+                }
+                code => ApiError::conflict(code, message),
+            };
+            error.row(current(control, ctx, row.id).await?.to_value())
         }
         DecideError::Store(error) => error.into(),
     })
@@ -449,6 +531,6 @@ pub(crate) async fn current(
     id: ProposalId,
 ) -> Result<RowResponse, ApiError> {
     let found = proposals::find(control, ctx, ProposalKey::Id(id)).await?;
-    let listed = found.ok_or_else(|| ApiError::not_found("there is no such proposal"))?;
-    Ok(RowResponse::new(&listed))
+    let listed = found.ok_or_else(ApiError::no_proposal)?;
+    Ok(RowResponse::new(&listed, Sight::of(&ctx.actor)))
 }

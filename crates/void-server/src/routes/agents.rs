@@ -8,10 +8,10 @@ use axum::response::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_agent::agents::Agent;
-use void_control::{Ctx, conversations};
+use void_control::{Ctx, conversations, tokens};
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::ConversationId;
-use void_domain::limits::PAGE_ROWS_DEFAULT;
+use void_domain::limits::{MESSAGE_BYTES_MAX, PAGE_ROWS_DEFAULT};
 
 use super::actions::PageQuery;
 use super::conversations::{MessageResponse, Place, page, turn_error};
@@ -20,6 +20,9 @@ use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, Seen};
+
+/// Text without a NUL that has more in it than blanks.
+const SAID: &str = "^[^\\u0000]*[^\\s\\u0000\\u0085\\u200b\\ufeff\\u001c-\\u001f][^\\u0000]*$";
 
 const LITTLE_BLUE: &str = "little-blue";
 
@@ -31,6 +34,8 @@ pub(crate) struct AgentsResponse {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Agent")]
 pub(crate) struct AgentResponse {
+    /// What `agent_id` is in the rows it asks for; null until it has acted or was talked to.
+    id: Option<String>,
     slug: &'static str,
     name: &'static str,
     about: &'static str,
@@ -53,9 +58,11 @@ impl AgentResponse {
     async fn new(app: &App, agent: &Agent) -> Result<Self, ApiError> {
         let capabilities = agent.capabilities(app.control()).await?;
         let slug = agent.persona.slug;
+        let identity = tokens::newest_agent(app.control(), slug).await?;
         let (used_tokens, used_cost_micros) =
             conversations::used_today(app.control(), slug).await?;
         Ok(Self {
+            id: identity.map(|token| token.id.to_string()),
             slug,
             name: agent.persona.name,
             about: agent.persona.about,
@@ -129,6 +136,8 @@ async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationRespo
     let agent = find(app, slug)?;
     let current = conversations::current(app.control(), ctx, agent.persona.slug);
     let place = Place::from(current.await.map_err(turn_error)?);
+    // Whoever opens a conversation is told as whom the agent acts.
+    agent.ctx(app.control()).await?;
     Ok(Json(ConversationResponse::new(app, agent, place).await?))
 }
 
@@ -189,9 +198,12 @@ pub(crate) async fn begin(
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["text"]))]
 pub(crate) struct SayRequest {
-    /// What the owner says, in Markdown.
+    /// What the owner says, in Markdown; something that can be seen.
     #[serde(default)]
+    #[schemars(length(min = 1, max = MESSAGE_BYTES_MAX), regex(pattern = SAID))]
+    #[schemars(extend("x-max-bytes" = MESSAGE_BYTES_MAX))]
     pub text: String,
 }
 

@@ -103,7 +103,7 @@ pub(crate) async fn show(
     State(app): State<App>,
     Segment(seq): Segment,
 ) -> Result<Json<EntryResponse>, ApiError> {
-    let missing = || ApiError::not_found("there is no such entry");
+    let missing = || ApiError::not_found("there is no such entry").hint("void audit ls");
     let seq: u64 = seq.parse().map_err(|_| missing())?;
     let entry = audit::find(app.control(), seq).await?.ok_or_else(missing)?;
     Ok(Json(EntryResponse::new(entry)))
@@ -112,13 +112,27 @@ pub(crate) async fn show(
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuditVerdict")]
 pub(crate) struct VerdictResponse {
-    /// Every entry up to the head is as it was written. That the head itself is the right one is shown
+    /// Every entry up to the head is as it was written, and nothing stands beyond it. That the head itself is the right one is shown
     /// by a copy of it that is kept elsewhere.
     pub intact: bool,
     pub checked: u64,
     pub head: HeadResponse,
     pub problem: Option<VerdictProblem>,
+    /// Rows that stood beyond the head, which Void did not write: kept in the table `audit_strays`, each
+    /// time with an entry `audit.strays_set_aside`.
+    pub set_aside: u64,
+    /// Rows of proposals, tokens and the freeze that do not say what the record says: somebody edited the
+    /// database. The first hundred are named.
+    pub mismatches: Vec<VerdictMismatch>,
+    pub mismatches_total: u64,
     pub at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct VerdictMismatch {
+    pub table: &'static str,
+    pub id: String,
+    pub message: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -143,6 +157,18 @@ pub(crate) async fn verify(State(app): State<App>) -> Result<Json<VerdictRespons
             seq,
             message: why.to_owned(),
         }),
+        set_aside: walk.set_aside,
+        mismatches: walk
+            .mismatches
+            .named
+            .into_iter()
+            .map(|found| VerdictMismatch {
+                table: found.table,
+                id: found.id,
+                message: found.message,
+            })
+            .collect(),
+        mismatches_total: walk.mismatches.total,
         at: app.control().clock().now().to_string(),
     }))
 }

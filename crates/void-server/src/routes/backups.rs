@@ -56,6 +56,13 @@ pub(crate) async fn create(
     State(app): State<App>,
     Caller(ctx): Caller,
 ) -> Result<Json<BackupResponse>, ApiError> {
+    if backups::are_switched_off(app.control()) {
+        return Err(
+            ApiError::conflict("backups_off", "backups are switched off").hint(
+                "set enabled = true under [backups] in void.toml, then start the server again",
+            ),
+        );
+    }
     match backups::create(app.control(), &ctx).await {
         Ok(made) => Ok(Json(BackupResponse {
             copy: CopyResponse::new(&made.copy),

@@ -11,10 +11,10 @@ use void_control::bridge::{self, MoveSeen, Report};
 
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::parameters::WAIT_SECONDS_MAX;
 use crate::requests::Query;
 
 const WAIT_SECONDS_DEFAULT: u64 = 30;
-const WAIT_SECONDS_MAX: u64 = 300;
 
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct BridgeResponse {

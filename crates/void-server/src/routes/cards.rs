@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::proposals::{self, Listed, ProposalKey};
 use void_control::{Control, Ctx, health};
-use void_domain::cards::Card;
+use void_domain::cards::{Bound, Card, words_of};
 use void_domain::catalogue::{Action, Risk};
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
-use void_domain::proposals::{Status, Transition};
+use void_domain::proposals::{Sight, Status, Transition};
 
 use super::proposals::row_now;
 use super::services::ServiceResponse;
@@ -36,7 +36,15 @@ pub(crate) struct CardResponse {
     /// What happens on yes, as a verb phrase.
     pub consequence: String,
     pub target: String,
-    /// What is looked at afterwards, if anything is.
+    /// Every value that the digest binds, whole: what the requester chose first, then the definition's.
+    pub bound: Vec<BoundResponse>,
+    /// How words of the requester are marked.
+    pub words_of: String,
+    /// The same once it is over, to follow *has*, *would have* or *may have*.
+    pub past: String,
+    /// What is looked at afterwards, as a sentence; also that nothing is.
+    pub checked_by: String,
+    /// The service that is looked at afterwards, if one is.
     pub verify: Option<String>,
     pub inverse: Option<InverseResponse>,
     pub allowed_by: AllowedBy,
@@ -48,6 +56,15 @@ pub(crate) struct CardResponse {
     pub needs_login: bool,
     /// Earlier runs of the same action, newest first.
     pub runs: Vec<RunResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Bound")]
+pub(crate) struct BoundResponse {
+    pub name: String,
+    pub value: String,
+    /// The requester chose it.
+    pub is_param: bool,
 }
 
 /// The action that undoes this one, as a request of its own.
@@ -127,6 +144,10 @@ pub(crate) async fn card(
         evidence: evidence(control, action.map(AsRef::as_ref)),
         consequence: card.consequence,
         target: card.target,
+        bound: card.bound.into_iter().map(BoundResponse::new).collect(),
+        words_of: words_of(&card.asked_by),
+        past: card.past,
+        checked_by: card.checked_by,
         verify: action.and_then(|action| action.verify.clone()),
         inverse,
         allowed_by: AllowedBy {
@@ -138,7 +159,7 @@ pub(crate) async fn card(
         read_before: card.read_before,
         needs_login: is_pending && proposal.wish.risk == Risk::Critical && is_stale,
         runs: runs.iter().map(RunResponse::new).collect(),
-        row: row_now(control, &found),
+        row: row_now(control, &found, Sight::of(&ctx.actor)),
     }))
 }
 
@@ -148,9 +169,20 @@ fn evidence(control: &Control, action: Option<&Action>) -> Vec<ServiceResponse> 
     about.map(ServiceResponse::new).collect()
 }
 
+impl BoundResponse {
+    fn new(bound: Bound) -> Self {
+        Self {
+            name: bound.name,
+            value: bound.value,
+            is_param: bound.is_param,
+        }
+    }
+}
+
 impl RunResponse {
     fn new(run: &Listed) -> Self {
-        let row = RowResponse::new(run);
+        // Nothing of the outcome itself is shown of it.
+        let row = RowResponse::new(run, Sight::WithoutOutput);
         let at = |is_it: fn(&Transition) -> bool| {
             let step = run.history.iter().find(|step| is_it(step));
             step.map(|step| step.at)

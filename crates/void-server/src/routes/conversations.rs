@@ -15,12 +15,14 @@ use void_domain::conversations::{
     Conversation, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
 };
 use void_domain::ids::{ConversationId, MessageId};
+use void_domain::limits::MESSAGE_BYTES_MAX;
 
 use super::agents::{self, SayRequest};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::markdown;
+use crate::parameters::UUID;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, Seen};
 
@@ -256,11 +258,9 @@ pub(super) async fn page(
     before: Option<u64>,
     rows: u32,
 ) -> Result<(Vec<MessageResponse>, Option<String>), ApiError> {
-    let mut found = conversations::messages(app.control(), id, before, rows).await?;
-    found.reverse();
-    let next = found.first().filter(|oldest| oldest.seq > 1);
-    let next = next.map(|oldest| oldest.seq.to_string());
-    Ok((found.into_iter().map(MessageResponse::new).collect(), next))
+    let page = conversations::page(app.control(), id, before, rows).await?;
+    let oldest_first = page.items.into_iter().rev().map(MessageResponse::new);
+    Ok((oldest_first.collect(), page.next))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -363,6 +363,7 @@ pub(crate) async fn stop(
 pub(crate) struct RetryRequest {
     /// The turn's message; the newest one if left out.
     #[serde(default)]
+    #[schemars(regex(pattern = UUID))]
     pub message_id: Option<String>,
 }
 
@@ -422,7 +423,13 @@ pub(super) fn turn_error(error: TurnError) -> ApiError {
     match error {
         TurnError::OwnerOnly => ApiError::owner_only(),
         TurnError::NotFound => ApiError::not_found(error.to_string()),
-        TurnError::InvalidMessage => ApiError::invalid_field("text", error.to_string()),
+        TurnError::InvalidMessage => ApiError::invalid_field(
+            "text",
+            format!(
+                "must be 1 byte to {} KiB, and not only blanks",
+                MESSAGE_BYTES_MAX / 1024
+            ),
+        ),
         TurnError::Busy(_) => ApiError::conflict("busy", error.to_string())
             .hint("its stream can be read, and it can be stopped"),
         TurnError::NotRetryable => ApiError::conflict("not_retryable", error.to_string()),

@@ -18,7 +18,7 @@ pub(crate) struct DoctorResponse {
 
 pub(crate) async fn look(State(app): State<App>) -> Json<DoctorResponse> {
     // It asks machines; one at a time is enough.
-    let _alone = app.shared().walks.lock().await;
+    let _alone = app.shared().looks.lock().await;
     let findings = (app.shared().doctor)().await;
     Json(DoctorResponse {
         ok: findings.iter().all(|finding| finding.level != "problem"),

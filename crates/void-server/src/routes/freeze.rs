@@ -6,8 +6,11 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use void_control::credentials::CredentialError;
 use void_control::freezes::{self, FreezeError};
+use void_domain::actors::Actor;
 use void_domain::freezes::Freeze;
+use void_domain::limits::REASON_BYTES_MAX;
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -20,19 +23,20 @@ pub(crate) struct FreezeResponse {
     pub frozen: bool,
     pub by: Option<String>,
     pub at: Option<String>,
+    /// Left out for agents if another agent wrote it.
     pub reason: Option<String>,
     pub until: Option<String>,
 }
 
 impl FreezeResponse {
-    fn new(app: &App, freeze: Freeze) -> Self {
+    fn new(app: &App, reader: &Actor, freeze: Freeze) -> Self {
         let holds = freeze.holds_at(app.control().clock().now());
         match freeze {
             Freeze::Frozen(frozen) if holds => Self {
                 frozen: true,
-                by: Some(frozen.by),
                 at: Some(frozen.at.to_string()),
-                reason: frozen.reason,
+                reason: frozen.reason_for(reader).map(str::to_owned),
+                by: Some(frozen.by),
                 until: frozen.until.map(|until| until.to_string()),
             },
             Freeze::Frozen(_) | Freeze::Thawed => Self {
@@ -46,18 +50,23 @@ impl FreezeResponse {
     }
 }
 
-pub(crate) async fn show(State(app): State<App>) -> Result<Json<FreezeResponse>, ApiError> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+) -> Result<Json<FreezeResponse>, ApiError> {
     let freeze = freezes::current(app.control()).await?;
-    Ok(Json(FreezeResponse::new(&app, freeze)))
+    Ok(Json(FreezeResponse::new(&app, &ctx.actor, freeze)))
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FreezeRequest {
     #[serde(default)]
+    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
     pub reason: Option<String>,
     /// Seconds after which it ends by itself; the owner alone may set it.
     #[serde(default)]
+    #[schemars(range(min = 1, max = FOR_SECONDS_MAX))]
     pub for_s: Option<u64>,
 }
 
@@ -81,7 +90,7 @@ pub(crate) async fn set(
     let freeze = freezes::freeze(app.control(), &ctx, request.reason, lasts)
         .await
         .map_err(freeze_error)?;
-    Ok(Json(FreezeResponse::new(&app, freeze)))
+    Ok(Json(FreezeResponse::new(&app, &ctx.actor, freeze)))
 }
 
 pub(crate) async fn lift(
@@ -91,14 +100,15 @@ pub(crate) async fn lift(
     let freeze = freezes::thaw(app.control(), &ctx)
         .await
         .map_err(freeze_error)?;
-    Ok(Json(FreezeResponse::new(&app, freeze)))
+    Ok(Json(FreezeResponse::new(&app, &ctx.actor, freeze)))
 }
 
 fn freeze_error(error: FreezeError) -> ApiError {
     match error {
         FreezeError::Forbidden => ApiError::forbidden(error.to_string()),
         FreezeError::OwnerOnly => ApiError::owner_only(),
-        FreezeError::ReasonTooLong => ApiError::invalid_field("reason", "is too long"),
+        FreezeError::FreshLoginNeeded => CredentialError::FreshLoginNeeded.into(),
+        FreezeError::ReasonTooLong => ApiError::reason_too_long(),
         FreezeError::Store(error) => error.into(),
     }
 }

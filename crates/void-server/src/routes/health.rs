@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use void_control::{freezes, proposals};
+use void_control::{freezes, proposals, retention};
 use void_domain::proposals::Status;
 
 use crate::app::App;
@@ -54,7 +54,8 @@ pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, ApiError
     let frozen = freezes::current(control)
         .await?
         .holds_at(control.clock().now());
-    let text = app.shared().metrics.render(open, frozen);
+    let sizes = retention::sizes(control).await?;
+    let text = app.shared().metrics.render(open, frozen, &sizes);
     Ok((
         [(
             header::CONTENT_TYPE,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::proposals::ProposalKey;
 use void_control::{lab, notifications, proposals};
+use void_domain::proposals::Sight;
 
 use super::cards::{self, CardResponse};
 use super::freeze::FreezeResponse;
@@ -70,10 +71,12 @@ pub(crate) async fn show(
         }
     }
     let Json(status) = status::show(State(app.clone()), Caller(ctx.clone())).await?;
-    let Json(services) = services::list(State(app.clone()), Caller(ctx)).await;
-    let Json(freeze) = freeze::show(State(app.clone())).await?;
+    let Json(services) = services::list(State(app.clone()), Caller(ctx.clone())).await;
+    let Json(freeze) = freeze::show(State(app.clone()), Caller(ctx)).await?;
     let recent = proposals::list_ended(control, RECENT_SHOWN).await?;
-    let recent: Vec<RowResponse> = recent.iter().map(RowResponse::new).collect();
+    let sight = Sight::of(&admitted.ctx.actor);
+    let recent = recent.iter().map(|row| RowResponse::new(row, sight));
+    let recent: Vec<RowResponse> = recent.collect();
     let told = notifications::list(control).await?;
     Ok(Json(HomeResponse {
         event,

@@ -1,5 +1,7 @@
 //! `/api/hosts`: the machines behind the catalogue.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -76,6 +78,8 @@ pub(crate) struct CheckResponse {
     pub stopped: Option<bool>,
     /// The first difference from the catalogue.
     pub drift: Option<String>,
+    /// Actions that the host could not start now, such as one that sudo does not let through, and why.
+    pub cannot: BTreeMap<String, String>,
     pub error: Option<CheckError>,
 }
 
@@ -91,11 +95,11 @@ pub(crate) async fn check(
 ) -> Result<Json<CheckResponse>, ApiError> {
     let known = HostName::parse(&name).and_then(|name| app.control().catalogue().host(&name));
     let Some(host) = known else {
-        return Err(ApiError::not_found(
-            "the catalogue has no host of that name",
-        ));
+        return Err(
+            ApiError::not_found("the catalogue has no host of that name").hint("void hosts ls"),
+        );
     };
-    let checked = hosts::check(app.control(), host).await;
+    let checked = hosts::check(app.control(), host).await?;
     let name = host.name.to_string();
     Ok(Json(match checked.answer {
         Ok(list) => CheckResponse {
@@ -105,6 +109,7 @@ pub(crate) async fn check(
             version: Some(list.version),
             stopped: Some(list.stopped),
             drift: checked.drift,
+            cannot: list.cannot,
             error: None,
         },
         Err(failure) => CheckResponse {
@@ -114,6 +119,7 @@ pub(crate) async fn check(
             version: None,
             stopped: None,
             drift: None,
+            cannot: BTreeMap::new(),
             error: Some(CheckError {
                 code: failure.code,
                 message: failure.message,
@@ -124,9 +130,11 @@ pub(crate) async fn check(
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["fingerprint"]))]
 pub(crate) struct TrustRequest {
     /// `SHA256:…`, as `ssh-keygen -lf` prints it on the host.
     #[serde(default)]
+    #[schemars(regex(pattern = r"^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$"))]
     pub fingerprint: String,
 }
 
@@ -148,7 +156,9 @@ pub(crate) async fn trust(
             fingerprint: key.fingerprint,
         })),
         Err(TrustError::OwnerOnly) => Err(ApiError::owner_only()),
-        Err(error @ TrustError::NotFound) => Err(ApiError::not_found(error.to_string())),
+        Err(error @ TrustError::NotFound) => {
+            Err(ApiError::not_found(error.to_string()).hint("void hosts ls"))
+        }
         Err(error @ (TrustError::NoKey | TrustError::Pinned)) => {
             Err(ApiError::conflict("not_needed", error.to_string()))
         }

@@ -6,8 +6,11 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
-use void_control::lab::{self, Failure, LabGuest, LabNode};
+use void_control::lab::{self, Failure, GuestStatus, LabGuest, LabNode, Load};
+use void_control::{Control, stops};
+use void_domain::proposals::Sight;
 
+use super::services::StoppedResponse;
 use crate::app::App;
 use crate::requests::Caller;
 
@@ -37,6 +40,7 @@ pub(crate) struct NodeResponse {
     /// online, offline or unknown.
     pub status: &'static str,
     pub uptime_s: u64,
+    pub load: LoadResponse,
     pub guests: Vec<GuestResponse>,
 }
 
@@ -52,9 +56,39 @@ pub(crate) struct GuestResponse {
     pub uptime_s: u64,
     /// What holds it, such as a backup.
     pub lock: Option<String>,
+    pub load: LoadResponse,
+    /// Set while it is stopped because the owner stopped it, for a day at most.
+    pub stopped: Option<StoppedResponse>,
 }
 
-pub(crate) async fn show(State(app): State<App>, Caller(_): Caller) -> Json<LabResponse> {
+/// How busy and how full it is; null where Proxmox does not say.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Load")]
+pub(crate) struct LoadResponse {
+    /// Thousandths of all its processors together.
+    pub cpu_permille: Option<u64>,
+    pub cpus: Option<u64>,
+    pub memory_bytes: Option<u64>,
+    pub memory_bytes_max: Option<u64>,
+    /// Of a machine with a disk of its own Proxmox does not know how full it is.
+    pub disk_bytes: Option<u64>,
+    pub disk_bytes_max: Option<u64>,
+}
+
+impl LoadResponse {
+    fn new(load: &Load) -> Self {
+        Self {
+            cpu_permille: load.cpu_permille,
+            cpus: load.cpus,
+            memory_bytes: load.memory_bytes,
+            memory_bytes_max: load.memory_bytes_max,
+            disk_bytes: load.disk_bytes,
+            disk_bytes_max: load.disk_bytes_max,
+        }
+    }
+}
+
+pub(crate) async fn show(State(app): State<App>, Caller(ctx): Caller) -> Json<LabResponse> {
     if !lab::is_connected(app.control()) {
         return Json(LabResponse {
             connected: false,
@@ -64,12 +98,15 @@ pub(crate) async fn show(State(app): State<App>, Caller(_): Caller) -> Json<LabR
         });
     }
     let sight = lab::look(app.control(), AGE_MAX).await;
+    let reader = Sight::of(&ctx.actor);
     let (nodes, problem) = match &sight.lab {
         Ok(lab) => (
-            lab.nodes.iter().map(NodeResponse::new).collect(),
-            lab.hidden.as_ref().map(LabProblem::new),
+            (lab.nodes.iter())
+                .map(|node| NodeResponse::new(app.control(), node))
+                .collect(),
+            lab.hidden.as_ref().map(|why| LabProblem::new(why, reader)),
         ),
-        Err(failure) => (Vec::new(), Some(LabProblem::new(failure))),
+        Err(failure) => (Vec::new(), Some(LabProblem::new(failure, reader))),
     };
     Json(LabResponse {
         connected: true,
@@ -80,27 +117,39 @@ pub(crate) async fn show(State(app): State<App>, Caller(_): Caller) -> Json<LabR
 }
 
 impl LabProblem {
-    fn new(failure: &Failure) -> Self {
+    /// The sentence may repeat what Proxmox said.
+    fn new(failure: &Failure, reader: Sight) -> Self {
+        let message = if reader.is_whole() {
+            failure.message.clone()
+        } else {
+            "the lab cannot be read in full; the owner sees why".to_owned()
+        };
         Self {
             code: failure.code.clone(),
-            message: failure.message.clone(),
+            message,
         }
     }
 }
 
 impl NodeResponse {
-    fn new(node: &LabNode) -> Self {
+    fn new(control: &Control, node: &LabNode) -> Self {
+        let guests = node.guests.iter();
         Self {
             name: node.name.clone(),
             status: node.status.as_str(),
             uptime_s: node.uptime_s,
-            guests: node.guests.iter().map(GuestResponse::new).collect(),
+            load: LoadResponse::new(&node.load),
+            guests: guests
+                .map(|guest| GuestResponse::new(control, node, guest))
+                .collect(),
         }
     }
 }
 
 impl GuestResponse {
-    fn new(guest: &LabGuest) -> Self {
+    fn new(control: &Control, node: &LabNode, guest: &LabGuest) -> Self {
+        let stopped = stops::of_guest(control, &node.name, guest.state.vmid)
+            .filter(|_| guest.state.status == GuestStatus::Stopped);
         Self {
             vmid: guest.state.vmid,
             kind: guest.kind.as_str(),
@@ -108,6 +157,8 @@ impl GuestResponse {
             status: guest.state.status.as_str(),
             uptime_s: guest.state.uptime_s,
             lock: guest.state.lock.clone(),
+            load: LoadResponse::new(&guest.load),
+            stopped: stopped.map(StoppedResponse::by_owner),
         }
     }
 }

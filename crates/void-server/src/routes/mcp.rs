@@ -4,13 +4,15 @@
 //! `void mcp` speaks for clients that have no HTTP: it asks for the connection itself, or marks what it
 //! passes on, and then only the message counts.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
 use http_body_util::{BodyExt as _, Collected};
 use rmcp::model::ErrorData;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -25,13 +27,17 @@ use void_domain::text;
 
 use crate::access::{self, Admitted};
 use crate::app::App;
+use crate::budgets::Account;
 use crate::errors::ApiError;
 use crate::fence::is_json;
-use crate::mcp::{Client, REGISTRY_DEFAULT, Toolbox, messages, streams};
+use crate::mcp::{Client, REGISTRY_DEFAULT, Toolbox, messages, progress, streams};
 use crate::requests::{Query, collect};
 use crate::takeovers::Upgrade;
 
 const REGISTRY_HEADER: &str = "x-void-registry";
+
+/// Words about a call that nobody has read yet.
+const PIECES_MAX: usize = 16;
 
 /// What `void mcp` passes on for its client, message by message.
 const BRIDGED_HEADER: &str = "x-void-bridge";
@@ -42,7 +48,10 @@ const PROTOCOL: &str = "void-mcp";
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "for the document; the SDK reads the message")]
 pub(crate) struct McpRequest {
+    #[schemars(extend("const" = "2.0"))]
     jsonrpc: String,
+    /// Text or a whole number; a message without one is not answered.
+    #[schemars(extend("type" = ["string", "integer"]))]
     id: Option<Value>,
     method: String,
     params: Option<Map<String, Value>>,
@@ -52,6 +61,7 @@ pub(crate) struct McpRequest {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "for the document; the SDK writes the message")]
 pub(crate) struct McpResponse {
+    #[schemars(extend("const" = "2.0"))]
     jsonrpc: String,
     id: Option<Value>,
     result: Option<Map<String, Value>>,
@@ -72,19 +82,26 @@ pub(crate) async fn answer(
 ) -> Result<Response, ApiError> {
     let registry = registry(request.headers(), query)?;
     let toolbox = Toolbox::of(&app, admitted, registry);
-    if !is_json(request.headers()) {
-        return Err(ApiError::not_json());
-    }
     let (mut parts, body) = request.into_parts();
     let body = collect(body, REQUEST_BODY_BYTES_MAX).await?;
+    // Nothing at all is no body of any kind, and no message either.
+    if !is_json(&parts.headers) && !body.is_empty() {
+        return Err(ApiError::not_json());
+    }
     if parts.headers.contains_key(BRIDGED_HEADER) {
-        return Ok(bridged(messages::answer(&toolbox, &body).await));
+        let token = progress::token(&body).filter(|_| takes_events(&parts.headers));
+        let answering = async move { bridged(messages::answer(&toolbox, &body).await) };
+        return Ok(match token {
+            None => answering.await,
+            Some(token) => with_progress(token, answering).await,
+        });
     }
     let id = match messages::strict(&body) {
         Ok(mut message) => message.remove("id").unwrap_or_default(),
         Err(error) => return Ok(refusal(StatusCode::BAD_REQUEST, Value::Null, &error)),
     };
-    // Answers are JSON and never a stream, so whoever asks need not be ready for one.
+    let token = progress::token(&body).filter(|_| takes_events(&parts.headers));
+    // Answers are JSON, and a stream only for whoever asked for word in between and takes one.
     let accepted = HeaderValue::from_static("application/json, text/event-stream");
     parts.headers.insert(header::ACCEPT, accepted);
     let service = StreamableHttpService::new(
@@ -93,8 +110,58 @@ pub(crate) async fn answer(
         config(),
     );
     let request = Request::from_parts(parts, Body::from(body));
-    let response = service.handle(request).await.map(Body::new);
-    Ok(in_json(response, id).await)
+    let answering = async move {
+        let response = service.handle(request).await.map(Body::new);
+        in_json(response, id).await
+    };
+    Ok(match token {
+        None => answering.await,
+        Some(token) => with_progress(token, answering).await,
+    })
+}
+
+fn takes_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter();
+    accepted
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| value.contains("text/event-stream"))
+}
+
+/// What is ready soon is one document; what takes its time becomes a stream of events, with the answer
+/// as the last of them. Whoever goes away gives up the answer and nothing else.
+async fn with_progress(
+    token: Value,
+    answering: impl Future<Output = Response> + Send + 'static,
+) -> Response {
+    let mut answering = Box::pin(answering);
+    if let Ok(response) = tokio::time::timeout(progress::EVERY, &mut answering).await {
+        return response;
+    }
+    let (sender, pieces) = tokio::sync::mpsc::channel::<Bytes>(PIECES_MAX);
+    tokio::spawn(async move {
+        let told = sender.clone();
+        let tell = |notice: Vec<u8>| told.try_send(event(&notice)).is_ok();
+        let waiting = progress::while_waiting(Some(token), answering, tell);
+        tokio::select! {
+            () = sender.closed() => {}
+            response = waiting => {
+                let body = response.into_body().collect().await;
+                let body = body.map(Collected::to_bytes).unwrap_or_default();
+                let _ = sender.send(event(&body)).await;
+            }
+        }
+    });
+    let pieces = stream::unfold(pieces, |mut pieces| async move {
+        let piece = pieces.recv().await?;
+        Some((Ok::<_, Infallible>(piece), pieces))
+    });
+    let head = [(header::CONTENT_TYPE, "text/event-stream")];
+    (head, Body::from_stream(pieces)).into_response()
+}
+
+/// A message is one line, so it is one line of an event.
+fn event(message: &[u8]) -> Bytes {
+    Bytes::from([b"event: message\ndata: ", message, b"\n\n"].concat())
 }
 
 /// The fence has looked at Host and Origin already, and knows names that no fixed list can: the address
@@ -113,6 +180,7 @@ fn config() -> StreamableHttpServerConfig {
 /// Gives the connection to a client that sends one message a line and is answered the same way.
 pub(crate) async fn open(
     State(app): State<App>,
+    Extension(account): Extension<Arc<Account>>,
     Query(query): Query<RegistryQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -122,7 +190,7 @@ pub(crate) async fn open(
         return Err(ApiError::method_not_allowed());
     };
     let registry = registry(&headers, query)?;
-    let client = Client::new(app, Secret::new(token), registry);
+    let client = Client::new(app, Secret::new(token), registry, account)?;
     let upgrade = Upgrade::to(|stream, early, stop| streams::serve(client, stream, early, stop));
     let head = [(header::UPGRADE, PROTOCOL)];
     Ok((StatusCode::SWITCHING_PROTOCOLS, Extension(upgrade), head).into_response())

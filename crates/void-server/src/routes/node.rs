@@ -18,22 +18,30 @@ use crate::app::App;
 use crate::brakes::{TRIES_MAX, network};
 use crate::connections::Peer;
 use crate::errors::ApiError;
+use crate::parameters::{FINGERPRINT, NUMBER_MAX};
 use crate::requests::{Body, Caller};
 use crate::routes::nodes::{JoinedResponse, read_fingerprint};
 
 /// Anybody may ask to join, so it is not read as far as other bodies are.
 const JOIN_BODY_BYTES_MAX: usize = 4 * 1024;
 const LINES_PER_REPORT_MAX: usize = 200;
+/// As long as names, versions and lines of a node need to be; the body's own bound holds in any case.
+const WORD_CHARS_MAX: usize = 256;
+const LINE_CHARS_MAX: usize = 1024;
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["token", "fingerprint"]))]
 pub(crate) struct JoinNodeRequest {
     /// The join token of `void node invite`.
     #[serde(default)]
+    #[schemars(length(max = WORD_CHARS_MAX))]
     pub token: String,
     /// SHA-256 of the secret that the node made and keeps.
     #[serde(default)]
+    #[schemars(regex(pattern = FINGERPRINT))]
     pub fingerprint: String,
     #[serde(default)]
+    #[schemars(length(max = WORD_CHARS_MAX))]
     pub version: String,
 }
 
@@ -68,28 +76,35 @@ pub(crate) async fn join(
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["session"]))]
 pub(crate) struct PollNodeRequest {
     #[serde(default)]
     pub session: SessionMember,
     #[serde(default)]
+    #[schemars(length(max = WORD_CHARS_MAX))]
     pub version: String,
     /// What the node's `void-act` answers to `void-list`; null when it could not.
     #[serde(default)]
     pub list: Option<Value>,
     /// The commands that it works on or has not been able to report.
     #[serde(default)]
+    #[schemars(length(max = 256), inner(length(max = WORD_CHARS_MAX)))]
     pub holding: Vec<String>,
-    /// How long to wait for work, at most 30.
+    /// How long to wait for work; more than 30 is as good as 30.
     #[serde(default)]
+    #[schemars(range(max = NUMBER_MAX))]
     pub wait_s: u64,
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["generation", "nonce"]))]
 pub(crate) struct SessionMember {
     /// Each start of the node's program counts one further.
     #[serde(default)]
+    #[schemars(range(max = NUMBER_MAX))]
     pub generation: u64,
     #[serde(default)]
+    #[schemars(regex(pattern = r"^[!-~]{1,64}$"))]
     pub nonce: String,
 }
 
@@ -151,17 +166,21 @@ pub(crate) async fn poll(
             "unavailable",
             error.to_string(),
         )),
+        Err(PollError::TooManyRows(error)) => Err(ApiError::too_many_rows(&error)),
         Err(PollError::Store(error)) => Err(error.into()),
     }
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["errand"]))]
 pub(crate) struct ReportNodeRequest {
     /// The command that this is about.
     #[serde(default)]
+    #[schemars(length(max = WORD_CHARS_MAX))]
     pub errand: String,
     /// What it said since the last report.
     #[serde(default)]
+    #[schemars(length(max = LINES_PER_REPORT_MAX), inner(length(max = LINE_CHARS_MAX)))]
     pub lines: Vec<String>,
     /// Whether it is over.
     #[serde(default)]

@@ -10,6 +10,7 @@ use void_domain::nodes::{Membership, Node, Skew};
 
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::parameters::{FINGERPRINT, HOST};
 use crate::requests::{Body, Caller, Segment};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -71,8 +72,10 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<NodesResponse>, 
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["name"]))]
 pub(crate) struct InviteRequest {
     #[serde(default)]
+    #[schemars(regex(pattern = HOST))]
     pub name: String,
 }
 
@@ -110,9 +113,11 @@ pub(crate) async fn invite(
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["fingerprint"]))]
 pub(crate) struct ApproveRequest {
     /// The fingerprint that the node shows.
     #[serde(default)]
+    #[schemars(regex(pattern = FINGERPRINT))]
     pub fingerprint: String,
 }
 
@@ -143,9 +148,11 @@ pub(crate) async fn approve(
     match nodes::approve(app.control(), &ctx, &name, fingerprint).await {
         Ok(node) => Ok(Json(JoinedResponse::new(&node))),
         Err(ApproveError::OwnerOnly) => Err(ApiError::owner_only()),
-        Err(error @ ApproveError::NotFound) => Err(ApiError::not_found(error.to_string())),
+        Err(error @ ApproveError::NotFound) => {
+            Err(ApiError::not_found(error.to_string()).hint("void node ls"))
+        }
         Err(error @ ApproveError::NotWaiting(_)) => {
-            Err(ApiError::conflict("already_decided", error.to_string()))
+            Err(ApiError::conflict("already_decided", error.to_string()).hint("void node ls"))
         }
         Err(error @ ApproveError::OtherFingerprint(_)) => {
             Err(ApiError::conflict("changed", error.to_string()))
@@ -179,7 +186,9 @@ pub(crate) async fn remove(
     match nodes::remove(app.control(), &ctx, &name).await {
         Ok(was) => Ok(Json(RemovedResponse { removed: true, was })),
         Err(RemoveError::OwnerOnly) => Err(ApiError::owner_only()),
-        Err(error @ RemoveError::NotFound) => Err(ApiError::not_found(error.to_string())),
+        Err(error @ RemoveError::NotFound) => {
+            Err(ApiError::not_found(error.to_string()).hint("void node ls"))
+        }
         Err(RemoveError::Store(error)) => Err(error.into()),
     }
 }

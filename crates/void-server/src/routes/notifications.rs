@@ -15,6 +15,8 @@ use crate::requests::{Body, Caller, Segment};
 
 /// Anybody may post here, so it is not read as far as other bodies are.
 const ACT_BODY_BYTES_MAX: usize = 1024;
+/// One place, in the one spelling that it has.
+const TARGET: &str = "^(ntfy|telegram:(0|-?[1-9][0-9]{0,17})|webhook:[a-z0-9][a-z0-9-]{0,63})$";
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct NotificationsResponse {
@@ -100,9 +102,11 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<NotificationsRes
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["channel"]))]
 pub(crate) struct PairRequest {
     /// `telegram`; the other channels are set up in the settings file.
     #[serde(default)]
+    #[schemars(extend("enum" = ["telegram"]))]
     pub channel: String,
 }
 
@@ -171,6 +175,7 @@ fn pair_error(error: PairError) -> ApiError {
 pub(crate) struct TestRequest {
     /// One place, as the list spells it; all of them if left out.
     #[serde(default)]
+    #[schemars(regex(pattern = TARGET))]
     pub target: Option<String>,
 }
 
@@ -230,9 +235,11 @@ pub(crate) async fn retry(
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["token"]))]
 pub(crate) struct ActRequest {
     /// What the notification carried.
     #[serde(default)]
+    #[schemars(length(max = 128))]
     pub token: String,
 }
 

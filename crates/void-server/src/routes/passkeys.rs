@@ -12,6 +12,7 @@ use void_domain::ids::{ChallengeId, PasskeyId};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::parameters::UUID;
 use crate::requests::{Body, Segment};
 
 const PASSKEY_BODY_BYTES_MAX: usize = 32 * 1024;
@@ -81,11 +82,14 @@ pub(crate) async fn challenge(
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["challenge", "name", "credential"]))]
 pub(crate) struct PasskeyRequest {
     #[serde(default)]
+    #[schemars(regex(pattern = UUID))]
     pub challenge: String,
-    /// What the owner calls it, 1 to 64 characters.
+    /// What the owner calls it, 1 to 64 characters that print as themselves.
     #[serde(default)]
+    #[schemars(length(min = 1, max = 64))]
     pub name: String,
     /// The JSON of the credential that the browser made.
     #[serde(default)]

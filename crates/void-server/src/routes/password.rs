@@ -5,6 +5,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::passwords;
+use void_domain::passwords::{BYTES_MAX, BYTES_MIN};
 use void_domain::secrets::Secret;
 
 use crate::access::Admitted;
@@ -16,9 +17,11 @@ const PASSWORD_BODY_BYTES_MAX: usize = 4 * 1024;
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["password"]))]
 pub(crate) struct PasswordRequest {
-    /// 12 to 256 bytes.
+    /// 12 to 256 bytes, and not one of the first that anybody tries.
     #[serde(default)]
+    #[schemars(length(min = BYTES_MIN, max = BYTES_MAX), extend("x-max-bytes" = BYTES_MAX))]
     pub password: String,
 }
 

@@ -10,13 +10,15 @@ use void_control::proposals::{
 };
 use void_control::{Control, nodes};
 use void_domain::ids::ProposalId;
-use void_domain::proposals::Status;
+use void_domain::limits::REASON_BYTES_MAX;
+use void_domain::proposals::{Sight, Status};
 
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::parameters::DIGEST;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::routes::actions::{self, WaitQuery, current};
-use crate::wire::RowResponse;
+use crate::wire::{REVISION_MAX, RowResponse};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,8 +49,10 @@ pub(crate) async fn list(
     let cursor: Option<ProposalId> = parse_cursor(query.cursor.as_deref())?;
     let page =
         proposals::list(app.control(), &ctx, status, cursor, page_rows(query.limit)?).await?;
+    let sight = Sight::of(&ctx.actor);
+    let rows = page.items.iter();
     Ok(Json(ProposalsResponse {
-        proposals: page.items.iter().map(RowResponse::new).collect(),
+        proposals: rows.map(|row| RowResponse::new(row, sight)).collect(),
         next: page.next,
     }))
 }
@@ -58,19 +62,20 @@ pub(crate) async fn show(
     Caller(ctx): Caller,
     Segment(key): Segment,
 ) -> Result<Json<RowResponse>, ApiError> {
-    let missing = || ApiError::not_found("there is no such proposal");
+    let missing = || ApiError::no_proposal();
     let key = ProposalKey::parse(&key).ok_or_else(missing)?;
     let found = proposals::find(app.control(), &ctx, key)
         .await?
         .ok_or_else(missing)?;
-    Ok(Json(row_now(app.control(), &found)))
+    let sight = Sight::of(&ctx.actor);
+    Ok(Json(row_now(app.control(), &found, sight)))
 }
 
 /// The row, with what a node has said so far while it runs.
-pub(super) fn row_now(control: &Control, found: &Listed) -> RowResponse {
-    let mut row = RowResponse::new(found);
+pub(super) fn row_now(control: &Control, found: &Listed, sight: Sight) -> RowResponse {
+    let mut row = RowResponse::new(found, sight);
     let said = nodes::progress(control, &found.proposal);
-    if !said.is_empty() {
+    if !said.is_empty() && sight.is_whole() {
         row.result = Some(json!({ "progress": said }));
     }
     row
@@ -86,15 +91,22 @@ pub(crate) enum DecisionWord {
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Decision")]
+#[schemars(rename = "Decision", extend("required" = ["decision", "digest"]))]
 pub(crate) struct DecideRequest {
     /// `approve` or `reject`.
     #[serde(default)]
+    #[schemars(required)]
     pub decision: Option<DecisionWord>,
     /// The digest of the row that was seen.
     #[serde(default)]
+    #[schemars(required, regex(pattern = DIGEST))]
     pub digest: Option<String>,
+    /// The revision of the row that was seen, 0 if left out; an approval of an older one is refused as `changed`.
     #[serde(default)]
+    #[schemars(range(max = REVISION_MAX))]
+    pub revision: Option<u64>,
+    #[serde(default)]
+    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
     pub reason: Option<String>,
 }
 
@@ -124,6 +136,7 @@ pub(crate) async fn decide(
     }
     let bound = actions::DecideRequest {
         digest: request.digest,
+        revision: request.revision,
         reason: request.reason,
     };
     actions::decide(app.control(), &ctx, &key, answer, bound, patience)
@@ -136,9 +149,7 @@ pub(crate) async fn cancel(
     Caller(ctx): Caller,
     Segment(id): Segment,
 ) -> Result<Json<RowResponse>, ApiError> {
-    let id: ProposalId = id
-        .parse()
-        .map_err(|_| ApiError::not_found("there is no such proposal"))?;
+    let id: ProposalId = id.parse().map_err(|_| ApiError::no_proposal())?;
     match proposals::cancel(app.control(), &ctx, id).await {
         Ok(cancelled) => current(app.control(), &ctx, cancelled.id).await.map(Json),
         Err(error @ CancelError::NotFound) => Err(ApiError::not_found(error.to_string())),
@@ -162,9 +173,11 @@ pub(crate) enum OutcomeWord {
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["outcome"]))]
 pub(crate) struct SettleRequest {
     /// `executed` or `failed`.
     #[serde(default)]
+    #[schemars(required)]
     pub outcome: Option<OutcomeWord>,
 }
 
@@ -174,7 +187,7 @@ pub(crate) async fn settle(
     Segment(key): Segment,
     Body(request): Body<SettleRequest>,
 ) -> Result<Json<RowResponse>, ApiError> {
-    let missing = || ApiError::not_found("there is no such proposal");
+    let missing = || ApiError::no_proposal();
     let key = ProposalKey::parse(&key).ok_or_else(missing)?;
     let said = match request.outcome {
         Some(OutcomeWord::Executed) => Settled::Executed,

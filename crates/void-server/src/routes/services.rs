@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::health::{self, ServiceChange, ServiceView};
 use void_domain::services::{Answer, Check, Place, Standing};
+use void_domain::time::Timestamp;
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -35,9 +36,29 @@ pub(crate) struct ServiceResponse {
     pub since: Option<String>,
     pub checked_at: Option<String>,
     pub detail: Option<ServiceDetail>,
+    /// Set while it is down because the owner stopped what it is on, for a day at most: no worry.
+    pub stopped: Option<StoppedResponse>,
     /// It changes so often that changes are believed late.
     pub flapping: bool,
     pub interval_s: u64,
+}
+
+/// Who stopped it, and when.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Stopped")]
+pub(crate) struct StoppedResponse {
+    #[schemars(extend("enum" = ["owner"]))]
+    pub by: &'static str,
+    pub at: String,
+}
+
+impl StoppedResponse {
+    pub(super) fn by_owner(at: Timestamp) -> Self {
+        Self {
+            by: "owner",
+            at: at.to_string(),
+        }
+    }
 }
 
 /// What the last look saw. Never what a service wrote.
@@ -85,7 +106,7 @@ pub(crate) async fn show(
     Segment(id): Segment,
 ) -> Result<Json<ServiceWithHistoryResponse>, ApiError> {
     let Some(view) = health::find(app.control(), &id) else {
-        return Err(ApiError::not_found("no service of that id is watched"));
+        return Err(ApiError::not_found("no service of that id is watched").hint("void services"));
     };
     let changes = health::history(app.control(), &view.service.id).await?;
     Ok(Json(ServiceWithHistoryResponse {
@@ -121,6 +142,7 @@ impl ServiceResponse {
             detail: view
                 .last
                 .map(|reading| ServiceDetail::new(reading.answer, view.standing)),
+            stopped: view.stopped_at.map(StoppedResponse::by_owner),
             flapping: view.flapping,
             interval_s: service.interval.as_secs(),
         }

@@ -10,13 +10,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use void_control::access::Credential;
+use void_control::credentials::CredentialError;
 use void_control::passkeys::{self, Assertion, Site};
-use void_control::sessions::{self, Place, Proof, SESSION_LASTS, Session, SessionError};
+use void_control::sessions::{self, Place, Proof, Session, SessionError};
 use void_domain::capabilities::Capability;
 use void_domain::ids::RequestId;
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::secrets::Secret;
-use void_domain::sessions::device;
+use void_domain::sessions::{SESSION_LASTS, device};
 
 use super::passkeys::ChallengeResponse;
 use crate::access::Admitted;
@@ -29,6 +30,8 @@ use crate::requests::Body;
 
 /// Anybody may send a login, so it is not read as far as other bodies are.
 pub(super) const LOGIN_BODY_BYTES_MAX: usize = 8 * 1024;
+/// What is longer proves nothing; the body's own bound holds however it is written.
+const PROOF_CHARS_MAX: usize = 512;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WhoResponse {
@@ -94,16 +97,21 @@ pub(crate) async fn who(admitted: Admitted) -> Json<WhoResponse> {
 /// Exactly one of its members.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 pub(crate) struct SessionRequest {
     /// The owner's token.
     #[serde(default)]
+    #[schemars(required, length(max = PROOF_CHARS_MAX))]
     pub token: Option<String>,
     #[serde(default)]
+    #[schemars(required, length(max = PROOF_CHARS_MAX))]
     pub password: Option<String>,
     /// The code of a set-up link.
     #[serde(default)]
+    #[schemars(required, length(max = PROOF_CHARS_MAX))]
     pub setup: Option<String>,
     #[serde(default)]
+    #[schemars(required)]
     pub passkey: Option<AssertionRequest>,
 }
 
@@ -112,6 +120,7 @@ pub(crate) struct SessionRequest {
 #[schemars(rename = "Assertion")]
 pub(crate) struct AssertionRequest {
     /// Which challenge it answers.
+    #[schemars(length(max = PROOF_CHARS_MAX))]
     pub challenge: String,
     /// The JSON of the credential that the browser got.
     pub credential: Map<String, Value>,
@@ -194,13 +203,17 @@ pub(crate) async fn challenge(
 /// One of its members; a set-up link vouches for nobody twice.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
 pub(crate) struct ConfirmRequest {
     /// The owner's token.
     #[serde(default)]
+    #[schemars(required, length(max = PROOF_CHARS_MAX))]
     pub token: Option<String>,
     #[serde(default)]
+    #[schemars(required, length(max = PROOF_CHARS_MAX))]
     pub password: Option<String>,
     #[serde(default)]
+    #[schemars(required)]
     pub passkey: Option<AssertionRequest>,
 }
 
@@ -248,10 +261,7 @@ pub(crate) async fn close(
     admitted: Admitted,
 ) -> Result<Response, ApiError> {
     let Credential::Session { id, .. } = admitted.caller.credential else {
-        return Err(ApiError::invalid_field(
-            "cookie",
-            "is missing: a bearer token has no session to end",
-        ));
+        return Err(CredentialError::SessionNeeded.into());
     };
     sessions::close(app.control(), &admitted.ctx, id).await?;
     let mut response = Json(ClosedResponse { closed: true }).into_response();

@@ -1,13 +1,18 @@
 //! `/api/status`: one flat look, for a person or a dashboard tile.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::nodes::{self, NodeView};
-use void_control::{audit, freezes, health, inbox, proposals};
+use void_control::retention::{self, Sizes};
+use void_control::{audit, freezes, health, inbox, instances, proposals, quarantine};
+use void_domain::freezes::Freeze;
 use void_domain::nodes::Membership;
 use void_domain::proposals::Status;
+use void_domain::retention::Kept;
 use void_domain::services::Health;
 
 use crate::app::App;
@@ -20,30 +25,74 @@ pub(crate) struct StatusResponse {
     /// Everything behind this is a simulated lab.
     pub rehearsal: bool,
     pub waiting: u64,
+    /// Machines that ask to join and wait for the owner.
+    pub joins: usize,
     pub running: u64,
     /// Outcomes that nobody knows.
     pub unknown: u64,
     /// Proposals that wait and that nobody could be told about.
     pub untold: u64,
     pub frozen: bool,
+    /// Who froze, why as far as the caller may read it, and when it ends by itself.
+    pub frozen_by: Option<String>,
+    pub frozen_reason: Option<String>,
+    pub frozen_until: Option<String>,
     pub services_up: usize,
+    /// Down, and nobody wanted that.
     pub services_down: usize,
+    /// Down because the owner stopped what they are on.
+    pub services_stopped: usize,
     /// Nothing is known of them now.
     pub services_unknown: usize,
     /// Nodes that have joined, and those of them that poll now.
     pub nodes: usize,
     pub nodes_here: usize,
+    /// Credentials of an older copy that wait for the owner's confirmation.
+    pub quarantined: u64,
     pub actions: usize,
     pub catalogue_digest: String,
     pub catalogue_commit: Option<String>,
+    /// What this instance is called, and every instance that works on the database now.
+    pub instance: String,
+    pub instances: Vec<String>,
     pub audit_seq: u64,
     pub audit_head: String,
+    pub storage: StorageResponse,
+    /// The time in force.
     pub at: String,
+    /// How many seconds this machine's clock is ahead of the time in force (less than zero: behind) where Void
+    /// does not follow it; null where it does.
+    pub clock_ahead_s: Option<i64>,
+}
+
+/// How large what grows is, and for how long each kind of it is kept. A few seconds old at most.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Storage")]
+pub(crate) struct StorageResponse {
+    pub database_bytes: u64,
+    /// SQLite's log of what is not in the file yet. Absent with PostgreSQL, whose log is its server's.
+    pub wal_bytes: Option<u64>,
+    /// By table; the audit's are kept for ever.
+    pub rows: BTreeMap<&'static str, u64>,
+    /// For how many days each kind is kept after it is over.
+    pub kept_days: BTreeMap<&'static str, u32>,
+}
+
+impl StorageResponse {
+    fn new(sizes: Sizes) -> Self {
+        let days = |kept: Kept| (kept.as_str(), sizes.kept.days(kept));
+        Self {
+            database_bytes: sizes.bytes.database,
+            wal_bytes: sizes.bytes.log,
+            kept_days: Kept::ALL.into_iter().map(days).collect(),
+            rows: sizes.rows.into_iter().collect(),
+        }
+    }
 }
 
 pub(crate) async fn show(
     State(app): State<App>,
-    Caller(_): Caller,
+    Caller(ctx): Caller,
 ) -> Result<Json<StatusResponse>, ApiError> {
     let control = app.control();
     let inbox = inbox::look(control, None, 1).await?;
@@ -59,25 +108,48 @@ pub(crate) async fn show(
     let nodes = nodes::list(control).await?;
     let joined = |view: &&NodeView| matches!(view.node.membership, Membership::Joined { .. });
     let nodes_here = nodes.iter().filter(joined).filter(|view| view.here).count();
+    let asks = |view: &&NodeView| matches!(view.node.membership, Membership::Waiting { .. });
+    let frozen = match freezes::current(control).await? {
+        Freeze::Frozen(frozen) if frozen.until.is_none_or(|until| now < until) => Some(frozen),
+        Freeze::Frozen(_) | Freeze::Thawed => None,
+    };
     let (audit_seq, head) = audit::head(control).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION"),
         rehearsal: control.is_rehearsal(),
         waiting: inbox.waiting_count,
+        joins: nodes.iter().filter(asks).count(),
         running,
         unknown: inbox.unknown_count,
         untold: inbox.untold_count,
-        frozen: freezes::current(control).await?.holds_at(now),
+        frozen: frozen.is_some(),
+        frozen_reason: (frozen.as_ref())
+            .and_then(|frozen| frozen.reason_for(&ctx.actor).map(str::to_owned)),
+        frozen_until: (frozen.as_ref())
+            .and_then(|frozen| frozen.until.map(|until| until.to_string())),
+        frozen_by: frozen.map(|frozen| frozen.by),
         nodes: nodes.iter().filter(joined).count(),
         nodes_here,
         services_up: count(Health::Up),
-        services_down: count(Health::Down),
+        services_down: services.iter().filter(|view| view.is_worry()).count(),
+        services_stopped: (services.iter())
+            .filter(|view| view.stopped_at.is_some())
+            .count(),
         services_unknown: count(Health::Unknown),
+        quarantined: quarantine::count(control).await?,
         actions: control.catalogue().actions().len(),
         catalogue_digest: control.catalogue().digest().to_string(),
         catalogue_commit: control.catalogue_commit().map(str::to_owned),
+        instance: control.instance().name.to_string(),
+        instances: instances::list(control)
+            .await?
+            .into_iter()
+            .map(|instance| instance.name.to_string())
+            .collect(),
         audit_seq,
         audit_head: head.to_string(),
+        storage: StorageResponse::new(retention::sizes(control).await?),
         at: now.to_string(),
+        clock_ahead_s: (control.clock().doubt()).map(|doubt| doubt.ahead_ms() / 1_000),
     }))
 }

@@ -1,10 +1,13 @@
 //! `/api/tokens`: who else may come in.
 
+use std::collections::HashSet;
+
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use void_control::quarantine::{self, Kind};
 use void_control::tokens::{self, TokenError};
 use void_domain::actors::ActorKind;
 use void_domain::capabilities::{Capabilities, Capability};
@@ -12,6 +15,7 @@ use void_domain::ids::TokenId;
 
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::parameters::SLUG;
 use crate::requests::{Body, Caller, Segment};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -27,13 +31,22 @@ pub(crate) struct TokenResponse {
     pub capabilities: Vec<&'static str>,
     pub created_at: String,
     pub revoked_at: Option<String>,
+    /// It came back with an older copy of the database, and opens nothing until the owner confirms it.
+    pub quarantined: bool,
 }
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>, ApiError> {
     let tokens = tokens::list(app.control()).await?;
+    let quarantined: HashSet<String> = quarantine::list(app.control())
+        .await?
+        .into_iter()
+        .filter(|one| one.kind == Kind::Token)
+        .map(|one| one.id)
+        .collect();
     let tokens = tokens
         .into_iter()
         .map(|token| TokenResponse {
+            quarantined: quarantined.contains(&token.id.to_string()),
             id: token.id.to_string(),
             kind: token.kind.as_str(),
             capabilities: token.capabilities.iter().map(Capability::as_str).collect(),
@@ -47,15 +60,34 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>,
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["kind", "name"]))]
 pub(crate) struct TokenRequest {
     /// `agent`, `viewer` or `node`.
     #[serde(default)]
+    #[schemars(extend("enum" = ["agent", "viewer", "node"]))]
     pub kind: String,
     #[serde(default)]
+    #[schemars(regex(pattern = SLUG))]
     pub name: String,
     /// A list of names, or a map of names to true.
     #[serde(default)]
+    #[schemars(schema_with = "capabilities_schema")]
     pub capabilities: Value,
+}
+
+fn capabilities_schema(_: &mut SchemaGenerator) -> Schema {
+    let names = Capability::ALL.map(Capability::as_str);
+    json_schema!({
+        "anyOf": [
+            {"type": "array", "items": {"type": "string", "enum": names}},
+            {
+                "type": "object",
+                "propertyNames": {"enum": names},
+                "additionalProperties": {"type": "boolean"},
+            },
+            {"type": "null"},
+        ],
+    })
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -102,7 +134,7 @@ pub(crate) async fn revoke(
 ) -> Result<Json<RevokedResponse>, ApiError> {
     let id: TokenId = id
         .parse()
-        .map_err(|_| ApiError::not_found("there is no such token"))?;
+        .map_err(|_| ApiError::not_found("there is no such token").hint("void token ls"))?;
     tokens::revoke(app.control(), &ctx, id)
         .await
         .map_err(token_error)?;

@@ -16,9 +16,11 @@ use void_agent::agents::{self, Agent};
 use void_agent::turns::Talk;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::bridge::BridgeConfig;
+use void_control::instances::{Identity, StartError};
 use void_control::notifications::{NotificationsConfig, Notifiers};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
+use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
@@ -64,6 +66,9 @@ pub struct Setup {
     pub agents: Vec<Agent>,
     pub bridge: Option<BridgeConfig>,
     pub notifications: Option<NotificationsConfig>,
+    /// What the instance is called; the lab's own name otherwise.
+    pub instance: Option<&'static str>,
+    pub replace_catalogue: bool,
 }
 
 impl Default for Setup {
@@ -71,7 +76,10 @@ impl Default for Setup {
         Self {
             engine: Engine::Sqlite,
             clock: Clock::system(),
-            limits: Limits::default(),
+            limits: Limits {
+                safe_runs_per_agent_hour: u32::MAX,
+                ..Limits::default()
+            },
             public_url: None,
             allowed_hosts: Vec::new(),
             executor: None,
@@ -83,6 +91,8 @@ impl Default for Setup {
             agents: agents::builtin(),
             bridge: None,
             notifications: None,
+            instance: None,
+            replace_catalogue: false,
         }
     }
 }
@@ -100,6 +110,8 @@ pub struct App {
     pub address: SocketAddr,
     pub lab: Arc<Lab>,
     pub secrets: Arc<Secrets>,
+    /// Not where several labs share a record, or the record went back.
+    pub looks_back: bool,
     owner_token: String,
     http: reqwest::Client,
     stop: watch::Sender<bool>,
@@ -203,10 +215,11 @@ impl App {
         .await
     }
 
-    /// Moves a manual clock on.
+    /// Moves a manual clock on, and the host's with it.
     pub fn pass(&self, duration: Duration) {
         let clock = self.control.clock();
         clock.set(clock.now().plus(duration));
+        self.lab.set_host_time(clock.now().as_ms());
     }
 
     pub async fn audit_head(&self) -> (u64, String) {
@@ -322,6 +335,8 @@ impl App {
             let recorded = last_status.get(&row.id.to_string()).map(String::as_str);
             assert_eq!(recorded, Some(row.status().as_str()), "{}", row.id);
         }
+        let walk = void_control::audit::verify(&self.control).await.unwrap();
+        assert_eq!(walk.mismatches.total, 0, "{:?}", walk.mismatches);
         self.events_have_no_gap().await;
         leaks::assert_not_logged(&self.secrets);
     }
@@ -391,7 +406,9 @@ impl Drop for App {
         tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(async {
                 self.end().await;
-                self.look_back().await;
+                if self.looks_back {
+                    self.look_back().await;
+                }
             });
         });
     }
@@ -405,6 +422,10 @@ pub struct Holder {
 
 impl Setup {
     pub async fn start(self) -> App {
+        self.try_start().await.unwrap()
+    }
+
+    pub async fn try_start(self) -> Result<App, StartError> {
         leaks::listen_to_the_log();
         let store = match &self.engine {
             Engine::Sqlite => {
@@ -441,12 +462,18 @@ impl Setup {
             backups_folder: Some(self.lab.path().join("backups")),
             witness_file: None,
             bridge: self.bridge,
+            instance: Identity::of_folder(
+                self.lab.path(),
+                self.instance.and_then(InstanceName::parse),
+            )
+            .unwrap(),
+            replace_catalogue: self.replace_catalogue,
             notifiers: match self.notifications {
                 Some(config) => Notifiers::new(config).unwrap(),
                 None => Notifiers::default(),
             },
         };
-        let control = Control::start(config).await.unwrap();
+        let control = Control::start(config).await?;
         let bound = Bound::to(self.listen).await.unwrap();
         let address = bound.address;
         let talk = Talk::new(control.clone(), self.agents);
@@ -468,6 +495,7 @@ impl Setup {
             address,
             lab: self.lab,
             secrets,
+            looks_back: true,
             owner_token: self.owner_token,
             http: crate::callers::client(),
             stop,
@@ -481,6 +509,6 @@ impl Setup {
             })
             .await;
         }
-        app
+        Ok(app)
     }
 }

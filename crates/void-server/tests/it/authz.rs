@@ -46,8 +46,8 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             422,
         ),
         // By an address there are no passkeys.
-        "challengeSession" => ("/api/session/challenge".to_owned(), None, 422),
-        "challengePasskey" => ("/api/passkeys/challenge".to_owned(), None, 422),
+        "challengeSession" => ("/api/session/challenge".to_owned(), None, 409),
+        "challengePasskey" => ("/api/passkeys/challenge".to_owned(), None, 409),
         "registerPasskey" => ("/api/passkeys".to_owned(), Some(json!({})), 422),
         "removePasskey" => (format!("/api/passkeys/{NOBODY}"), None, 404),
         "revokeSession" => (format!("/api/sessions/{NOBODY}"), None, 404),
@@ -81,6 +81,14 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             let body = json!({"fingerprint": zeros});
             ("/api/nodes/no-such/approve".to_owned(), Some(body), 404)
         }
+        "confirmQuarantined" => {
+            let body = json!({"kind": "token", "id": NOBODY});
+            ("/api/quarantine/confirm".to_owned(), Some(body), 404)
+        }
+        "removeQuarantined" => {
+            let body = json!({"kind": "token", "id": NOBODY});
+            ("/api/quarantine/remove".to_owned(), Some(body), 404)
+        }
         "removeNode" => ("/api/nodes/no-such".to_owned(), None, 404),
         "joinNode" => ("/api/node/join".to_owned(), Some(json!({})), 422),
         "pollNode" => ("/api/node/poll".to_owned(), Some(json!({})), 422),
@@ -113,7 +121,7 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
         | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
         | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
         | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" | "getDoctor" | "getLogin"
-        | "listPasskeys" | "listSessions" | "createSetupLink" => {
+        | "listPasskeys" | "listSessions" | "createSetupLink" | "listQuarantine" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }
@@ -146,7 +154,7 @@ enum Verdict {
 /// The rule, written a second time.
 fn verdict(access: Access, worth: Worth) -> Verdict {
     use Verdict::{Forbidden, OwnerOnly, Passes, Unauthenticated};
-    let readers = [Access::Local, Access::Read, Access::Catalogue];
+    let readers = [Access::Local, Access::Read];
     let passes = match worth {
         Worth::Bad => return Unauthenticated,
         // Every test calls from this machine.
@@ -158,7 +166,7 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
         Worth::Agent(read, act) => match access {
             Access::Public => true,
             Access::Local | Access::Read | Access::Tools => read || act,
-            Access::Catalogue | Access::Act => act,
+            Access::Act => act,
             Access::Owner | Access::OwnerAfresh | Access::Turn | Access::Node => false,
         },
         Worth::Node => matches!(access, Access::Public | Access::Node),
@@ -373,8 +381,11 @@ async fn every_route_lets_through_whom_its_rule_names_and_nobody_else() {
             match expected {
                 Verdict::Passes => {
                     let (_, _, mut status) = sample(route.operation);
-                    if route.operation == "closeSession" && !principal.name.ends_with("browser") {
-                        status = 422;
+                    let in_a_browser = ["closeSession", "challengePasskey", "setPassword"];
+                    let is_browser = principal.name.ends_with("browser");
+                    if in_a_browser.contains(&route.operation) && !is_browser {
+                        answer.error(403, "session_needed");
+                        status = 403;
                     }
                     assert_eq!(answer.status, status, "{who}");
                 }
@@ -731,6 +742,13 @@ async fn a_stale_session_makes_nothing_that_lasts() {
         "approveNode",
         "trustHost",
         "thaw",
+        "settleProposal",
+        "revokeToken",
+        "revokeSession",
+        "removeNode",
+        "unpairChannel",
+        "confirmQuarantined",
+        "removeQuarantined",
     ] {
         assert!(operations.contains(&lasting), "{lasting}");
     }

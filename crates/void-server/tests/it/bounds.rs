@@ -345,7 +345,10 @@ async fn a_reason_is_four_kibibytes() {
             (format!("/api/proposals/{id}/decide"), decide(&bad)),
         ] {
             let error = owner.post(&path, body).await.error(422, "invalid");
-            assert_eq!(error["fields"]["reason"], "is too long", "{path}");
+            assert_eq!(
+                error["fields"]["reason"], "is longer than 4096 bytes",
+                "{path}"
+            );
         }
         let queued = owner
             .post("/api/actions/stop-b/run", json!({"reason": good}))

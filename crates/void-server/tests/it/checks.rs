@@ -15,12 +15,14 @@ use crate::sse::{Heard, Listener};
 use crate::stands::{OK, Says, Stand, services};
 
 const CATALOGUE: &str = r#"{"actions": [
-    {"id": "touch-web", "label": "Restart the web", "kind": "service_restart", "host": "local", "service": "web", "tier": "safe", "verify": {"service": "web"}},
+    {"id": "touch-web", "label": "Restart the web", "kind": "service_restart", "host": "local", "service": "web", "tier": "safe", "cooldown_s": 0, "verify": {"service": "web"}},
     {"id": "stop-web", "label": "Restart the web, risky", "kind": "service_restart", "host": "local", "service": "web", "tier": "risky", "verify": {"service": "web"}},
-    {"id": "fail-web", "label": "Fail", "kind": "service_restart", "host": "local", "service": "f", "tier": "safe", "verify": {"service": "web"}},
-    {"id": "touch-bare", "label": "Without a check", "kind": "service_restart", "host": "local", "service": "bare", "tier": "safe"},
-    {"id": "touch-lost", "label": "With a check that nobody watches", "kind": "service_restart", "host": "local", "service": "lost", "tier": "safe", "verify": {"service": "no-such"}},
-    {"id": "start-108", "label": "Start", "kind": "guest_power", "node": "z", "vmid": 108, "op": "start", "tier": "safe"},
+    {"id": "fail-web", "label": "Fail", "kind": "service_restart", "host": "local", "service": "f", "tier": "safe", "cooldown_s": 0, "verify": {"service": "web"}},
+    {"id": "touch-bare", "label": "Without a check", "kind": "service_restart", "host": "local", "service": "bare", "tier": "safe", "cooldown_s": 0},
+    {"id": "touch-lost", "label": "With a check that nobody watches", "kind": "service_restart", "host": "local", "service": "lost", "tier": "safe", "cooldown_s": 0, "verify": {"service": "no-such"}},
+    {"id": "counted-web", "label": "Scale the web", "kind": "scale", "node": "local", "service": "web", "tier": "risky", "via": "host", "params": {"copies": {"type": "integer", "min": 0, "max": 9}}, "verify": {"service": "web"}},
+    {"id": "scale-web", "label": "Scale the web, uncounted", "kind": "scale", "node": "local", "service": "web", "tier": "risky", "via": "host", "params": {"copies": {"type": "integer", "min": 0, "max": 9}}, "verify": {"service": "web"}},
+    {"id": "start-108", "label": "Start", "kind": "guest_power", "node": "z", "vmid": 108, "op": "start", "tier": "safe", "cooldown_s": 0},
     {"id": "stop-107", "label": "Stop", "kind": "guest_power", "node": "z", "vmid": 107, "op": "stop", "tier": "risky"},
     {"id": "stop-104", "label": "Stop, seen by its service", "kind": "guest_power", "node": "y", "vmid": 104, "guest": "qemu", "op": "stop", "tier": "risky", "verify": {"service": "desktop"}}
 ]}"#;
@@ -94,8 +96,8 @@ async fn a_service_that_comes_up_after_the_run_verifies_it() {
     );
     // Who waited got it after the check, with what the check saw.
     assert_eq!(
-        (&answer["executed"], &answer["result"]),
-        (&json!(true), &row["result"])
+        (&answer["executed"], &answer["result"]["check"]),
+        (&json!(true), &row["result"]["check"])
     );
     let (subject, detail) = recorded(&app).await;
     assert_eq!(
@@ -423,4 +425,48 @@ async fn two_instances_record_a_check_once() {
     .await;
     assert_eq!(recorded(&a).await.0, id);
     assert_eq!(b.row(&id).await, row);
+}
+
+/// The web answers all the time. That verifies no number of copies, and a number of copies no health.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scale_needs_the_number_of_copies_and_the_health() {
+    let mut stand = Stand::down();
+    stand.put_up(Says::All(OK.to_vec()), usize::MAX).await;
+    let app = setup(&[stand.service("web")], SHORT).start().await;
+    let owner = app.owner();
+    for (action, wanted, running, outcome) in [
+        ("counted-web", 3, "3", "verified"),
+        ("counted-web", 3, "2", "failed"),
+        ("counted-web", 3, "0", "failed"),
+        ("counted-web", 3, "4", "failed"),
+        // Nothing shall run, nothing does by the count, and something answers.
+        ("counted-web", 0, "0", "failed"),
+        ("counted-web", 3, "three", "unverified"),
+        // A host whose list counts nothing.
+        ("scale-web", 3, "3", "unverified"),
+    ] {
+        std::fs::write(app.lab.path().join("running"), running).unwrap();
+        let body = json!({"params": {"copies": wanted}});
+        let queued = owner
+            .post(&format!("/api/actions/{action}/run"), body)
+            .await;
+        let id = queued.ok()["action_row_id"].as_str().unwrap().to_owned();
+        owner
+            .post(
+                &format!("/api/actions/pending/{id}/approve?wait=0"),
+                json!({}),
+            )
+            .await
+            .ok();
+        let row = eventually("the check to end", || async {
+            let row = app.row(&id).await;
+            (!row["verification"].is_null()).then_some(row)
+        })
+        .await;
+        let case = format!("{action} {wanted} {running}: {row}");
+        assert_eq!(row["verification"], outcome, "{case}");
+        if outcome == "unverified" {
+            assert_eq!(row["result"]["check"]["reason"], "not_counted", "{case}");
+        }
+    }
 }

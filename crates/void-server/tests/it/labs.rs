@@ -17,25 +17,25 @@ use void_testkit::programs::void_act;
 const CATALOGUE: &str = r#"{
   "hosts": { "far": { "address": "127.0.0.1", "port": 9, "user": "voidact" } },
   "actions": [
-    { "id": "touch-a", "label": "Touch a", "kind": "service_restart", "host": "local", "service": "a", "tier": "safe" },
-    { "id": "touch-b", "label": "Touch b", "kind": "service_restart", "host": "local", "service": "b", "tier": "safe" },
-    { "id": "fail-a", "label": "Fail a", "kind": "service_restart", "host": "local", "service": "f", "tier": "safe" },
-    { "id": "slow-a", "label": "Slow a", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe" },
-    { "id": "slow-b", "label": "Slow b", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe" },
+    { "id": "touch-a", "label": "Touch a", "kind": "service_restart", "host": "local", "service": "a", "tier": "safe", "cooldown_s": 0 },
+    { "id": "touch-b", "label": "Touch b", "kind": "service_restart", "host": "local", "service": "b", "tier": "safe", "cooldown_s": 0 },
+    { "id": "fail-a", "label": "Fail a", "kind": "service_restart", "host": "local", "service": "f", "tier": "safe", "cooldown_s": 0 },
+    { "id": "slow-a", "label": "Slow a", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe", "cooldown_s": 0 },
+    { "id": "slow-b", "label": "Slow b", "kind": "service_restart", "host": "local", "service": "slow", "tier": "safe", "cooldown_s": 0 },
     { "id": "stop-a", "label": "Stop a", "kind": "service_restart", "host": "local", "service": "r1", "tier": "risky" },
     { "id": "stop-b", "label": "Stop b", "kind": "service_restart", "host": "local", "service": "r2", "tier": "risky" },
     { "id": "slow-stop", "label": "Stop slowly", "kind": "service_restart", "host": "local", "service": "slow", "tier": "risky" },
     { "id": "stop-all", "label": "Stop everything", "kind": "service_restart", "host": "local", "service": "r3", "tier": "risky", "risk": "critical" },
     { "id": "cool-a", "label": "Cooling a", "kind": "service_restart", "host": "local", "service": "c1", "tier": "safe", "cooldown_s": 60 },
     { "id": "cool-stop", "label": "Cooling stop", "kind": "service_restart", "host": "local", "service": "c2", "tier": "risky", "cooldown_s": 60 },
-    { "id": "cap-a", "label": "Capped a", "kind": "service_restart", "host": "local", "service": "c3", "tier": "safe", "max_per_hour": 2 },
+    { "id": "cap-a", "label": "Capped a", "kind": "service_restart", "host": "local", "service": "c3", "tier": "safe", "cooldown_s": 0, "max_per_hour": 2 },
     { "id": "brief-stop", "label": "Stop soon or never", "kind": "service_restart", "host": "local", "service": "e", "tier": "risky", "expires_s": 60 },
-    { "id": "only-blue", "label": "For blue alone", "kind": "service_restart", "host": "local", "service": "o", "tier": "safe", "agents": ["blue"] },
+    { "id": "only-blue", "label": "For blue alone", "kind": "service_restart", "host": "local", "service": "o", "tier": "safe", "cooldown_s": 0, "agents": ["blue"] },
     { "id": "scale-a", "label": "Scale a", "kind": "scale", "node": "local", "service": "s", "tier": "risky", "via": "host",
       "params": { "replicas": { "type": "integer", "min": 0, "max": 1000000 }, "zone": { "type": "enum", "values": ["north", "south"] },
                   "image": { "type": "pattern", "pattern": "^[a-z]+(:[0-9.]+)?$", "max_len": 64 } } },
-    { "id": "reach-far", "label": "Reach far", "kind": "service_restart", "host": "far", "service": "x", "tier": "safe" },
-    { "id": "start-ct9", "label": "Start CT 109", "kind": "guest_power", "node": "z", "vmid": 109, "op": "start", "tier": "safe" }
+    { "id": "reach-far", "label": "Reach far", "kind": "service_restart", "host": "far", "service": "x", "tier": "safe", "cooldown_s": 0 },
+    { "id": "start-ct9", "label": "Start CT 109", "kind": "guest_power", "node": "z", "vmid": 109, "op": "start", "tier": "safe", "cooldown_s": 0 }
   ]
 }"#;
 
@@ -53,6 +53,13 @@ impl Lab {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("actions.json"), catalogue).unwrap();
         fs::write(folder.path().join("effect.sh"), SCRIPT).unwrap();
+        let (time, act) = (folder.path().join("host-time"), void_act());
+        let script = format!(
+            "[ -e '{0}' ] || exec '{1}' \"$@\"\nread -r now < '{0}'\nexec '{1}' --ticket-time-ms \"$now\" \"$@\"\n",
+            time.display(),
+            act.display()
+        );
+        fs::write(folder.path().join("act.sh"), script).unwrap();
         fs::create_dir(folder.path().join("state")).unwrap();
         fs::create_dir(folder.path().join("ssh")).unwrap();
         let lab = Self { folder };
@@ -82,8 +89,8 @@ impl Lab {
             run_folder: self.path().join("ssh"),
         };
         let local = LocalConfig {
-            program: void_act().to_owned(),
-            args: Vec::new(),
+            program: "/bin/sh".into(),
+            args: vec![self.path().join("act.sh").into()],
             list: self.path().join("list.json"),
             state: self.path().join("state"),
             trust_own_list: true,
@@ -121,13 +128,25 @@ impl Lab {
             json!(mode),
         ];
         argv.extend(action.params.iter().map(|(name, _)| json!({"param": name})));
-        json!({
+        let mut entry = json!({
             "id": id,
             "argv": argv,
             "tier": action.tier.as_str(),
             "def": action.exec_digest(),
             "params": action.params.to_value(),
-        })
+        });
+        if mode == "counted" {
+            let look = json!(["/bin/cat", self.path().join("running")]);
+            entry["count"] = json!({"argv": look, "param": action.replicas_param()});
+        }
+        entry
+    }
+
+    /// The host goes by this time from now on, as one whose clock is in step with the server's does.
+    pub fn set_host_time(&self, ms: i64) {
+        let partial = self.path().join("host-time.partial");
+        fs::write(&partial, format!("{ms}\n")).unwrap();
+        fs::rename(partial, self.path().join("host-time")).unwrap();
     }
 
     /// How often each action has had its effect.

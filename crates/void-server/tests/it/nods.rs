@@ -259,6 +259,7 @@ async fn no_approval_by_a_token_older_than_its_proposal() {
             hash: Digest::of(text.as_bytes()),
             target: Target::Ntfy,
             about: Some((id.parse().unwrap(), digest)),
+            revision: 0,
             meaning,
             created_at,
             expires_at: now.plus(Duration::from_secs(600)),

@@ -6,9 +6,15 @@ use std::sync::OnceLock;
 use jsonschema::Validator;
 use reqwest::Method;
 use serde_json::{Value, json};
+use void_control::Ctx;
+use void_control::proposals::{Wanted, propose};
+use void_domain::actors::{Actor, Surface};
+use void_domain::capabilities::Capabilities;
+use void_domain::ids::RequestId;
+use void_domain::taint::Taint;
 use void_server::routes::{Content, ROUTES, Route};
 
-use crate::apps::Setup;
+use crate::apps::{App, Engine, Setup};
 use crate::callers::Answer;
 use crate::stands::{Stand, services};
 
@@ -44,6 +50,14 @@ pub fn assert_described(method: &Method, path: &str, answer: &Answer) {
     let kind = kind.map_or("", |kind| kind.to_str().unwrap());
     let context = format!("{method} {path}: {} {kind} {}", answer.status, answer.text);
     let route = route_of(method, path);
+    // Another route's path may fit a template that does not take the method.
+    if let Some(route) = route.filter(|_| answer.status != 405) {
+        let named = &operation(route)["responses"][answer.status.to_string()];
+        assert!(
+            named.is_object(),
+            "this status is not in the document: {context}"
+        );
+    }
     let schema = match (route, answer.status) {
         (Some(route), 200) => match route.response {
             Content::Json(_) => route.operation,
@@ -65,6 +79,89 @@ pub fn assert_described(method: &Method, path: &str, answer: &Answer) {
     if let Err(error) = validator.validate(&body) {
         panic!("{error} at {}: {context}", error.instance_path());
     }
+}
+
+fn operation(route: &Route) -> &'static Value {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    let document = DOCUMENT.get_or_init(void_server::document);
+    &document["paths"][route.path][route.method.to_ascii_lowercase()]
+}
+
+/// Whether an event of `/api/events` is what the document says of it.
+pub fn assert_event(name: &str, data: &Value) {
+    static EVENTS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
+    let events = EVENTS.get_or_init(|| {
+        let route = route_of(&Method::GET, "/api/events").unwrap();
+        let content = &operation(route)["responses"]["200"]["content"]["text/event-stream"];
+        let events = content["x-events"].as_object().unwrap();
+        let closed = events.iter().map(|(name, schema)| {
+            let mut schema = schema.clone();
+            close(&mut schema);
+            (name.clone(), jsonschema::validator_for(&schema).unwrap())
+        });
+        closed.collect()
+    });
+    if let Err(error) = events.get(name).expect(name).validate(data) {
+        panic!("{error}: {name} {data}");
+    }
+}
+
+/// Requests say how much of what they hold is taken: every text and number has a bound, every object an
+/// end, and a body is required where an empty object would not do.
+#[test]
+fn every_member_of_a_request_has_its_bounds() {
+    let document = void_server::document();
+    let schemas = &document["components"]["schemas"];
+    let resolved = |schema: &Value| match schema["$ref"].as_str() {
+        Some(pointer) => document.pointer(&pointer[1..]).unwrap().clone(),
+        None => schema.clone(),
+    };
+    assert!(
+        !schemas.to_string().contains("\"uint"),
+        "no format of Rust's"
+    );
+    let mut required = 0;
+    for route in ROUTES.iter().filter(|route| route.request.is_some()) {
+        let body = &operation(route)["requestBody"];
+        let schema = resolved(&body["content"]["application/json"]["schema"]);
+        let is_needed = schema["required"].is_array() || schema["minProperties"] == 1;
+        assert_eq!(body["required"], is_needed, "{}", route.operation);
+        required += usize::from(is_needed);
+        // Newer nodes, providers' programs and newer revisions of MCP may say more.
+        let is_open = ["joinNode", "pollNode", "reportNode", "callTools"];
+        let is_open = is_open.contains(&route.operation) || route.operation.starts_with("forward");
+        assert!(
+            is_open || schema["additionalProperties"] == false,
+            "{}",
+            route.operation
+        );
+        for (name, member) in schema["properties"].as_object().unwrap() {
+            let kinds = member["type"].to_string();
+            let has = |key: &str| !member[key].is_null();
+            let context = format!("{} {name} {member}", route.operation);
+            if kinds.contains("string") {
+                assert!(
+                    has("pattern") || has("enum") || has("const") || name == "id",
+                    "{context}"
+                );
+                let fixed =
+                    has("enum") || has("const") || name == "id" || route.operation == "callTools";
+                let pattern = member["pattern"].as_str().unwrap_or_default();
+                assert!(
+                    fixed || has("maxLength") || !pattern.contains("*$"),
+                    "{context}"
+                );
+            }
+            if kinds.contains("integer") && name != "id" {
+                assert!(has("minimum") && has("maximum"), "{context}");
+            }
+            let required = schema["required"].as_array();
+            if required.is_some_and(|names| names.contains(&json!(name))) {
+                assert!(!has("default"), "{context}");
+            }
+        }
+    }
+    assert!(required >= 12, "{required}");
 }
 
 /// One validator per JSON operation, and one for errors. Members that the document does not name are
@@ -248,6 +345,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ),
         ("GET", "/api/login".into(), None),
         ("GET", "/api/sessions".into(), None),
+        ("GET", "/api/quarantine".into(), None),
         ("GET", "/api/passkeys".into(), None),
         ("POST", "/api/setup-links".into(), None),
         ("GET", "/api/hosts".into(), None),
@@ -320,9 +418,86 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "joinNode",
         "pollNode",
         "reportNode",
+        "confirmQuarantined",
+        "removeQuarantined",
     ]);
     let all: BTreeSet<&str> = ROUTES.iter().map(|route| route.operation).collect();
     assert_eq!(asked, all);
     let served = app.anonymous().get("/api/openapi.json").await.ok();
     assert_eq!(served, void_server::document());
+}
+
+/// What a person has to read before a yes is on the row that every client gets, and the document says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_says_what_its_requester_had_read_and_what_was_asked_again() {
+    let document = void_server::document();
+    let row = &document["components"]["schemas"]["Row"];
+    let required = row["required"].as_array().unwrap();
+    for (member, kind) in [
+        ("taint", "array"),
+        ("joined", "array"),
+        ("words_left_out", "integer"),
+        ("revision", "integer"),
+    ] {
+        assert_eq!(row["properties"][member]["type"], kind, "{member}: {row}");
+        assert!(required.contains(&json!(member)), "{member}");
+    }
+    assert_eq!(row["properties"]["taint"]["items"]["type"], "string");
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let ctx = Ctx {
+            actor: Actor::Owner {
+                surface: Surface::Web,
+            },
+            capabilities: Capabilities::none(),
+            request_id: RequestId::new(app.control.clock().now(), [7; 10]),
+            authenticated_ago: None,
+        };
+        let ask = |sources: &[&str], reason: &str| {
+            let sources = sources.iter().map(|&source| source.to_owned()).collect();
+            let wanted = Wanted {
+                action_id: "stop-a".to_owned(),
+                params: json!({}),
+                reason: Some(reason.to_owned()),
+                diff: None,
+                taint: Taint::from_sources(sources),
+            };
+            let (control, ctx) = (app.control.clone(), ctx.clone());
+            async move { propose(&control, &ctx, wanted).await.unwrap() }
+        };
+        ask(&[], "it is slow").await;
+        let read = || async {
+            let rows = app.owner().get("/api/proposals").await.ok();
+            rows["proposals"][0].clone()
+        };
+        let clean = read().await;
+        let said = |row: &Value| {
+            (
+                row["taint"].clone(),
+                row["revision"].clone(),
+                row["words_left_out"].clone(),
+            )
+        };
+        assert_eq!(said(&clean), (json!([]), json!(0), json!(0)));
+        assert_eq!(clean["joined"], json!([]));
+        // The same, from somebody who has read something foreign.
+        ask(&["output of touch-a"], "the log told me to").await;
+        let tainted = read().await;
+        assert_eq!(
+            said(&tainted),
+            (json!(["output of touch-a"]), json!(1), json!(0)),
+            "{tainted}"
+        );
+        assert_eq!(tainted["joined"][0]["reason"], "the log told me to");
+        assert_eq!(tainted["count"], 2);
+        // The list, the row itself and the card say the same, and each is what the document says of it.
+        let id = tainted["id"].as_str().unwrap();
+        assert_eq!(app.row(id).await, tainted);
+        let card = app
+            .owner()
+            .get(&format!("/api/proposals/{id}/card"))
+            .await
+            .ok();
+        assert_eq!(card["row"], tainted);
+    }
 }

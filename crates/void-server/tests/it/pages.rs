@@ -2,9 +2,14 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use void_control::Clock;
+use void_control::notifications::NotificationsConfig;
+use void_domain::notifications::Zone;
+use void_domain::time::Timestamp;
 
 use crate::apps::{App, Setup};
 use crate::callers::{Caller, Shows};
+use crate::phones::nothing;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -203,7 +208,7 @@ async fn a_plain_form_of_our_own_page_decides_once() {
     let again = send_form(&session, &row, form(&row, "reject"), ours).await;
     assert_eq!(again.status, 409);
     assert!(
-        again.text.contains("already approved by owner-web"),
+        again.text.contains("It was decided before: ") && !again.text.contains("owner-web"),
         "{}",
         again.text
     );
@@ -235,6 +240,45 @@ async fn a_plain_form_of_our_own_page_decides_once() {
     assert_eq!(send_form(&session, &row, body, ours).await.status, 303);
     let rejected = app.row(row["id"].as_str().unwrap()).await;
     assert_eq!(rejected["error"]["message"], "wrong one");
+    // What is over speaks in the past, and calls the owner you.
+    let address = format!("/inbox/{}", row["id"].as_str().unwrap());
+    let page = get(&session, &address, &[]).await.text;
+    assert!(page.contains("You said no: wrong one"), "{page}");
+    assert!(
+        page.contains("It would have restarted r2 on local."),
+        "{page}"
+    );
+    assert!(!page.contains("owner-web") && !page.contains(">If yes<"));
+    let viewer = app.holder("viewer", "eve", &[]).await.caller;
+    let page = get(&viewer, &address, &[]).await.text;
+    assert!(page.contains("Rejected by the owner"), "{page}");
+}
+
+/// Without a script the times are by the server's own clock, and say which; whoever is signed out is told to
+/// sign in.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_tells_times_by_the_servers_zone_and_strangers_to_sign_in() {
+    let setup = Setup {
+        clock: Clock::manual(Timestamp::parse_rfc3339("2026-11-16T23:30:00Z").unwrap()),
+        notifications: Some(NotificationsConfig {
+            zone: Zone::get("Europe/Berlin").unwrap(),
+            ..nothing()
+        }),
+        ..Setup::default()
+    };
+    let app = setup.start().await;
+    let row = app.queue("stop-a").await;
+    let address = format!("/inbox/{}", row["code"].as_str().unwrap());
+    let page = get(&app.session().await, &address, &[]).await.text;
+    assert!(page.contains(">17 Nov 2026, 00:30 CET</time>"), "{page}");
+    assert!(page.contains("datetime=\"2026-11-16T23:30:00.000Z\""));
+    // A real lab is not called a rehearsal.
+    assert!(!page.contains("REHEARSAL"));
+    let stranger = get(&app.anonymous(), &address, &[]).await.text;
+    assert!(stranger.contains("<h1>Sign in</h1>"), "{stranger}");
+    assert!(stranger.contains(&format!(
+        "class=\"button primary\" href=\"/#{address}\">Sign in<"
+    )));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -23,6 +23,7 @@ mod notifications;
 mod passkeys;
 mod password;
 pub mod proposals;
+mod quarantine;
 mod services;
 mod session;
 mod sessions;

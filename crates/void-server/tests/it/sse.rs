@@ -135,6 +135,7 @@ impl Listener {
             data: serde_json::from_str(&field("data")).unwrap(),
         };
         assert_eq!(lines.next(), None, "{block}");
+        crate::openapi::assert_event(&heard.event, &heard.data);
         heard
     }
 }

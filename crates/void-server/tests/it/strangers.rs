@@ -71,7 +71,17 @@ async fn two_thousand_who_say_nothing_do_not_stop_the_owner() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "started by strangers_cannot_fill_the_memory"]
 async fn a_server_of_its_own() {
-    raise_file_limit();
+    match std::env::var(FILES_MAX) {
+        Err(_) => drop(raise_file_limit()),
+        Ok(files) => {
+            let files = Some(files.parse().unwrap());
+            let limit = Rlimit {
+                current: files,
+                maximum: files,
+            };
+            setrlimit(Resource::Nofile, limit).unwrap();
+        }
+    }
     let setup = Setup {
         owner_token: OWNER.to_owned(),
         ..Setup::default()
@@ -83,16 +93,24 @@ async fn a_server_of_its_own() {
         .unwrap();
 }
 
-const OWNER: &str = "owner-of-the-server-of-its-own-which-nobody-guesses";
+pub const OWNER: &str = "owner-of-the-server-of-its-own-which-nobody-guesses";
 
-struct Server {
-    child: Child,
-    address: SocketAddr,
+/// How many files [`a_server_of_its_own`] may open, if not as many as it can.
+const FILES_MAX: &str = "VOID_TEST_FILES_MAX";
+
+pub struct Server {
+    pub child: Child,
+    pub address: SocketAddr,
 }
 
 impl Server {
-    fn start() -> Self {
+    pub fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    pub fn start_with(files_max: Option<u64>) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
+            .envs(files_max.map(|files| (FILES_MAX, files.to_string())))
             .args([
                 "--exact",
                 "strangers::a_server_of_its_own",
@@ -113,7 +131,7 @@ impl Server {
         }
     }
 
-    fn resident_bytes(&self) -> usize {
+    pub fn resident_bytes(&self) -> usize {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kib: usize = line
@@ -125,7 +143,7 @@ impl Server {
         kib * 1024
     }
 
-    fn end(mut self) -> bool {
+    pub fn end(mut self) -> bool {
         drop(self.child.stdin.take());
         self.child.wait().unwrap().success()
     }

@@ -192,6 +192,7 @@ async fn a_proposal_is_told_step_by_step() {
             "code",
             "id",
             "label",
+            "revision",
             "risk",
             "status",
             "tier",
@@ -212,7 +213,10 @@ async fn make_heavy_events(app: &App, count: usize) {
                     let event = EventDraft {
                         kind: EventKind::FreezeChanged,
                         audience: Audience::Everyone,
-                        payload: json!({"reason": "x".repeat(HEAVY)}),
+                        payload: json!({
+                            "frozen": true, "by": "owner-api", "until": null,
+                            "reason": "x".repeat(HEAVY),
+                        }),
                     };
                     events::append(tx, void_testkit::proposals::NOW, &event).await?;
                 }

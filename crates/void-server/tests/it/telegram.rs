@@ -89,7 +89,8 @@ async fn a_rejection_has_a_reason_that_the_requester_hears() {
         message.text
     );
     rig.phone.tap(message.id, "Details").answer().await;
-    let details = rig.phone.sees("Action: stop-a").await;
+    let id = format!("Id: {}", row["id"].as_str().unwrap());
+    let details = rig.phone.sees(&id).await;
     assert!(details.text.contains(row["digest"].as_str().unwrap()));
     rig.phone.tap(message.id, "Reject").answer().await;
     let reasons = rig.phone.sees_button(message.id, "Not now").await;
@@ -285,7 +286,9 @@ async fn commands_answer_the_owner_and_nobody_else() {
     assert!(again.id > list.id);
     assert_eq!(rig.approve(&again).await, "Approved.");
     rig.phone.say("/freeze");
-    rig.phone.sees("Frozen: nothing runs").await;
+    rig.phone
+        .sees("Frozen: nothing new starts; what runs now runs to its end")
+        .await;
     let frozen = rig.app.owner().get("/api/freeze").await.ok();
     assert_eq!(
         (&frozen["frozen"], &frozen["by"]),

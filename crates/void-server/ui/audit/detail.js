@@ -4,12 +4,12 @@
 import { ApiError, get, sentence } from "../lib/api.js";
 import { actions } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
-import { time } from "../lib/time.js";
+import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { statePill, tierPill } from "../parts/states.js";
-import { entryWords, isAboutProposal, stepWords, whoWords } from "./words.js";
+import { actorWords, entryWords, isAboutProposal, stepWords, whoWords } from "./words.js";
 
 /** @typedef {import("./words.js").Entry} Entry */
 /** @typedef {(seq: number) => string} HrefOf the address of an entry */
@@ -35,12 +35,12 @@ export function entryDetail(entry, { isTitled = true, hrefOf = plainHref } = {})
   const said = detail?.reason ?? detail?.failure?.message;
   /** @type {Array<[string, any] | null>} */
   const facts = [
-    [t("audit.fact.who"), el("span", {}, whoWords(entry.actor), " ", el("code", { class: "muted" }, entry.actor))],
+    [t("audit.fact.who"), el("span", {}, actorWords(entry), " ", el("code", { class: "muted" }, entry.actor))],
     [t("audit.fact.when"), el("span", {}, moment(entry.at), " ", el("span", { class: "muted" }, "(", time(entry.at), ")"))],
     [t("audit.fact.verb"), el("code", {}, entry.verb)],
     subject ? [t("audit.fact.subject"), el("a", { href: `#/audit?subject=${encodeURIComponent(subject)}`, class: "wrap" }, isRequest && detail?.code ? t("audit.all_about", { name: detail.code }) : subject)] : null,
     detail?.target ? [t("card.target"), el("code", {}, detail.target)] : null,
-    said ? [t("audit.fact.said"), el("q", {}, String(said))] : null,
+    said ? [t("audit.fact.said"), el("q", {}, String(said) + (detail?.reason_cut ? "…" : ""))] : null,
     isRequest && subject ? [t("audit.fact.request"), el("a", { href: `#/inbox/${encodeURIComponent(subject)}` }, t("audit.open_request"))] : null,
   ];
   return el("div", { class: "stack entry-detail" },
@@ -82,7 +82,7 @@ async function drawChain(place, entry, id, hrefOf) {
 function chainStep(one, here, hrefOf) {
   const isHere = one.seq === here.seq;
   return el("li", { "aria-current": isHere ? "step" : null }, isHere ? el("strong", {}, stepWords(one)) : el("a", { href: hrefOf(one.seq) }, stepWords(one)), " ",
-    el("span", { class: "muted" }, t("step.by", { name: whoWords(one.actor) }), " · ", time(one.at, "clock")));
+    el("span", { class: "muted" }, t("step.by", { name: actorWords(one) }), " · ", el("time", { dateTime: one.at }, clock(one.at, { hasSeconds: true }))));
 }
 
 /** On a phone, the way through the steps. @param {Entry[]} all @param {Entry} here @param {HrefOf} hrefOf */

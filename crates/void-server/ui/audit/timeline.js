@@ -9,10 +9,11 @@ import { shape } from "../parts/states.js";
 import { windowed } from "../parts/windows.js";
 import { PAGE_ENTRIES } from "./book.js";
 import { entryDetail } from "./detail.js";
-import { entryShape, entryWords, whoWords } from "./words.js";
+import { actorWords, entryShape, entryWords, isAboutProposal } from "./words.js";
 
 /** @typedef {import("./words.js").Entry} Entry */
-/** @typedef {{key: string, isFirst: boolean, entries: Entry[]}} Day */
+/** What belongs to one request is one line, told by its newest step. @typedef {{key: string, entry: Entry, steps: Entry[]}} Line */
+/** @typedef {{key: string, isFirst: boolean, lines: Line[]}} Day */
 
 const ROW_PX = 45;
 const CARD_PX = 69;
@@ -20,6 +21,27 @@ const CARD_PX = 69;
 const ONE_LINE_FROM = 600;
 /** A page that flies by is not asked for. */
 const SETTLE_MS = 120;
+
+/** One line for each request of a page, where its newest step is; everything else is its own line. @param {Entry[]} entries the newest first @returns {Line[]} */
+function linesOf(entries) {
+  /** @type {Map<string, Line>} */
+  const lines = new Map();
+  for (const entry of entries) {
+    const key = isAboutProposal(entry) ? `request-${entry.subject}` : String(entry.seq);
+    const known = lines.get(key);
+    if (known) known.steps.push(entry);
+    else lines.set(key, { key, entry, steps: [entry] });
+  }
+  return [...lines.values()];
+}
+
+/** Who asked and who decided, as far as this page knows. @param {Entry} entry @param {Entry[]} steps */
+function lineWho(entry, steps) {
+  const asked = steps.find(({ verb }) => verb === "proposal.created");
+  const decided = steps.find(({ verb }) => ["proposal.approved", "proposal.rejected", "proposal.cancelled"].includes(verb));
+  if (!asked || !decided) return actorWords(asked ?? decided ?? entry);
+  return t("audit.asked_decided", { asked: actorWords(asked), decided: actorWords(decided) });
+}
 
 /**
  * @param {object} how
@@ -76,33 +98,36 @@ export function timeline({ book, choose, address, loaded }) {
     const before = index > 0 ? book().pages.get(index - 1)?.at(-1) : undefined;
     /** @type {Day[]} */
     const days = [];
-    for (const entry of entries) {
-      const its = new Date(entry.at).toDateString();
+    for (const one of linesOf(entries)) {
+      const its = new Date(one.entry.at).toDateString();
       const last = days.at(-1);
-      if (last?.key === its) last.entries.push(entry);
-      else days.push({ key: its, isFirst: days.length > 0 || !before || new Date(before.at).toDateString() !== its, entries: [entry] });
+      if (last?.key === its) last.lines.push(one);
+      else days.push({ key: its, isFirst: days.length > 0 || !before || new Date(before.at).toDateString() !== its, lines: [one] });
     }
     keyed(chunk, days, (one) => one.key, daySection);
   };
 
   /** @param {Day} one */
   const daySection = (one) => {
-    const title = el("h2", { class: "day" }, day(one.entries[0]?.at ?? ""));
+    const title = el("h2", { class: "day" }, day(one.lines[0]?.entry.at ?? ""));
     const lines = el("ul", { class: "lines" });
     const node = /** @type {HTMLElement & {update: (one: any) => void}} */ (el("section", {}, title, lines));
     node.update = (next) => {
       title.hidden = !next.isFirst;
-      keyed(lines, next.entries, (/** @type {Entry} */ entry) => String(entry.seq), line);
+      keyed(lines, next.lines, (/** @type {Line} */ its) => its.key, line);
     };
     node.update(one);
     return node;
   };
 
-  /** @param {Entry} entry @returns {HTMLElement & {update: () => void}} */
-  const line = (entry) => {
-    const look = entryShape(entry);
+  /** @param {Line} first @returns {HTMLElement & {update: (next?: Line) => void}} */
+  const line = (first) => {
+    let { entry, steps } = first;
     const words = el("span", { class: "words" });
-    const link = el("a", { href: `#/audit/${entry.seq}`, onclick: (/** @type {MouseEvent} */ event) => {
+    const at = el("time", { class: "at" });
+    const mark = el("span");
+    const who = el("span", { class: "who" });
+    const link = el("a", { onclick: (/** @type {MouseEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
       event.preventDefault();
       if (choose(entry)) current = entry.seq;
@@ -110,11 +135,33 @@ export function timeline({ book, choose, address, loaded }) {
       history.replaceState(null, "", address(opened.has(entry.seq) || current === entry.seq ? entry.seq : undefined));
       for (const other of holder.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
       node.update();
-    } }, el("time", { dateTime: entry.at, class: "at" }, clock(entry.at, { isDayKnown: true })), el("span", { class: `mark ${look?.[1] ?? ""}` }, look ? shape(look[0]) : null), words, el("span", { class: "who" }, whoWords(entry.actor)));
-    const node = /** @type {HTMLElement & {update: () => void}} */ (el("li", {}, link));
+    } }, at, mark, words, who);
+    const node = /** @type {HTMLElement & {update: (next?: Line) => void}} */ (el("li", {}, link));
     /** @type {HTMLElement | null} */
     let more = null;
-    node.update = () => {
+    let drawn = 0;
+    const drawLine = () => {
+      const look = entryShape(entry);
+      drawn = entry.seq;
+      link.setAttribute("href", `#/audit/${entry.seq}`);
+      node.dataset.seqs = steps.map((step) => step.seq).join(" ");
+      /** @type {HTMLTimeElement} */ (at).dateTime = entry.at;
+      mount(at, clock(entry.at, { isDayKnown: true, hasSeconds: true }));
+      mark.className = `mark ${look?.[1] ?? ""}`;
+      mount(mark, look ? shape(look[0]) : null);
+      mount(who, lineWho(entry, steps));
+    };
+    node.update = (next) => {
+      if (next) {
+        const wasOpen = opened.delete(entry.seq);
+        ({ entry, steps } = next);
+        if (wasOpen) opened.add(entry.seq);
+        if (wasOpen && drawn !== entry.seq) {
+          more?.remove();
+          more = null;
+        }
+      }
+      if (drawn !== entry.seq || node.dataset.seqs !== steps.map((step) => step.seq).join(" ")) drawLine();
       const said = visible(entryWords(entry));
       if (words.textContent !== said) words.textContent = said;
       const isOpen = opened.has(entry.seq);
@@ -146,7 +193,7 @@ export function timeline({ book, choose, address, loaded }) {
       await load(index);
       // The page is drawn once the browser has seen where it is.
       for (let tries = 0; tries < 20; tries += 1) {
-        const link = /** @type {HTMLElement | null} */ (holder.querySelector(`li[data-key="${seq}"] > a`));
+        const link = /** @type {HTMLElement | null} */ (holder.querySelector(`li[data-seqs~="${seq}"] > a`));
         if (link) {
           link.scrollIntoView({ block: "center" });
           link.focus({ preventScroll: true });

@@ -12,6 +12,7 @@ import { toast } from "../parts/toasts.js";
 import { entryWords, whoWords } from "./words.js";
 
 const HASH_SHOWN = 12;
+const EDITED_SHOWN = 10;
 
 /**
  * @param {() => import("./words.js").Entry[]} shown what is loaded just now
@@ -55,12 +56,15 @@ const hint = () => el("span", { class: "small" }, t("audit.hint"), " ", el("code
 /** @param {any} answer */
 function verdict(answer) {
   const head = answer.head ?? {};
+  const edited = answer.mismatches_total > 0 ? [notice("problem", el("p", {}, el("strong", {}, t("audit.edited", { n: answer.mismatches_total }))),
+    el("ul", { class: "small" }, ...answer.mismatches.slice(0, EDITED_SHOWN).map((/** @type {any} */ row) => el("li", {}, el("code", {}, `${row.table} ${row.id}`), " ", row.message))),
+    el("p", { class: "small" }, hint()))] : [];
   if (answer.intact) {
-    return [el("div", { class: "row-line" }, pill("done", "ok", t("audit.intact")), el("span", {}, t("audit.checked", { n: answer.checked, seq: head.seq ?? answer.checked }), " ", el("code", { title: head.hash ?? "" }, String(head.hash ?? "").slice(0, HASH_SHOWN)), " · ", time(answer.at))),
+    return [...edited, el("div", { class: "row-line" }, pill("done", "ok", t("audit.intact")), el("span", {}, t("audit.checked", { n: answer.checked, seq: head.seq ?? answer.checked }), " ", el("code", { title: head.hash ?? "" }, String(head.hash ?? "").slice(0, HASH_SHOWN)), " · ", time(answer.at))),
       el("p", { class: "muted small" }, t("audit.outside"), " ", hint())];
   }
   const { seq, message } = answer.problem ?? {};
-  return [notice("problem", el("p", {}, el("strong", {}, t("audit.broken"))),
+  return [...edited, notice("problem", el("p", {}, el("strong", {}, t("audit.broken"))),
     el("p", {}, seq ? el("a", { href: `#/audit/${seq}` }, t("audit.broken_at", { seq })) : null, " ", message ?? ""),
     el("p", { class: "small" }, t("audit.checked_until", { n: answer.checked }), " ", hint()))];
 }

@@ -3,6 +3,7 @@
 
 import { actions } from "../lib/data.js";
 import { STRINGS } from "../strings.js";
+import { person } from "../lib/people.js";
 import { t } from "../lib/words.js";
 
 /** @typedef {{seq: number, at: string, request_id: string | null, actor: string, verb: string, subject: string | null, detail: any, catalogue: string | null, prev: string, hash: string}} Entry */
@@ -14,9 +15,13 @@ export function whoWords(actor) {
   const [, kind = actor, name = ""] = /^([a-z]+)(?:-(.*))?$/.exec(actor) ?? [];
   if (kind === "owner") return name.startsWith("telegram") ? t("audit.who.owner_by", { surface: t("audit.surface.telegram") }) : SURFACES.includes(name) ? t("audit.who.owner_by", { surface: t(`audit.surface.${name}`) }) : t("audit.who.owner");
   if (kind === "system") return t("audit.who.system");
+  if (actor === "policy") return t("audit.who.policy");
   if (kind === "node" && name) return t("audit.who.node", { name });
-  return kind === "agent" && name ? name : actor;
+  return person(actor);
 }
+
+/** Who a line is about: policy lets through, whoever asked. @param {Entry} entry */
+export const actorWords = (entry) => keyOf(entry) === "audit.did.proposal.let_through" ? t("who.policy") : whoWords(entry.actor);
 
 /** The action's label where the catalogue still has it. @param {any} detail */
 function what(detail) {
@@ -67,7 +72,7 @@ export function entryShape({ verb, detail }) {
     case "proposal.rejected": return ["rejected", ""];
     case "proposal.expired": case "proposal.cancelled": return ["over", ""];
     case "proposal.unknown": return ["stale", "bad"];
-    case "freeze.set": return ["paused", ""];
+    case "freeze.set": case "freeze.lengthened": return ["paused", ""];
     case "access.refused": case "decision.refused": case "node.twin_refused": case "store.rolled_back": return ["rejected", "bad"];
     default: return null;
   }

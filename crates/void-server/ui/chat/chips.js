@@ -11,9 +11,9 @@ import { shape } from "../parts/states.js";
 /** More than this many fold. */
 const SHOWN_MAX = 5;
 const MOMENT_MS = 100;
-const TOOLS = ["service_status", "list_actions", "propose_action", "proposal_status", "search"];
+const TOOLS = ["service_status", "list_actions", "propose_action", "proposal_status", "withdraw_proposal", "search", "recent_activity"];
 /** Where the owner sees for himself what a tool looked at. @type {Record<string, [string, string]>} */
-const PLACES = { service_status: ["#/lab", "nav.lab"], list_actions: ["#/lab/actions", "actions.title"], search: ["#/audit", "nav.audit"] };
+const PLACES = { service_status: ["#/lab", "nav.lab"], list_actions: ["#/lab/actions", "actions.title"], search: ["#/audit", "nav.audit"], recent_activity: ["#/audit", "nav.audit"] };
 /** @type {Record<string, string>} */
 const SHAPES = { running: "running", ok: "up", failed: "failed", denied: "rejected" };
 /** How a step ended, as the server says it. @type {Record<string, Seen["state"]>} */

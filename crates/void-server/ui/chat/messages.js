@@ -61,9 +61,10 @@ function answerNode(message, talk, grown) {
   const busy = el("p", { class: "busy muted" });
   const trouble = el("div", { class: "stack" });
   const requests = el("div", { class: "requests" });
+  const onRecord = el("p", { class: "muted small on-record", hidden: true }, t("chat.on_record"));
   const record = el("div", { class: "turn-record" });
   const foot = el("div", { class: "turn-foot" });
-  const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, requests, record, foot);
+  const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, onRecord, requests, record, foot);
   const growing = new GrowingText(said, grown);
   /** What `said` shows whole. @type {string | null} */
   let shown = null;
@@ -106,6 +107,7 @@ function answerNode(message, talk, grown) {
     drawBusy();
     if (isRunning) {
       mount(trouble);
+      onRecord.hidden = true;
       mount(requests);
       mount(record);
       mount(foot);
@@ -114,6 +116,7 @@ function answerNode(message, talk, grown) {
     }
     settle();
     mount(trouble, troubleOf(message, talk));
+    onRecord.hidden = requestsOf(turn.truth).length === 0;
     keyed(requests, requestsOf(turn.truth), keyOfRequest, (item) => requestNode(item, () => isLastWith(item.id)));
     drawRecord();
     mount(foot, ...footOf(message, talk));
@@ -186,9 +189,11 @@ function recordOf(turn, standings) {
   const open = [...truth.waits, ...truth.unverified.filter((/** @type {any} */ item) => item.status === "running")];
   const isOld = open.some((item) => ![undefined, item.status].includes(standings.get(item.id)));
   const [form, tone] = isOld ? ["over", "quiet"] : lookOf(truth);
+  // What was asked for stands above, each with how it went: an outcome is said once.
+  const isSaid = requestsOf(truth).length > 0 && !truth.before;
   const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at) }) : t("chat.void"));
   return [
-    el("p", { class: `truth ${tone}` }, shape(form), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
+    isSaid ? null : el("p", { class: `truth ${tone}` }, shape(form), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
     turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
   ];
 }

@@ -10,6 +10,7 @@ import { isPlainVoice, t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { cannotTell, loading } from "../parts/empties.js";
 import { toast } from "../parts/toasts.js";
+import { isWorry } from "../parts/states.js";
 import { chooseAgent, chosenAgent, onAgent } from "../shell/settings.js";
 import { agentSheet, asleepBecause, brainWords } from "./agents.js";
 import { announcer } from "./announcer.js";
@@ -219,9 +220,8 @@ const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20
 /** Questions that the present state asks for. @param {any} agent @returns {string[]} */
 function suggestions(agent) {
   const services = home.value?.services.services ?? [];
-  const down = services.filter((/** @type {any} */ one) => one.status === "down").map((/** @type {any} */ one) => t("chat.suggest.why_down", { name: one.id }));
-  const isModel = agent.brain !== "builtin";
-  const waits = isModel && (home.value?.status.waiting ?? 0) > 0 ? [t("chat.suggest.waits")] : [];
-  const rest = agent.slug === "sentinel" && isModel ? [t("chat.suggest.changed")] : [t(down.length > 0 ? "chat.suggest.wrong" : "chat.suggest.how")];
+  const down = services.filter(isWorry).map((/** @type {any} */ one) => t("chat.suggest.why_down", { name: one.id }));
+  const waits = (home.value?.status.waiting ?? 0) > 0 ? [t("chat.suggest.waits")] : [];
+  const rest = agent.slug === "sentinel" ? [t("chat.suggest.changed")] : [t(down.length > 0 ? "chat.suggest.wrong" : "chat.suggest.how")];
   return [...down.slice(0, 2), ...waits, ...rest, t("chat.suggest.can")].slice(0, SUGGESTIONS_MAX);
 }

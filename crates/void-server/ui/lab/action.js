@@ -46,7 +46,7 @@ export function actionPage(id) {
 function inShort(action, value) {
   const other = (/** @type {string} */ id) => el("a", { href: `#/lab/actions/${encodeURIComponent(id)}` }, value.actions.find((/** @type {any} */ one) => one.id === id)?.label ?? id);
   const target = action.vmid !== null ? el("a", { href: guestHref(action.node, action.vmid) }, action.target) : el("code", {}, action.target);
-  const check = action.verify ? el("span", {}, t(["stop", "shutdown"].includes(action.op) ? "actions.check_down" : "actions.check_up"), " ", el("a", { href: `#/lab/services/${encodeURIComponent(action.verify)}` }, action.verify)) : t(action.kind === "guest_power" ? "actions.check_guest" : "card.no_check");
+  const check = el("span", {}, action.checked_by, action.verify ? [" ", el("a", { href: `#/lab/services/${encodeURIComponent(action.verify)}` }, action.verify)] : null);
   return el("section", { class: "card stack" }, el("div", { class: "row-line" }, tierPill(action)), el("h2", { class: "wrap" }, action.label),
     action.raised ? notice("caution", t("actions.raised", { why: action.raised })) : null,
     factList([
@@ -63,7 +63,7 @@ function inFull(action, value) {
   return el("section", { class: "card stack" }, el("h3", {}, t("actions.in_full")), el("p", { class: "muted small" }, t("actions.where_words")),
     factList([
       [t("actions.fact.who"), action.agents ? action.agents.length > 0 ? action.agents.join(", ") : t("actions.no_agent") : t("actions.any_agent")],
-      [t("actions.fact.limits"), [action.cooldown_s ? t("actions.cooldown", { span: span(action.cooldown_s * 1000) }) : null, action.max_per_hour ? t("actions.per_hour", { n: action.max_per_hour }) : null].filter(Boolean).join(" ") || t("actions.no_limits")],
+      [t("actions.fact.limits"), [action.cooldown_s ? t("actions.cooldown", { span: span(action.cooldown_s * 1000) }) : action.agent_cooldown_s ? t("actions.agent_cooldown", { span: span(action.agent_cooldown_s * 1000) }) : null, action.max_per_hour ? t("actions.per_hour", { n: action.max_per_hour }) : null].filter(Boolean).join(" ") || t("actions.no_limits")],
       [t("actions.fact.timeout"), span(action.timeout_s * 1000)],
       action.tier === "risky" ? [t("actions.fact.expires"), span(action.expires_s * 1000)] : null,
       [t("card.params"), params.length === 0 ? t("actions.no_params") : el("ul", {}, params.map(([name, spec]) => el("li", {}, el("code", {}, name), " ", specWords(spec))))],

@@ -26,6 +26,8 @@ let lastSeen = null;
  * @property {string} status
  * @property {number} uptime_s
  * @property {string | null} lock
+ * @property {any} load
+ * @property {any} stopped
  * @property {any[]} services
  * @property {boolean} isFine
  * @property {string} words what a filter looks at
@@ -34,6 +36,7 @@ let lastSeen = null;
  * @property {string} name
  * @property {string} status
  * @property {number} uptime_s
+ * @property {any} load
  * @property {Guest[]} guests
  * @property {boolean} isFine
  *
@@ -105,7 +108,7 @@ export function labView() {
       const status = isOld ? "unknown" : guest.status;
       return {
         ...guest, key, node: node.name, status, services: own,
-        isFine: ["running", "stopped"].includes(status) && own.every((service) => service.status === "up"),
+        isFine: ["running", "stopped"].includes(status) && own.every((service) => service.status === "up" || service.stopped),
         words: `${guest.name} ${guest.vmid} ${guest.kind} ${status} ${node.name} ${own.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(),
       };
     });

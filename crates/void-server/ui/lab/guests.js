@@ -8,12 +8,13 @@ import { factList } from "../parts/facts.js";
 import { healthPill } from "../parts/states.js";
 import { windowed } from "../parts/windows.js";
 import { actionsOfGuest } from "./data.js";
+import { loadFacts, loadWords } from "./loads.js";
 import { allowedActions, lastRuns, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
 
 const CHUNK_ROWS = 20;
 const ROW_PX = 55;
 const CARD_PX = 104;
-const COLUMNS = ["lab.col.name", "lab.col.state", "lab.col.services", "lab.col.uptime"];
+const COLUMNS = ["lab.col.name", "lab.col.state", "lab.col.services", "lab.col.load", "lab.col.uptime"];
 
 /** @typedef {import("./data.js").Guest} Guest */
 /** @typedef {{guest: Guest, isMore: boolean}} Line */
@@ -54,14 +55,15 @@ export function guestTable(name, opened) {
     const number = el("span", { class: "muted small line" });
     const state = el("td", { role: "cell", class: "state" });
     const chips = el("td", { role: "cell", class: "chips-cell" });
+    const load = el("td", { role: "cell", class: "load-cell" });
     const uptime = el("td", { role: "cell", class: "uptime number" });
     const more = el("button", { type: "button", class: "icon-button fold-out", onclick: () => {
       if (opened.has(guest.key)) opened.delete(guest.key);
       else opened.add(guest.key);
       draw();
     } }, el("span", { class: "arrow", "aria-hidden": "true" }));
-    const node = /** @type {HTMLElement & {update: (line: Line) => void}} */ (el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, title, number), state, chips, uptime, el("td", { role: "cell", class: "more" }, more)));
-    const stamps = { state: "", chips: "" };
+    const node = /** @type {HTMLElement & {update: (line: Line) => void}} */ (el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, title, number), state, chips, load, uptime, el("td", { role: "cell", class: "more" }, more)));
+    const stamps = { state: "", chips: "", load: "" };
     node.update = (line) => {
       guest = line.guest;
       const name = visible(guest.name);
@@ -69,11 +71,13 @@ export function guestTable(name, opened) {
       number.textContent = `${guest.vmid} · ${t(`lab.kind.${guest.kind}`)}`;
       uptime.textContent = guest.status === "running" ? upFor(guest.uptime_s) : "–";
       uptime.toggleAttribute("data-none", guest.status !== "running");
-      const standing = `${guest.status} ${guest.lock}`;
+      const standing = `${guest.status} ${guest.lock} ${guest.stopped?.at}`;
+      const busy = guest.status === "running" ? JSON.stringify(guest.load) : "";
+      if (busy !== stamps.load) mount(load, busy ? loadWords(guest.load) : null);
       if (standing !== stamps.state) mount(state, healthPill(guest), guest.lock ? el("span", { class: "muted small line" }, t("lab.locked", { lock: guest.lock })) : null);
-      const own = JSON.stringify(guest.services.map(({ id, label, status }) => [id, label, status]));
+      const own = JSON.stringify(guest.services.map(({ id, label, status, stopped }) => [id, label, status, stopped]));
       if (own !== stamps.chips) mount(chips, guest.services.map(serviceChip));
-      Object.assign(stamps, { state: standing, chips: own });
+      Object.assign(stamps, { state: standing, chips: own, load: busy });
       const isOpen = opened.has(guest.key);
       more.setAttribute("aria-expanded", String(isOpen));
       more.setAttribute("aria-label", t(isOpen ? "lab.less_of" : "lab.more_of", { name }));
@@ -111,9 +115,10 @@ export function guestFacts(guest) {
         [t("lab.fact.number"), String(guest.vmid)],
         [t("lab.fact.node"), el("a", { href: `#/lab/nodes/${encodeURIComponent(guest.node)}` }, guest.node)],
         [t("lab.fact.uptime"), el("span", { class: "age" }, guest.status === "running" ? upFor(guest.uptime_s) : "–")],
+        ...(guest.status === "running" ? loadFacts(guest.load) : []),
         guest.lock ? [t("lab.fact.lock"), guest.lock] : null,
       ]),
       el("section", { class: "stack tight" }, el("h3", {}, t("lab.services")),
         guest.services.length === 0 ? el("p", { class: "muted" }, t("lab.no_services_here")) : el("ul", { class: "list" }, guest.services.map(serviceLine)))),
-    el("div", { class: "stack" }, allowedActions(allowed), lastRuns(allowed)));
+    el("div", { class: "stack" }, allowedActions(allowed, { isNear: (action) => action.vmid === guest.vmid && action.node === guest.node, isOff: guest.status === "stopped" }), lastRuns(allowed)));
 }

@@ -13,6 +13,7 @@ import { actionsOfGuest, actionsOfMachine, actionsOn, labError, labView, readLab
 import { guestFacts, guestTable } from "./guests.js";
 import { fitWords } from "./overview.js";
 import { allowedActions, askInChat, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
+import { loadFacts } from "./loads.js";
 import { lastLines } from "./record.js";
 
 /** @param {import("./data.js").LabView} view */
@@ -66,7 +67,7 @@ export function machinePage(name) {
     mountIfNew(place, [ways, ...(error ? [notice("problem", sentence(error), " ", t("lab.old"))] : []),
       el("h2", { class: "wrap" }, name),
       ...(machine ? [el("section", { class: "card stack" }, el("div", { class: "row-line" }, el("h3", { class: "grow" }, t("lab.as_proxmox")), healthPill(machine)), oldNotice(view),
-        factList([[t("lab.fact.uptime"), el("span", { class: "age" }, upFor(machine.uptime_s))], [t("lab.fact.guests"), t("lab.n_guests", { n: machine.guests.length })], [t("lab.fact.look"), time(view.seenAt)]]))] : []),
+        factList([[t("lab.fact.uptime"), el("span", { class: "age" }, upFor(machine.uptime_s))], ...loadFacts(machine.load), [t("lab.fact.guests"), t("lab.n_guests", { n: machine.guests.length })], [t("lab.fact.look"), time(view.seenAt)]]))] : []),
       ...(puller ? [pullCard(puller)] : []),
       ...(host ? [hostCard(host)] : []),
       ...(services.length > 0 ? [el("section", { class: "stack tight" }, el("h3", {}, t("lab.services")), el("ul", { class: "list" }, services.map(serviceLine)))] : []),

@@ -8,9 +8,10 @@ import { clock, time } from "../lib/time.js";
 import { sentence } from "../lib/api.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
-import { healthPill, nodePill, pill } from "../parts/states.js";
+import { healthPill, isWorry, nodePill, pill } from "../parts/states.js";
 import { labError, labSources, labView, readLabAgain, watchLab } from "./data.js";
 import { guestTable } from "./guests.js";
+import { loadWords } from "./loads.js";
 import { labTabs, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
 
 /** @typedef {import("./data.js").LabView} LabView */
@@ -88,15 +89,16 @@ function moveIn(list, by) {
 /** @param {HTMLElement} band @param {LabView} view */
 function drawBand(band, view) {
   const count = (/** @type {string} */ status) => view.services.filter((service) => service.status === status).length;
-  const [up, down, unknown] = [count("up"), count("down"), count("unknown")];
+  const stopped = view.services.filter((service) => service.stopped).length;
+  const [up, down, unknown] = [count("up"), view.services.filter(isWorry).length, count("unknown")];
   const looks = view.services.map((service) => service.checked_at).filter(Boolean).sort();
   const guests = view.machines.flatMap((machine) => machine.guests);
   const running = guests.filter((guest) => guest.status === "running").length;
   const words = !isLive() || labSources.services.error ? t("lab.says.offline") : view.services.length === 0 ? t("lab.says.unwatched")
-    : down > 0 ? t(view.services.length === 1 ? "lab.says.only_down" : "lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t(view.isOld ? "lab.says.blind" : "lab.says.up", { n: up });
+    : down > 0 ? t(view.services.length === 1 ? "lab.says.only_down" : "lab.says.down", { n: down, all: view.services.length }) : unknown > 0 ? t("lab.says.unknown", { n: unknown }) : t(view.isOld ? "lab.says.blind" : stopped > 0 ? "lab.says.but_stopped" : "lab.says.up", { n: up });
   mount(band, el("p", { class: "says" }, words),
     el("div", { class: "row-line" },
-      pill("up", up > 0 ? "ok" : "", t("lab.n_up", { n: up })), pill("down", down > 0 ? "bad" : "", t("lab.n_down", { n: down })), pill("stale", "", t("lab.n_unknown", { n: unknown })),
+      pill("up", up > 0 ? "ok" : "", t("lab.n_up", { n: up })), pill("down", down > 0 ? "bad" : "", t("lab.n_down", { n: down })), pill("stale", "", t("lab.n_unknown", { n: unknown })), stopped > 0 ? pill("paused", "", t("home.stopped", { n: stopped })) : null,
       guests.length > 0 && !view.isOld ? el("span", { class: "muted small" }, t("lab.guests_running", { running, n: guests.length })) : null,
       el("span", { class: "grow" }),
       el("span", { class: "muted small" }, t("lab.last_look"), " ", time(looks.at(-1) ?? view.seenAt))));
@@ -146,6 +148,7 @@ function machineSection(machine, guests, opened, folded) {
     mountIfNew(facts, [healthPill(next),
       el("span", { class: "muted small" }, t("lab.n_guests", { n: next.guests.length }), stopped > 0 ? ` · ${t("lab.n_stopped", { n: stopped })}` : "", troubled > 0 && next.status !== "unknown" ? ` · ${t("lab.n_troubled", { n: troubled })}` : ""),
       next.status === "online" && next.uptime_s > 0 ? el("span", { class: "age muted small" }, t("lab.up_for", { span: upFor(next.uptime_s) })) : null,
+      next.status === "online" ? loadWords(next.load) : null,
       el("span", { class: "grow" }), el("a", { class: "small", href: `#/lab/nodes/${encodeURIComponent(next.name)}`, "aria-label": t("lab.open_node_of", { name: visible(next.name) }) }, t("lab.open_node"))].filter((part) => part !== null));
     table.show(some);
     table.node.hidden = some.length === 0;
@@ -161,8 +164,8 @@ function otherSections(view, fits) {
   const section = (/** @type {string} */ title, /** @type {string} */ why, /** @type {HTMLElement[]} */ items) => items.length === 0 ? [] : [el("section", { class: "stack tight" }, el("h2", {}, title), el("p", { class: "muted small" }, why), el("ul", { class: "list" }, items))];
   const nodes = view.nodes.filter((one) => fits(`${one.name} ${one.state} ${one.version ?? ""} ${one.here ? "here" : "away"}`.toLowerCase(), one.state !== "joined" || (one.here && !one.drift && !one.twin_at)));
   const hosts = view.hosts.map((one) => ({ host: one, services: view.services.filter((service) => service.host === one.name) }))
-    .filter(({ host, services }) => fits(`${host.name} ${host.address} ${services.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(), services.every((service) => service.status === "up")));
-  const homeless = view.homeless.filter((service) => fits(`${service.label} ${service.id} ${service.status} ${service.node ?? ""} ${service.vmid ?? ""}`.toLowerCase(), service.status === "up"));
+    .filter(({ host, services }) => fits(`${host.name} ${host.address} ${services.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(), services.every((service) => service.status === "up" || service.stopped)));
+  const homeless = view.homeless.filter((service) => fits(`${service.label} ${service.id} ${service.status} ${service.node ?? ""} ${service.vmid ?? ""}`.toLowerCase(), service.status === "up" || Boolean(service.stopped)));
   return [
     ...section(t("lab.pull_nodes"), t("lab.pull_nodes_why"), nodes.map(nodeLine)),
     ...section(t("lab.hosts"), t("lab.hosts_why"), hosts.map(({ host, services }) => hostLine(host, services))),

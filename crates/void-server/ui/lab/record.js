@@ -2,7 +2,7 @@
 // The last lines of the record about a machine or a guest: what was recorded of it by name, and of the
 // requests that were for it.
 
-import { entryWords, whoWords } from "../audit/words.js";
+import { actorWords, entryWords } from "../audit/words.js";
 import { get, sentence } from "../lib/api.js";
 import { actions, ended, home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
@@ -57,5 +57,5 @@ async function linesOf(subjects) {
 /** @param {any} entry */
 function line(entry) {
   return el("li", {}, el("a", { href: `#/audit/${entry.seq}` }, el("span", { class: "grow wrap" }, entryWords(entry)),
-    el("span", { class: "muted small" }, whoWords(entry.actor)), el("span", { class: "muted small" }, time(entry.at))));
+    el("span", { class: "muted small" }, actorWords(entry)), el("span", { class: "muted small" }, time(entry.at))));
 }

@@ -4,7 +4,7 @@
 import { ApiError, sentence } from "../lib/api.js";
 import { Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
-import { time } from "../lib/time.js";
+import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
@@ -48,7 +48,7 @@ function whole(service, error) {
     ...(error ? [notice("problem", sentence(error), " ", t("lab.old"))] : []),
     el("section", { class: "card stack" },
       el("div", { class: "row-line" }, el("h2", { class: "grow wrap" }, service.label), healthPill(service)),
-      service.status === "up" ? null : el("p", { class: service.status === "down" ? "bad-words" : "muted" }, t(!reason ? "lab.is_unseen" : service.status === "down" ? "lab.is_down" : "lab.is_unknown", { reason })),
+      service.status === "up" ? null : service.stopped ? el("p", { class: "muted" }, t("lab.is_stopped", { at: clock(service.stopped.at) })) : el("p", { class: service.status === "down" ? "bad-words" : "muted" }, t(!reason ? "lab.is_unseen" : service.status === "down" ? "lab.is_down" : "lab.is_unknown", { reason })),
       service.flapping ? notice("caution", t("lab.flapping")) : null,
       dayBand(service),
       factList([
@@ -58,9 +58,9 @@ function whole(service, error) {
         service.detail?.latency_ms !== null && service.detail?.latency_ms !== undefined ? [t("lab.fact.answer"), el("span", { class: "age" }, service.detail.code ? t("lab.answer_code", { code: service.detail.code, n: service.detail.latency_ms }) : t("lab.answer", { n: service.detail.latency_ms }))] : null,
         [t("lab.fact.where"), where],
       ]),
-      service.status === "up" ? null : el("p", {}, askInChat(t("home.ask", { name: service.label })))),
+      service.status === "up" || service.stopped ? null : el("p", {}, askInChat(t("home.ask", { name: service.label })))),
     el("div", { class: "lab-two" },
-      el("div", { class: "stack" }, allowedActions(allowed), lastRuns(allowed)),
+      el("div", { class: "stack" }, allowedActions(allowed, { isNear: (action) => action.verify === service.id || action.service === service.id, isOff: service.status === "down" }), lastRuns(allowed)),
       el("section", { class: "stack tight" }, el("h3", {}, t("lab.changes")),
         changes.length === 0 ? el("p", { class: "muted" }, t("lab.no_changes")) : el("ul", { class: "list" }, changes.map((/** @type {any} */ change) =>
           el("li", {}, el("div", { class: "item" }, healthPill({ status: change.to }), el("span", { class: "grow muted small wrap" }, checkReason(change.reason)), el("span", { class: "muted small" }, time(change.at)))))))),

@@ -94,7 +94,8 @@ export function startLive(after) {
       clearTimeout(askTimer);
       change({ kind: "live" });
     },
-    event: (name, data) => tellEvent({ name, data }),
+    // Events that nobody keeps any more were missed: what is shown is read again.
+    event: (name, data) => name === "stream.lost" ? location.reload() : tellEvent({ name, data }),
     refused: (status) => {
       if (status === 401) signedOut();
       return status === 401;

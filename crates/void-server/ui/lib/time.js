@@ -30,6 +30,9 @@ export function span(ms) {
   return "";
 }
 
+/** With tenths where they matter. @param {number} ms */
+export const exactSpan = (ms) => ms < 9950 ? `${(Math.max(0, ms) / 1000).toFixed(1)} s` : span(ms);
+
 /** @param {string} at */
 export const ago = (at) => t("time.ago", { span: span(serverNow() - Date.parse(at)) });
 
@@ -45,14 +48,16 @@ function written(how) {
 }
 
 const hourOf = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const secondOf = written({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 const dayOf = written({ day: "numeric", month: "short" });
 const whole = written({ dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 export const day = written({ weekday: "long", day: "numeric", month: "long", year: "numeric" });
 
-/** The time of day, with the day unless it is today or said beside it. @param {string} at @param {{isDayKnown?: boolean}} [how] */
-export function clock(at, { isDayKnown = false } = {}) {
+/** The time of day, with the day unless it is today or said beside it. @param {string} at @param {{isDayKnown?: boolean, hasSeconds?: boolean}} [how] */
+export function clock(at, { isDayKnown = false, hasSeconds = false } = {}) {
   const isToday = new Date(at).toDateString() === new Date(serverNow()).toDateString();
-  return isDayKnown || isToday ? hourOf(at) : `${dayOf(at)}, ${hourOf(at)}`;
+  const hour = (hasSeconds ? secondOf : hourOf)(at);
+  return isDayKnown || isToday ? hour : `${dayOf(at)}, ${hour}`;
 }
 
 /**

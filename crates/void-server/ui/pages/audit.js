@@ -56,6 +56,8 @@ function whole(route, wide, seq) {
   const place = el("div", { class: "stack" }, loading());
   const fresh = el("div", { class: "fresh", role: "status" });
   const bar = el("div", { class: "audit-filters" });
+  const foldWords = el("summary");
+  const fold = /** @type {HTMLDetailsElement} */ (el("details", { class: "audit-fold" }, foldWords, bar));
   const foot = el("div", { class: "stack", role: "status" });
   const detail = el("div", { class: "detail audit-detail" }, el("p", { class: "muted choose" }, t("audit.choose")));
   const tools = auditTools(() => book.loaded);
@@ -70,7 +72,7 @@ function whole(route, wide, seq) {
     address: (entry) => addressOf(filters, entry),
     loaded: () => drawFoot(),
   });
-  const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, bar, place), detail);
+  const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, fold, place), detail);
   let isStopped = false;
   /** What came and is not shown yet. @type {any[]} */
   let held = [];
@@ -133,6 +135,9 @@ function whole(route, wide, seq) {
     const names = [...seenActors].filter((actor) => actor.startsWith("agent-") || actor.startsWith("node-")).sort();
     const stamp = JSON.stringify([names, filters, book.isWhole]);
     if (bar.dataset.stamp === stamp) return;
+    const used = Object.values(filters).filter(Boolean).length;
+    mount(foldWords, used > 0 ? t("audit.filters_on", { n: used }) : t("audit.filters"));
+    if (used > 0) fold.open = true;
     bar.dataset.stamp = stamp;
     const focused = /** @type {HTMLElement | null} */ (bar.contains(document.activeElement) ? document.activeElement : null)?.dataset.name;
     mount(bar,
@@ -217,6 +222,9 @@ function whole(route, wide, seq) {
   return {
     node, title: t("nav.audit"),
     stop: () => { isStopped = true; clearTimeout(timer); list.stop(); for (const off of offs) off(); },
-    keys: { j: () => list.move(1), k: () => list.move(-1), "/": () => /** @type {HTMLElement | null} */ (bar.querySelector("select"))?.focus() },
+    keys: { j: () => list.move(1), k: () => list.move(-1), "/": () => {
+      fold.open = true;
+      /** @type {HTMLElement | null} */ (bar.querySelector("select"))?.focus();
+    } },
   };
 }

@@ -5,12 +5,14 @@ import { sentence } from "../lib/api.js";
 import { actions, home, nodes, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
+import { requesterName } from "../lib/people.js";
 import { clock, serverNow, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
-import { checkReason, healthPill, nodePill, statePill, tierPill } from "../parts/states.js";
+import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
+import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
 
 const CARDS_MAX = 3;
 const CHANGES_MAX = 8;
@@ -90,7 +92,7 @@ export function homePage() {
     mount(truth, blue(pose, 32, lastPose !== "" && lastPose !== pose), el("span", {}, words, " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))));
     lastPose = pose;
     mount(problem, error && isLive() ? notice("caution", sentence(error)) : null);
-    const down = value.services.services.filter((/** @type {any} */ one) => one.status === "down");
+    const down = value.services.services.filter(isWorry);
     // What is known already is told at once; it is about to be drawn.
     isDrawing = true;
     need(running, value.status.running > 0);
@@ -102,7 +104,8 @@ export function homePage() {
     const total = counts.proposal + counts.join + counts.failure;
     mountChanged(more, total, () => total > CARDS_MAX ? el("a", { href: "#/inbox" }, t("home.all_waiting", { n: total })) : null);
     drawRuns(value);
-    keyed(worries, down.map(worryOf), (/** @type {Worry} */ one) => one.id, worry);
+    keyed(worries, [...down.map(worryOf), ...heldWorries(value, down)], (/** @type {Worry} */ one) => one.id, worry);
+    fillSlots(worries);
     mountChanged(checklist, value.setup, () => setup(value.setup));
     const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((/** @type {any} */ one) => one.state === "joined") : [];
     machines.hidden = joined.length === 0;
@@ -173,7 +176,26 @@ function waitingCards() {
   };
 }
 
-/** @typedef {{id: string, label: string, status: string, since: string, reason: string, way: any}} Worry */
+/** @typedef {{id: string, label: string, status: string, since: string, reason: string, way: any, state: string}} Worry */
+
+/** Worries that somebody did something about here, and since when they are over. @type {Map<string, {last: Worry, leftAt: number}>} */
+const tended = new Map();
+
+/** What is well again stays until its result was there to be seen. @param {any} value @param {any[]} down @returns {Worry[]} */
+function heldWorries(value, down) {
+  const held = [];
+  for (const [id, one] of tended) {
+    if (down.some((service) => service.id === id)) {
+      one.leftAt = 0;
+      continue;
+    }
+    one.leftAt ||= Date.now();
+    const service = value.services.services.find((/** @type {any} */ other) => other.id === id);
+    if (!service || Date.now() - one.leftAt > ENDED_STAYS_MS) tended.delete(id);
+    else held.push({ ...one.last, status: service.status, since: service.since, reason: "" });
+  }
+  return held;
+}
 
 /** What is wrong with a service, and what the catalogue allows to do about it. @param {any} service @returns {Worry} */
 function worryOf({ id, label, status, since, detail, node, vmid }) {
@@ -181,18 +203,42 @@ function worryOf({ id, label, status, since, detail, node, vmid }) {
   const rank = (/** @type {any} */ action) => (action.verify === id || action.service === id ? 0 : 2) + (action.tier === "safe" ? 0 : 1);
   const [way] = all.filter((/** @type {any} */ action) => action.verify === id || action.service === id || (vmid !== null && action.vmid === vmid && action.node === node))
     .sort((/** @type {any} */ one, /** @type {any} */ other) => rank(one) - rank(other));
-  return { id, label, status, since, reason: checkReason(detail?.reason), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk } : null };
+  return { id, label, status, since, reason: checkReason(detail?.reason), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk, params: way.params } : null, state: `${isLive()} ${home.value?.freeze.frozen}` };
 }
 
-/** @param {Worry} one */
-function worry({ id, label, status, since, reason, way }) {
-  return el("article", { class: "card worry" },
-    el("div", { class: "row-line" }, healthPill({ status }), el("span", { class: "muted small" }, time(since))),
-    el("h2", { class: "wrap" }, label),
-    el("p", {}, reason ? t("home.down", { reason }) : t("home.down_why")),
-    way ? el("p", { class: "row-line" }, el("a", { class: "button", href: `#/lab/actions/${encodeURIComponent(way.id)}` }, t("home.way", { label: way.label })), tierPill(way)) : null,
-    el("p", { class: "row-line" }, el("a", { class: way ? "button quiet" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
-      el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue"))));
+/** What is wrong, and the way to mend it; its result is shown in the same card. @param {Worry} first */
+function worry(first) {
+  const about = el("div", { class: "stack tight" });
+  const slot = el("div");
+  const node = /** @type {HTMLElement & {update: (one: Worry) => void}} */ (el("article", { class: "card worry" }, about, slot));
+  let stamp = "";
+  node.update = (one) => {
+    const { id, label, status, since, reason, way } = one;
+    const now = JSON.stringify(one);
+    if (now === stamp) return;
+    stamp = now;
+    const isDown = status === "down";
+    if (way && slot.dataset.run !== way.id) {
+      slot.dataset.run = way.id;
+      mount(slot, runSlot(way.id));
+    }
+    mount(about,
+      el("div", { class: "row-line" }, healthPill({ status }), el("span", { class: "muted small" }, time(since))),
+      el("h2", { class: "wrap" }, label),
+      el("p", {}, !isDown ? t("home.up_again") : reason ? t("home.down", { reason }) : t("home.down_why")),
+      way && isDown ? el("p", { class: "row-line" }, mend(one), tierPill(way)) : null,
+      el("p", { class: "row-line" }, el("a", { class: way ? "button quiet" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
+        isDown ? el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null));
+  };
+  node.update(first);
+  return node;
+}
+
+/** Safe runs here; what is risky is asked for on its own page. @param {Worry} one */
+function mend(one) {
+  const { way } = one;
+  if (!isOneTap(way)) return el("a", { class: "button", href: `#/lab/actions/${encodeURIComponent(way.id)}` }, t("home.way", { label: way.label }));
+  return runButton(way, { words: t("home.run", { label: way.label }), isPrimary: true, began: () => void tended.set(one.id, { last: one, leftAt: 0 }) });
 }
 
 /** @typedef {{href: string, parts: any[]}} Line */
@@ -226,7 +272,7 @@ const serviceLine = (service) => ({ href: `#/lab/services/${encodeURIComponent(s
 const nodeLine = (node) => ({ href: `#/lab/nodes/${encodeURIComponent(node.name)}`, parts: [el("span", { class: "wrap" }, node.name), nodePill(node), node.here ? null : el("span", { class: "muted small" }, time(node.seen_at))] });
 
 /** @param {any} run @returns {Line} */
-const runLine = (run) => ({ href: `#/inbox/${run.id}`, parts: [twoLines(run.label, t("step.by", { name: run.requested_by.name }), " · ", time(run.transitions.findLast((/** @type {any} */ step) => step.to === "running")?.at)), statePill(run)] });
+const runLine = (run) => ({ href: `#/inbox/${run.id}`, parts: [twoLines(run.label, t("step.by", { name: requesterName(run.requested_by) }), " · ", time(run.transitions.findLast((/** @type {any} */ step) => step.to === "running")?.at)), statePill(run)] });
 
 /** @param {any} ended */
 const isNew = (ended) => lastVisit !== "" && Date.parse(ended.resolved_at) > Date.parse(lastVisit);

@@ -7,6 +7,7 @@ import { ApiError, get, sentence } from "../lib/api.js";
 import { ended, home } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
+import { requesterName } from "../lib/people.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
@@ -76,7 +77,7 @@ export function inboxPage(route) {
     const isJoin = item.kind === "join";
     const title = isJoin ? t("join.title", { name: item.name }) : item.label;
     return el("li", {}, el("a", { href: `#/inbox/${keyOf(item)}`, "data-code": item.code ?? "", "aria-current": isChosen(keyOf(item), item.code) ? "true" : null, class: "inbox-row" },
-      el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : `${item.requested_by.name} · ${item.reason ?? t("card.no_reason")}`)),
+      el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : `${requesterName(item.requested_by)} · ${item.reason ?? t("card.no_reason")}`)),
       el("span", { class: "side" }, isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item), el("span", { class: "muted small" }, time(item.resolved_at ?? item.created_at ?? item.asked_at)))));
   };
   /** How many pages were loaded beyond the first one. */

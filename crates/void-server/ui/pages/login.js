@@ -18,9 +18,10 @@ const NAME_MAX = 64;
 /**
  * @param {import("../shell/router.js").Route} route
  * @param {Promise<any>} ways what `/api/login` says
+ * @param {() => void} opened the session is open, although the page still shows something
  * @param {() => void} done
  */
-export function loginPage(route, ways, done) {
+export function loginPage(route, ways, opened, done) {
   const head = el("div", { class: "login-head" });
   const body = el("div", { class: "stack", "aria-live": "polite" });
   const rest = [head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes())];
@@ -49,8 +50,11 @@ export function loginPage(route, ways, done) {
   };
   const setUp = async () => {
     sessionStorage.setItem(SETTING_UP, "yes");
-    name(await ways.catch(() => ({})));
-    show(...offers(() => { sessionStorage.removeItem(SETTING_UP); done(); }));
+    opened();
+    const login = await ways.catch(() => ({}));
+    name(login);
+    const methods = login.methods ?? {};
+    show(...offers({ hasWay: Boolean(methods.password || methods.passkey), done: () => { sessionStorage.removeItem(SETTING_UP); done(); } }));
     /** @type {HTMLElement | null} */ (head.querySelector("h1"))?.focus();
   };
   if (route.page !== "setup") void signIn();
@@ -99,8 +103,11 @@ function addressNote() {
   return el("p", { class: "muted small" }, t(!isSecureContext ? "login.plain_http" : isAddress() ? "login.by_address" : "login.no_passkeys"));
 }
 
-/** What a new browser is offered once it is in. @param {() => void} done */
-function offers(done) {
+/**
+ * What a new browser is offered once it is in. Who has a way to sign in already is asked for nothing.
+ * @param {{hasWay: boolean, done: () => void}} how
+ */
+function offers({ hasWay, done }) {
   const told = el("div", { class: "told", "aria-live": "assertive" });
   const called = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: NAME_MAX, required: true, value: deviceName(), autocomplete: "off" }));
   const make = /** @type {HTMLButtonElement} */ (el("button", { class: "button primary wide" }, t("passkey.create")));
@@ -123,7 +130,12 @@ function offers(done) {
     el("p", {}, t("passkey.what")), el("label", { class: "field" }, el("span", {}, t("passkey.name")), called), told, make);
   const password = passwordForm({ done, go: t("password.set") });
   const later = el("button", { type: "button", class: "button quiet wide", onclick: done }, t("setup_link.later"));
-  const welcome = [el("h2", {}, t("setup_link.welcome")), el("p", { class: "muted" }, t("setup_link.what"))];
+  const welcome = [el("h2", {}, t("setup_link.welcome")), el("p", { class: "muted" }, t(hasWay ? "setup_link.has_way" : "setup_link.what"))];
+  if (hasWay) {
+    const go = el("button", { type: "button", class: "button primary wide", onclick: done }, t("setup_link.go"));
+    const forms = passkeysWork() ? [passkey, password] : [password, addressNote()];
+    return [...welcome, go, el("details", { class: "another" }, el("summary", {}, t("setup_link.another_way")), ...forms)];
+  }
   if (!passkeysWork()) return [...welcome, password, addressNote(), later];
   return [...welcome, passkey, el("details", { class: "another" }, el("summary", {}, t("setup_link.password_instead")), password), later];
 }

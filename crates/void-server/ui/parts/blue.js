@@ -4,6 +4,7 @@
 
 import { el, svg } from "../lib/dom.js";
 import { isPlainVoice } from "../lib/words.js";
+import { isWorry } from "./states.js";
 
 /** @typedef {"resting" | "looking" | "holding" | "worried" | "unsure" | "asleep"} Pose */
 
@@ -43,7 +44,7 @@ export function blue(pose, size = 32, hasTurned = false) {
  */
 export function mood(home, isLive, isRead) {
   const { status, freeze, services } = home;
-  const down = services.services.filter((/** @type {any} */ one) => one.status === "down");
+  const down = services.services.filter(isWorry);
   const unseen = services.services.filter((/** @type {any} */ one) => one.status === "unknown");
   if (!isLive) return { pose: "unsure", key: "mood.offline", values: {} };
   if (!isRead) return { pose: "unsure", key: "mood.unread", values: {} };

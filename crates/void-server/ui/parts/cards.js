@@ -3,20 +3,31 @@
 // a yes. Nothing is shown as decided that the server has not stored.
 
 import { ApiError, del, get, post, sentence } from "../lib/api.js";
+import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive, onConnection, onEvent } from "../lib/live.js";
-import { span, time } from "../lib/time.js";
+import { person, requesterName } from "../lib/people.js";
+import { clock, exactSpan, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { askingAgain, runsAtOnce } from "./again.js";
 import { notice } from "./empties.js";
 import { asOneself, confirmIdentity } from "./identity.js";
+import { failureParts, frozenNote, resultLine } from "./outcomes.js";
 import { healthPill, statePill, tierPill } from "./states.js";
 import { toast } from "./toasts.js";
 
 /** A second tap in the same place is no second thought. */
 const THINK_MS = 500;
 const LOOK_MS = 2000;
+/** Above this the bar of the page is. */
+const BAR_PX = 52;
 const REASONS = ["not_now", "wrong_target", "myself"];
+/** What a brief card has room for; whatever has more to read is approved on its whole card. */
+const BRIEF_CHARS = 2400;
+const BRIEF_DIFF_LINES = 16;
+/** Longer words of a requester begin short, and say so. */
+const REASON_CHARS = 420;
+const REASON_LINES = 6;
 
 /**
  * `ask` opens one of the two steps; `done` tells the state, and goes to the question of what happened if
@@ -48,15 +59,26 @@ export function proposalCard(row, how = {}) {
   let problem = null;
   /** Why the last decision was not taken. @type {string | null} */
   let refusal = null;
+  /** Whether it was decided on this card. */
+  let isDecidedHere = false;
+  /** Whether there is more to read than when somebody began to decide. */
+  let isRenewed = false;
   const head = el("div", { class: "row-line" });
   const heading = el(`h${how.level ?? 2}`);
+  /** How it went: what one sees first once it was decided. */
+  const says = el("div", { class: "says stack", "aria-live": "polite" });
   const body = el("div", { class: "stack" });
-  const foot = el("div", { class: "stack", "aria-live": "polite" });
-  mount(node, head, heading, body, foot);
+  const foot = el("div", { class: "card-foot stack", "aria-live": "polite" });
+  mount(node, head, heading, says, body, foot);
 
   const load = async () => {
     try {
       card = await get(`/api/proposals/${row.id}/card`);
+      if (card.row.revision > row.revision && card.row.status === "pending") {
+        // A yes that was begun is for what was read then.
+        isRenewed = true;
+        if (step === "approve") step = "rest";
+      }
       // An event may have been faster than this answer.
       if (card.row.transitions.length >= row.transitions.length) row = card.row;
       problem = null;
@@ -76,23 +98,39 @@ export function proposalCard(row, how = {}) {
   };
   const draw = () => {
     drawHead();
-    mount(body, ...facts(row, card, how.isBrief === true));
+    drawBody();
     drawFoot();
+  };
+  /** What was folded out stays so. */
+  const drawBody = () => {
+    const isOpen = body.querySelector(":scope > details.all")?.hasAttribute("open") ?? false;
+    const all = facts(row, card, how.isBrief === true);
+    const isOver = !["pending", "approved", "running"].includes(row.status);
+    if (row.status === "pending") mount(says);
+    else mount(says, resultLine(row, card), ...failureParts(row, card));
+    if (!isOver) return mount(body, ...all);
+    // It is over: what one had to read for a yes is there, but no longer in the way.
+    return mount(body, el("details", { class: "more all", open: isOpen }, el("summary", {}, t("card.all")), el("div", { class: "stack" }, ...all, steps(row))));
   };
   const drawFoot = () => {
     // What reads the same is left alone: somebody may be typing, or about to tap.
-    const stamp = row.status === "pending" ? JSON.stringify([problem, refusal, step, card?.changed, card?.consequence, isLive(), row.tier, row.risk]) : null;
+    const stamp = row.status === "pending" ? JSON.stringify([problem, refusal, step, card?.changed, card?.consequence, isLive(), row.tier, row.risk, isRenewed, step === "reject" ? null : frozenSince()]) : null;
     if (stamp !== null && stamp === drawn) return;
     drawn = stamp;
     const parts = [];
     if (problem) parts.push(notice("problem", problem));
     if (refusal) parts.push(notice("problem", refusal));
+    if (isRenewed && row.status === "pending") parts.push(notice("caution", t("card.renewed")));
     if (row.status === "pending") parts.push(decision());
     else parts.push(...outcome(row, card, again));
     const at = foot.contains(document.activeElement) ? document.activeElement?.getAttribute("data-keep") : null;
     mount(foot, ...parts);
+    // A bar at the edge of a small screen, until somebody begins to decide.
+    foot.classList.toggle("sticks", row.status === "pending" && (step === "rest" || step === "sending"));
     if (at) focusOn(`[data-keep=${at}]`);
   };
+  /** What cannot be said while everything is frozen. */
+  const frozenSince = () => home.value?.freeze.frozen ? JSON.stringify(home.value.freeze) : null;
   /** @param {string} [selector] */
   const focusOn = (selector) => { if (selector) /** @type {HTMLElement | null} */ (foot.querySelector(selector))?.focus(); };
   const again = askingAgain((focus) => {
@@ -104,16 +142,27 @@ export function proposalCard(row, how = {}) {
     step = next;
     drawFoot();
     focusOn(focus);
+    // The second step stands at the end of what it is about.
+    if (next === "approve" || next === "reject") foot.scrollIntoView({ block: "nearest" });
   };
   const decision = () => {
     if (card?.changed) return notice("caution", t("card.changed"));
     if (!isLive()) return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.not_connected")), el("p", { class: "muted small wide" }, t("card.not_connected_why")));
     if (step === "sending") return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")));
+    // What came between the two steps ends a yes that was begun.
+    if (step === "approve" && frozenSince()) step = "rest";
     if (step === "approve") return approveStep();
     if (step === "reject") return rejectStep();
     const isSafe = runsAtOnce(row);
-    return el("div", { class: "decide" },
-      el("button", { type: "button", class: "button primary approve", disabled: !card, onclick: () => isSafe ? void send("approve") : go("approve", ".back") }, isSafe ? t("card.approve_safe") : t("card.approve")),
+    const freeze = home.value?.freeze;
+    // What cannot be read whole here is not approved here.
+    if (how.isBrief && card && !fitsBrief(row, card)) {
+      return el("div", { class: "decide" }, el("p", { class: "muted small wide" }, t("card.too_long")),
+        el("a", { class: "button primary whole", href: `#/inbox/${row.id}` }, t("card.open_whole")),
+        el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
+    }
+    return el("div", { class: "decide" }, freeze?.frozen ? frozenNote(freeze, freeze.until ? clock(freeze.until) : "", () => void thawNow()) : null,
+      el("button", { type: "button", class: "button primary approve", disabled: !card || freeze?.frozen === true, onclick: () => isSafe ? void send("approve") : go("approve", ".back") }, isSafe ? t("card.approve_safe") : t("card.approve")),
       el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
   };
   const approveStep = () => {
@@ -140,27 +189,39 @@ export function proposalCard(row, how = {}) {
     const takesFocus = foot.querySelector(":focus-visible") !== null;
     go("sending");
     try {
-      const sent = reason === undefined ? { decision: answer, digest: row.digest } : { decision: answer, digest: row.digest, reason };
+      const sent = { decision: answer, digest: row.digest, revision: row.revision, ...(reason === undefined ? {} : { reason }) };
       // The card may be older than the proof that it knew of.
       const decided = await asOneself(() => post(`/api/proposals/${row.id}/decide?wait=0`, sent));
       if (!decided) return go("rest", ".approve");
       row = decided;
+      isDecidedHere = true;
       if (answer === "reject") again.offer(row, card, takesFocus);
     } catch (error) {
-      refusal = sentence(error);
+      refusal = error instanceof ApiError && error.row && error.row.status !== "pending" ? alreadyWords(error.row) : sentence(error);
       if (error instanceof ApiError && error.row) row = error.row;
     }
     step = "rest";
-    void load();
+    await load();
+    // The result is what one sees, wherever the button was.
+    if (isDecidedHere && says.getBoundingClientRect().top < BAR_PX) node.scrollIntoView({ block: "start" });
+  };
+  const thawNow = async () => {
+    try {
+      await asOneself(() => del("/api/freeze"));
+    } catch (error) {
+      toast(sentence(error), { isProblem: true });
+    }
   };
 
   node.update = (next) => {
-    const isSame = next.status === row.status && next.verification === row.verification && next.count === row.count;
-    row = next;
+    const isSame = next.status === row.status && next.verification === row.verification && next.count === row.count && next.revision === row.revision;
+    // What nobody has read yet is not what a yes is sent for: it counts when it is drawn.
+    if (next.revision === row.revision) row = next;
     if (!isSame) void load();
   };
   node.ask = (answer) => {
-    if (row.status !== "pending" || !isLive()) return;
+    if (row.status !== "pending" || !isLive() || (answer === "approve" && frozenSince())) return;
+    if (answer === "approve" && how.isBrief && card && !fitsBrief(row, card)) return;
     if (card) go(answer, answer === "approve" ? ".back" : ".reason");
     else wanted = answer;
   };
@@ -186,10 +247,23 @@ export function proposalCard(row, how = {}) {
     drawFoot();
     if (kind === "live" && problem) void load();
     return undefined;
+  }), home.watch(() => {
+    if (isGone()) stop();
+    else if (row.status === "pending") drawFoot();
   }));
   draw();
   if (!card) void load();
   return node;
+}
+
+/** Every reason and every diff, the first one first. @param {any} row @param {"reason" | "diff"} kind @returns {string[]} */
+const saidOf = (row, kind) => [row[kind], ...(row.joined ?? []).map((/** @type {any} */ words) => words[kind])].filter((text) => typeof text === "string" && text !== "");
+
+/** Whether everything that somebody should read before a yes has room on a brief card. @param {any} row @param {any} card */
+function fitsBrief(row, card) {
+  const diffs = saidOf(row, "diff");
+  const chars = [...card.bound.map((/** @type {any} */ bound) => bound.name + bound.value), ...saidOf(row, "reason"), ...diffs, ...card.read_before].reduce((sum, text) => sum + text.length, 0);
+  return chars <= BRIEF_CHARS && diffs.reduce((sum, diff) => sum + diff.split("\n").length, 0) <= BRIEF_DIFF_LINES;
 }
 
 /**
@@ -198,29 +272,73 @@ export function proposalCard(row, how = {}) {
  * @param {boolean} isBrief
  */
 function facts(row, card, isBrief) {
-  const why = el("blockquote", { class: "why" }, el("p", { tabIndex: (row.reason?.length ?? 0) > 300 ? 0 : -1 }, row.reason ?? t("card.no_reason")),
-    el("footer", { class: "muted small" }, t("card.words_of", { name: row.requested_by.name })));
-  if (!card) return [why];
+  const reasons = saidOf(row, "reason");
+  const why = reasons.length > 0 ? reasons.map((reason) => quoted(reason, row)) : [el("p", { class: "muted" }, t("card.no_reason"))];
+  if (row.words_left_out > 0) why.push(el("p", { class: "muted small" }, t("card.left_out", { n: row.words_left_out })));
+  if (!card) return why;
   /** @type {[string, any][]} */
-  const list = [[t("card.if_yes"), t("card.it", { consequence: card.consequence })]];
+  const list = [effect(row, card)];
+  if (["pending", "approved", "running"].includes(row.status)) list.push([t("card.check"), card.checked_by]);
   if (card.read_before.length > 0) list.push([t("card.read_before"), el("span", {}, card.read_before.join(", "), " ", el("span", { class: "muted" }, t("card.read_before_why")))]);
   const took = card.runs.find((/** @type {any} */ run) => run.took_ms !== null);
-  if (took) list.push([t("card.usually"), t("card.took", { span: span(took.took_ms) })]);
+  if (took) list.push([t("card.usually"), t("card.took", { span: exactSpan(took.took_ms) })]);
   if (card.inverse && !isBrief) list.push([t("card.undone_by"), card.inverse.label]);
-  if (!isBrief) list.push([t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("code", { title: card.allowed_by.digest }, card.allowed_by.digest.slice(0, 12)), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))]);
-  list.push([t("card.asked_by"), el("span", {}, row.requested_by.name, ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "", " · ", el("code", { title: t("card.code") }, row.code))]);
+  if (!isBrief) list.push([t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))]);
+  list.push([t("card.asked_by"), el("span", {}, requesterName(row.requested_by), ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "", " · ", el("code", { title: t("card.code") }, row.code))]);
   if (row.status === "pending") list.push([t("card.expires"), time(row.expires_at, "until")]);
   if (row.told === "nobody") list.push([t("card.told"), t("card.told_nobody")]);
   const dl = (/** @type {[string, any][]} */ pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
   const more = el("details", { class: "more" }, el("summary", {}, t("card.details")), dl([
-    [t("card.target"), el("code", {}, card.target)],
-    [t("card.check"), card.verify ?? t("card.no_check")],
-    [t("card.params"), el("code", { class: "wrap" }, JSON.stringify(row.params))],
     [t("card.before"), runs(card.runs)],
     [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
   ]));
-  const diff = row.diff ? el("pre", { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") }, row.diff.split("\n").map(diffLine)) : null;
-  return [why, evidence(card.evidence, isBrief), diff, dl(list), isBrief ? null : more];
+  const isCut = isBrief && !fitsBrief(row, card);
+  return [...why, evidence(card.evidence, isBrief), dl(list), bound(card.bound), ...saidOf(row, "diff").map((diff) => diffFigure(diff, row, isCut)), isBrief ? null : more];
+}
+
+/** Somebody was faster, perhaps oneself elsewhere. @param {any} row */
+function alreadyWords(row) {
+  const step = row.transitions.find((/** @type {any} */ one) => ["approved", "rejected"].includes(one.to));
+  return step ? t(`card.already.${step.to}`, { name: person(step.by), at: clock(step.at) }) : t("card.already.other");
+}
+
+/** What a yes does; once it is over, what it did or did not do. @param {any} row @param {any} card @returns {[string, any]} */
+function effect({ status }, card) {
+  if (["pending", "approved", "running"].includes(status)) return [t("card.if_yes"), t("card.it", { consequence: card.consequence })];
+  const key = status === "executed" ? "has" : status === "failed" ? "should_have" : status === "unknown" ? "may_have" : "would_have";
+  return [t("card.was"), t(`card.${key}`, { past: card.past })];
+}
+
+/** @param {any} row */
+const wordsOf = ({ requested_by: who }) => who.kind === "owner" ? t("card.words_of_you") : t("card.words_of", { name: requesterName(who) });
+
+/** Words of the requester, marked; long ones begin short and open. @param {string} reason @param {any} row */
+function quoted(reason, row) {
+  const words = el("p", {}, reason);
+  const isLong = reason.length > REASON_CHARS || reason.split("\n").length > REASON_LINES;
+  const more = el("button", { type: "button", class: "link-button", "aria-expanded": "false", onclick: () => {
+    const isCut = words.classList.toggle("cut");
+    more.setAttribute("aria-expanded", String(!isCut));
+    mount(more, t(isCut ? "card.reason_all" : "card.reason_less", { n: reason.length }));
+  } }, t("card.reason_all", { n: reason.length }));
+  words.classList.toggle("cut", isLong);
+  return el("blockquote", { class: "why" }, words, isLong ? more : null, el("footer", { class: "muted small" }, wordsOf(row)));
+}
+
+/** Every value that a yes binds, whole and outside any fold: Void's own statement. @param {any[]} all */
+function bound(all) {
+  return el("div", { class: "bound", role: "group", "aria-label": t("card.binds") }, el("p", { class: "muted small" }, t("card.binds")),
+    el("dl", {}, all.map(({ name, value, is_param: isChosen }) => [el("dt", { class: isChosen ? "chosen" : "" }, name), el("dd", { class: isChosen ? "chosen" : "" }, el("code", { class: "wrap" }, value))])));
+}
+
+/** A change as the requester tells it, marked as its words. @param {string} diff @param {any} row @param {boolean} isCut */
+function diffFigure(diff, row, isCut) {
+  const lines = diff.split("\n");
+  const shown = isCut ? lines.slice(0, BRIEF_DIFF_LINES) : lines;
+  const left = lines.length - shown.length;
+  return el("figure", { class: "foreign" }, el("figcaption", { class: "muted small" }, wordsOf(row)),
+    el("pre", { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") }, shown.map(diffLine)),
+    left > 0 ? el("p", { class: "muted small" }, t("card.more_lines", { n: left })) : null);
 }
 
 /** A line of a change: by its sign, by colour, and by a word for whoever sees neither. @param {string} line */
@@ -256,13 +374,10 @@ function runs(all) {
 /** @param {any} row @param {any} card @param {import("./again.js").Again} again */
 function outcome(row, card, again) {
   const parts = [];
-  const by = row.resolved_by ? t("card.by", { name: row.resolved_by }) : "";
-  if (["approved", "running"].includes(row.status)) parts.push(notice("info", t(`state.${row.status}`), "…"));
-  if (row.error) parts.push(notice(row.status === "failed" || row.status === "unknown" ? "problem" : "info", row.error.message));
   const progress = row.result?.progress;
   if (Array.isArray(progress)) parts.push(el("pre", { class: "log", tabIndex: 0, "aria-label": t("card.progress") }, progress.map((/** @type {any} */ line) => typeof line === "string" ? line : line.text ?? JSON.stringify(line)).join("\n")));
-  if (row.resolved_at) parts.push(el("p", { class: "muted" }, by, " ", time(row.resolved_at)));
-  parts.push(steps(row));
+  if (["approved", "running"].includes(row.status)) parts.push(steps(row));
+  if (row.resolved_at) parts.push(el("p", { class: "muted small" }, endedBy(row), " ", time(row.resolved_at)));
   if (row.status === "unknown") parts.push(settle(row));
   parts.push(again.part(row, card));
   if (row.status === "executed" && card?.inverse) {
@@ -273,11 +388,20 @@ function outcome(row, card, again) {
   return parts;
 }
 
+/** Who asked and who let it through, in few words. @param {any} row */
+function endedBy(row) {
+  const asked = requesterName(row.requested_by);
+  const approved = row.transitions.find((/** @type {any} */ step) => step.to === "approved")?.by;
+  if (approved === "policy") return t("card.ended_policy", { name: asked });
+  return approved ? t("card.ended_approved", { name: asked, by: person(approved) }) : t("card.ended", { name: asked });
+}
+
 /** Every step that the server recorded. @param {any} row */
 export function steps(row) {
-  return el("ol", { class: "steps" }, row.transitions.map((/** @type {any} */ step) =>
-    el("li", {}, t(`step.${step.to}`), " ", el("span", { class: "muted" }, t("step.by", { name: step.by }), " · ", time(step.at, "clock"))),
-  ), row.verification ? el("li", {}, t(`step.${row.verification === "verified" ? "verified" : row.verification === "failed" ? "check_failed" : "unverified"}`)) : null);
+  return el("ol", { class: "steps" }, row.transitions.map((/** @type {any} */ step) => {
+    const isPolicy = step.to === "approved" && step.by === "policy";
+    return el("li", {}, t(isPolicy ? "step.let_through" : `step.${step.to}`), " ", el("span", { class: "muted" }, isPolicy ? "" : [t("step.by", { name: person(step.by) }), " · "], time(step.at, "clock")));
+  }), row.verification ? el("li", {}, t(`step.${row.verification === "verified" ? "verified" : row.verification === "failed" ? "check_failed" : "unverified"}`)) : null);
 }
 
 /** @param {any} row */
@@ -285,7 +409,7 @@ function settle(row) {
   /** @param {string} outcomeWord */
   const say = async (outcomeWord) => {
     try {
-      await post(`/api/proposals/${row.id}/settle`, { outcome: outcomeWord });
+      await asOneself(() => post(`/api/proposals/${row.id}/settle`, { outcome: outcomeWord }));
     } catch (error) {
       toast(sentence(error), { isProblem: true });
     }

@@ -1,7 +1,10 @@
 // @ts-check
 // Copying, also where a page without HTTPS may not use the clipboard.
 
-import { el } from "../lib/dom.js";
+import { el, mount } from "../lib/dom.js";
+import { t } from "../lib/words.js";
+
+const COPIED_MS = 2000;
 
 /**
  * @param {string} text
@@ -27,4 +30,15 @@ function copyBySelection(text, near) {
   area.remove();
   near.focus();
   return isCopied;
+}
+
+/** @param {string} text @param {string} [what] what is copied, for who cannot see */
+export function copyButton(text, what) {
+  const button = el("button", { type: "button", class: "button small copy", onclick: () => void copy() }, t("settings.copy"));
+  if (what) button.setAttribute("aria-label", t("settings.copy_what", { what }));
+  const copy = async () => {
+    mount(button, t(await copyText(text, button) ? "settings.copied" : "settings.not_copied"));
+    setTimeout(() => mount(button, t("settings.copy")), COPIED_MS);
+  };
+  return button;
 }

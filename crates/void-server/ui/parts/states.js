@@ -2,6 +2,7 @@
 // States as shape, word and colour together; none of them says anything alone.
 
 import { el, svg } from "../lib/dom.js";
+import { clock } from "../lib/time.js";
 import { t } from "../lib/words.js";
 
 /** Shapes on a 16 by 16 field, drawn with the colour of the text. @type {Record<string, () => SVGElement[]>} */
@@ -76,8 +77,12 @@ export function tierPill(row) {
   return row.tier === "risky" ? pill("risky", "risky", t("tier.risky")) : pill("safe", "", t("tier.safe"));
 }
 
-/** @param {{status: string}} service */
+/** Whether something is as nobody wanted it. What the owner stopped is not. @param {{status: string, stopped?: any}} service */
+export const isWorry = (service) => service.status === "down" && !service.stopped;
+
+/** @param {{status: string, stopped?: {by: string, at: string} | null}} service a service, a guest or a machine */
 export function healthPill(service) {
+  if (service.stopped && ["down", "stopped"].includes(service.status)) return pill("paused", "", t("health.stopped_by_you", { at: clock(service.stopped.at) }));
   switch (service.status) {
     case "up": case "running": case "online": return pill("up", "ok", t(`health.${service.status}`));
     case "down": return pill("down", "bad", t("health.down"));

@@ -6,7 +6,8 @@ import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { factList } from "../parts/facts.js";
-import { code, copyButton, part, showing } from "./pieces.js";
+import { copyButton } from "../parts/copying.js";
+import { code, part, showing } from "./pieces.js";
 
 /** @returns {import("./pieces.js").Section} */
 export function aboutSection() {

@@ -7,7 +7,8 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
-import { code, copyButton, part, quiet, sender, showing, snippet, source } from "./pieces.js";
+import { copyButton } from "../parts/copying.js";
+import { code, part, quiet, sender, showing, snippet, source } from "./pieces.js";
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
 

@@ -10,7 +10,8 @@ import { empty, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
-import { code, copyButton, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { copyButton } from "../parts/copying.js";
+import { code, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
 
 const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF\nvoid serve\nvoid notify pair telegram";
 const NTFY = '[notify.ntfy]\nurl = "https://ntfy.sh/a-topic-nobody-guesses"\ntoken = "env:NTFY_TOKEN"';
@@ -74,7 +75,7 @@ function placeCard(place, refresh) {
     ]),
     told,
     place.target ? el("div", { class: "row-line" }, sender(t("channels.test"), test, { told, kind: "small" }),
-      place.paired_at ? twoStep({ word: t("channels.unpair"), ask: t("channels.unpair_ask", { name: place.name }), yes: t("channels.unpair_yes"), act: async () => { await del(`/api/notifications/pairs/${encodeURIComponent(place.target)}`); refresh(); } }) : null) : null);
+      place.paired_at ? twoStep({ word: t("channels.unpair"), ask: t("channels.unpair_ask", { name: place.name }), yes: t("channels.unpair_yes"), act: async () => { await asOneself(() => del(`/api/notifications/pairs/${encodeURIComponent(place.target)}`)); refresh(); } }) : null) : null);
 }
 
 /**

@@ -84,7 +84,7 @@ function nodeFacts(node, seen) {
 function nodeWays(node, refresh) {
   return [
     node.state === "waiting" ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,
-    twoStep({ word: t("nodes.remove"), label: t("nodes.remove_named", { name: node.name }), ask: t(`nodes.remove_ask_${node.state}`, { name: node.name }), yes: t("nodes.remove_yes"), act: async () => { await del(`/api/nodes/${encodeURIComponent(node.name)}`); refresh(); } }),
+    twoStep({ word: t("nodes.remove"), label: t("nodes.remove_named", { name: node.name }), ask: t(`nodes.remove_ask_${node.state}`, { name: node.name }), yes: t("nodes.remove_yes"), act: async () => { await asOneself(() => del(`/api/nodes/${encodeURIComponent(node.name)}`)); refresh(); } }),
   ];
 }
 
@@ -133,7 +133,9 @@ function hostCard(host, refresh) {
 /** @param {any} found */
 function verdict(found) {
   if (!found.reachable) return [notice("problem", t("hosts.unreachable", { message: found.error?.message ?? "" }))];
-  return [found.drift ? notice("caution", t("nodes.drift", { what: found.drift })) : notice("info", t("hosts.fits")),
+  const fits = Object.keys(found.cannot ?? {}).length === 0;
+  return [found.drift ? notice("caution", t("nodes.drift", { what: found.drift })) : fits ? notice("info", t("hosts.fits")) : null,
+    Object.entries(found.cannot ?? {}).map(([id, why]) => notice("problem", t("hosts.cannot", { id, why }))),
     found.stopped ? notice("caution", t("hosts.stopped")) : null,
     factList([[t("nodes.version"), found.version ? code(found.version) : null], [t("hosts.list"), found.list ? code(found.list) : null]])];
 }

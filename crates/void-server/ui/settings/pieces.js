@@ -6,12 +6,10 @@ import { sentence } from "../lib/api.js";
 import { el, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
-import { copyText } from "../parts/copying.js";
+import { copyButton } from "../parts/copying.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 
 /** @typedef {{node: HTMLElement, stop?: () => void}} Section */
-
-const COPIED_MS = 2000;
 
 /**
  * A part of a section with a heading.
@@ -101,17 +99,6 @@ export function twoStep({ word, ask, yes, act, label }) {
     rest().focus();
   });
   return place;
-}
-
-/** @param {string} text @param {string} [what] what is copied, for who cannot see */
-export function copyButton(text, what) {
-  const button = el("button", { type: "button", class: "button small copy", onclick: () => void copy() }, t("settings.copy"));
-  if (what) button.setAttribute("aria-label", t("settings.copy_what", { what }));
-  const copy = async () => {
-    mount(button, t(await copyText(text, button) ? "settings.copied" : "settings.not_copied"));
-    setTimeout(() => mount(button, t("settings.copy")), COPIED_MS);
-  };
-  return button;
 }
 
 /**

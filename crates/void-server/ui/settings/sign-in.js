@@ -115,7 +115,7 @@ function passwordPart(again) {
 function sessionRow(one, again) {
   return el("li", {}, el("div", { class: "item tall" }, el("span", { class: "grow" }, el("span", { class: "row-line" }, el("strong", { class: "wrap" }, one.device || t("sessions.some_device")), one.current ? pill("up", "ok", t("sessions.this")) : null),
     el("span", { class: "muted small line" }, t(`sessions.by_${one.method}`), " · ", t("sessions.seen"), " ", time(one.last_seen_at), " · ", t("sessions.ends"), " ", time(one.expires_at, "until"))),
-  one.current ? null : twoStep({ word: t("sessions.end"), label: t("sessions.end_named", { name: one.device }), ask: t("sessions.end_ask", { name: one.device }), yes: t("sessions.end_yes"), act: async () => { await del(`/api/sessions/${one.id}`); again(); } })));
+  one.current ? null : twoStep({ word: t("sessions.end"), label: t("sessions.end_named", { name: one.device }), ask: t("sessions.end_ask", { name: one.device }), yes: t("sessions.end_yes"), act: async () => { await asOneself(() => del(`/api/sessions/${one.id}`)); again(); } })));
 }
 
 function linker() {

@@ -9,6 +9,7 @@ import { t } from "../lib/words.js";
 import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
 import { part, quiet, secretOnce, sender, showing, twoStep } from "./pieces.js";
+import { quarantinePart } from "./quarantine.js";
 
 const CAPABILITIES = ["read", "act"];
 
@@ -29,15 +30,16 @@ export function tokensSection() {
     mount(/** @type {HTMLElement} */ (past.firstElementChild), t("tokens.past", { n: gone.length }));
     keyed(over, gone, (/** @type {any} */ one) => one.id, (one) => tokenRow(one, () => {}));
   });
-  return { node: el("div", { class: "stack" }, place, part(t("tokens.new"), t("tokens.new_about"), maker(() => tokens.refresh()))), stop: off };
+  const quarantine = quarantinePart();
+  return { node: el("div", { class: "stack" }, quarantine.node, place, part(t("tokens.new"), t("tokens.new_about"), maker(() => tokens.refresh()))), stop: () => { off(); quarantine.stop?.(); } };
 }
 
 /** @param {any} one @param {() => void} refresh */
 function tokenRow(one, refresh) {
   return el("li", {}, el("div", { class: "item tall" }, el("span", { class: "grow" },
-    el("span", { class: "row-line" }, el("strong", { class: "wrap" }, one.name), pill(one.revoked_at ? "over" : "up", "", one.revoked_at ? t("tokens.revoked") : t(`tokens.kind_${one.kind}`))),
+    el("span", { class: "row-line" }, el("strong", { class: "wrap" }, one.name), pill(one.revoked_at ? "over" : one.quarantined ? "waiting" : "up", "", one.revoked_at ? t("tokens.revoked") : one.quarantined ? t("quarantine.title") : t(`tokens.kind_${one.kind}`))),
     el("span", { class: "muted small line wrap" }, one.capabilities.length > 0 ? one.capabilities.join(", ") : t(one.kind === "viewer" ? "tokens.only_reads" : "tokens.no_rights"), " · ", t("tokens.made"), " ", time(one.created_at), one.revoked_at ? [" · ", t("tokens.revoked_at"), " ", time(one.revoked_at)] : "")),
-  one.revoked_at ? null : twoStep({ word: t("tokens.revoke"), label: t("tokens.revoke_named", { name: one.name }), ask: t("tokens.revoke_ask", { name: one.name }), yes: t("tokens.revoke_yes"), act: async () => { await del(`/api/tokens/${one.id}`); refresh(); } })));
+  one.revoked_at ? null : twoStep({ word: t("tokens.revoke"), label: t("tokens.revoke_named", { name: one.name }), ask: t("tokens.revoke_ask", { name: one.name }), yes: t("tokens.revoke_yes"), act: async () => { await asOneself(() => del(`/api/tokens/${one.id}`)); refresh(); } })));
 }
 
 /** @param {() => void} refresh */

@@ -10,7 +10,7 @@ const WIDTH_MIN = 300;
 const WIDTH_MAX = 640;
 const STEP = 24;
 /** Narrower than this the chat begins folded. */
-const OPEN_FROM = 1280;
+const OPEN_FROM = 1440;
 
 /** @typedef {{node: HTMLElement, stop?: () => void}} Panel */
 

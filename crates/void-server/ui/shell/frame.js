@@ -4,6 +4,7 @@
 import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { ASK_MS, onConnection, retryLive } from "../lib/live.js";
+import { person } from "../lib/people.js";
 import { clock } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { standing } from "../parts/states.js";
@@ -67,7 +68,7 @@ export function frame() {
     void (waiting > 0 ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.())?.catch(() => {});
     mount(mark, value.status.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : null);
     version ||= value.status.version;
-    drawBanner([frozen(value.freeze), value.status.version === version ? null : upgraded(value.status.version), value.status.untold > 0 ? el("p", { class: "notice caution band-line" }, t("frame.untold", { n: value.status.untold }), " ", el("a", { href: "#/settings/channels" }, t("frame.untold_way"))) : null]);
+    drawBanner([frozen(value.freeze), value.status.version === version ? null : upgraded(value.status.version), value.status.quarantined > 0 ? el("p", { class: "notice caution band-line" }, t("frame.quarantined", { n: value.status.quarantined }), " ", el("a", { href: "#/settings/tokens" }, t("frame.quarantined_way"))) : null, value.status.untold > 0 ? el("p", { class: "notice caution band-line" }, t("frame.untold", { n: value.status.untold }), " ", el("a", { href: "#/settings/channels" }, t("frame.untold_way"))) : null]);
     news(value);
     freezer.hidden = value.freeze.frozen;
   });
@@ -103,7 +104,7 @@ function nextTheme() {
 function frozen(freeze) {
   if (!freeze.frozen) return null;
   return el("div", { class: "notice frozen", role: "status" }, icon("freeze"),
-    el("span", { class: "grow" }, el("strong", {}, freeze.until ? t("freeze.until", { at: clock(freeze.until) }) : t("freeze.on")), " ", t("freeze.by", { name: freeze.by ?? "" }), freeze.reason ? ` “${freeze.reason}”` : ""),
+    el("span", { class: "grow" }, el("strong", {}, freeze.until ? t("freeze.until", { at: clock(freeze.until) }) : t("freeze.on")), " ", t("freeze.by", { name: person(freeze.by ?? "system") }), freeze.reason ? ` “${freeze.reason}”` : ""),
     el("button", { type: "button", class: "button", onclick: () => void thaw() }, t("freeze.thaw")));
 }
 

@@ -31,7 +31,8 @@ export function askFreeze() {
     if (!isLive()) return mount(told, notice("problem", t("freeze.not_connected")));
     draw(true);
     try {
-      await post("/api/freeze", { ...(reason.value.trim() ? { reason: reason.value.trim() } : {}), ...(seconds ? { for_s: seconds } : {}) });
+      const set = await asOneself(() => post("/api/freeze", { ...(reason.value.trim() ? { reason: reason.value.trim() } : {}), ...(seconds ? { for_s: seconds } : {}) }));
+      if (!set) return draw(false);
       dialog.close();
     } catch (error) {
       mount(told, notice("problem", sentence(error)));

@@ -1,7 +1,7 @@
 // @ts-check
 // The palette: go anywhere, find anything, ask for an action by name. Running still goes by the gate.
 
-import { actions, agents, home, nodes, proxmox } from "../lib/data.js";
+import { actions, agents, ended, home, hosts, nodes, proxmox } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { tierPill } from "../parts/states.js";
@@ -34,10 +34,39 @@ function entries(typed) {
     ...found("palette.guest", guests, ({ name, vmid, node }) => ({ words: name, id: `${node}/${vmid}`, href: `#/lab/guests/${encodeURIComponent(node)}/${vmid}` })),
     ...found("palette.node", [...proxmox.value?.nodes ?? [], ...nodes.value?.nodes ?? []], ({ name }) => ({ words: name, href: `#/lab/nodes/${encodeURIComponent(name)}` })),
     ...(agents.value?.agents ?? []).map((/** @type {any} */ agent) => ({ words: agent.name, id: agent.slug, kind: t("palette.agent"), act: () => { chooseAgent(agent.slug); goTo("#/chat"); } })),
+    ...found("palette.host", hosts.value?.hosts, ({ name, address, port }) => ({ words: name, ...(address ? { id: port ? `${address}:${port}` : address } : {}), href: `#/lab/nodes/${encodeURIComponent(name)}` })),
     ...found("palette.action", actions.value?.actions, ({ label, id }) => ({ words: label, id, href: `#/lab/actions/${encodeURIComponent(id)}` })),
     isFrozen ? { words: t("palette.thaw"), kind: t("palette.act"), act: () => void thaw() } : { words: t("palette.freeze"), kind: t("palette.act"), act: askFreeze },
     { words: t("keys.title"), kind: t("palette.act"), act: showKeys },
+    ...found("palette.ended", ended.value?.recent ?? home.value?.recent, (row) => ({ words: row.label, id: row.code, href: `#/inbox/${row.id}` })).map(({ pill: _, ...rest }) => rest),
   ];
+}
+
+/** Shorter words have no slip that could be told from another word. */
+const SLIP_FROM = 4;
+
+/** Whether two words differ by one letter: missing, too many, another one, or two that changed places. @param {string} one @param {string} other */
+function isSlip(one, other) {
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  const [rest, its] = [one.slice(at), other.slice(at)];
+  return rest.slice(1) === its.slice(1) || rest.slice(1) === its || rest === its.slice(1) || (rest[0] === its[1] && rest[1] === its[0] && rest.slice(2) === its.slice(2));
+}
+
+/** How well an entry fits: 0 as typed, 1 with a slip, null not. @param {Entry} entry @param {string[]} words */
+function fitOf(entry, words) {
+  const text = `${entry.words} ${entry.id ?? ""}`.toLowerCase();
+  const parts = text.split(/[^\p{L}\p{N}]+/u);
+  let slips = 0;
+  for (const word of words) {
+    if (text.includes(word)) continue;
+    // What is being typed is the beginning of a word.
+    const isNear = word.length >= SLIP_FROM && parts.some((part) => [part, part.slice(0, word.length), part.slice(0, word.length + 1)].some((some) => isSlip(word, some)));
+    if (!isNear) return null;
+    slips += 1;
+  }
+  return slips === 0 ? 0 : 1;
 }
 
 export function openPalette() {
@@ -55,7 +84,9 @@ export function openPalette() {
   };
   const draw = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    shown = entries(input.value).filter((entry) => input.value.startsWith("#") || words.every((word) => `${entry.words} ${entry.id ?? ""}`.toLowerCase().includes(word))).slice(0, SHOWN_MAX);
+    const fits = entries(input.value).map((entry) => ({ entry, fit: input.value.startsWith("#") ? 0 : fitOf(entry, words) }));
+    // A slip is forgiven after whatever is as it was typed.
+    shown = [0, 1].flatMap((wanted) => fits.filter(({ fit }) => fit === wanted).map(({ entry }) => entry)).slice(0, SHOWN_MAX);
     chosen = Math.min(chosen, Math.max(0, shown.length - 1));
     mount(list, ...(shown.length === 0 ? [el("li", { class: "muted item", role: "option", "aria-disabled": "true" }, t("palette.nothing"))] : shown.map((entry, index) =>
       el("li", { role: "option", id: `palette-${index}`, "aria-selected": String(index === chosen), onclick: () => pick(entry) }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, entry.words), entry.id ? el("code", { class: "muted wrap" }, entry.id) : null), entry.pill, el("span", { class: "muted small kind" }, entry.kind)))));
@@ -78,6 +109,6 @@ export function openPalette() {
   dialog.addEventListener("close", () => { for (const off of offs) off(); });
   showOver(dialog);
   draw();
-  const offs = [actions, nodes, proxmox, agents].map((source) => source.watch(draw));
+  const offs = [actions, nodes, hosts, proxmox, agents, ended].map((source) => source.watch(draw));
   input.focus();
 }

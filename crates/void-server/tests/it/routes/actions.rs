@@ -9,7 +9,7 @@ use crate::callers::Shows;
 use crate::masks::{is_time, masked, members};
 
 /// As CONTRACTS lists them.
-pub const ROW: [&str; 21] = [
+pub const ROW: [&str; 25] = [
     "action_id",
     "agent_id",
     "code",
@@ -19,6 +19,7 @@ pub const ROW: [&str; 21] = [
     "error",
     "expires_at",
     "id",
+    "joined",
     "label",
     "params",
     "reason",
@@ -26,11 +27,14 @@ pub const ROW: [&str; 21] = [
     "resolved_at",
     "resolved_by",
     "result",
+    "revision",
     "risk",
     "status",
+    "taint",
     "tier",
     "transitions",
     "verification",
+    "words_left_out",
 ];
 
 /// The row has its members, its times are times, and its status is its last step.
@@ -87,8 +91,9 @@ async fn the_catalogue_is_shown_with_its_digests() {
         json!({
             "id": "cool-a", "label": "Cooling a", "kind": "service_restart", "tier": "safe",
             "risk": "nominal", "raised": null, "target": "host:local/c1", "host": "local",
-            "node": null, "service": "c1", "vmid": null, "op": null, "params": {}, "verify": null,
-            "inverse": null, "cooldown_s": 60, "max_per_hour": null, "timeout_s": 120,
+            "node": null, "service": "c1", "vmid": null, "guest": null, "kindPath": null, "via": "host", "op": null, "params": {}, "verify": null,
+            "checked_by": "Nothing looks afterwards; it will end as “not confirmed”.",
+            "inverse": null, "cooldown_s": 60, "agent_cooldown_s": 60, "max_per_hour": null, "timeout_s": 120,
             "expires_s": 86400, "agents": null, "digest": "<hash>", "exec_digest": "<hash>",
         })
     );
@@ -97,6 +102,11 @@ async fn the_catalogue_is_shown_with_its_digests() {
         (&guest["node"], &guest["vmid"], &guest["op"]),
         (&json!("z"), &json!(109), &json!("start"))
     );
+    assert_eq!(
+        (&guest["guest"], &guest["kindPath"], &guest["via"]),
+        (&json!("lxc"), &json!("lxc"), &json!("proxmox"))
+    );
+    assert_eq!(find("scale-a")["via"], "host");
     let scale = find("scale-a");
     assert_eq!(
         scale["params"]["zone"],
@@ -128,7 +138,7 @@ async fn a_safe_action_runs_at_once_and_answers_with_its_result() {
             "requested_by": {"kind": "owner", "id": null, "name": "owner"}, "agent_id": null,
             "resolved_by": row["resolved_by"], "result": masked(&answer["result"]), "error": null,
             "verification": "unverified", "count": 1, "created_at": "<time>", "expires_at": "<time>",
-            "resolved_at": "<time>",
+            "resolved_at": "<time>", "joined": [], "words_left_out": 0, "revision": 0, "taint": [],
             "transitions": [
                 {"from": null, "to": "approved", "at": "<time>", "by": "policy"},
                 {"from": "approved", "to": "running", "at": "<time>", "by": row["transitions"][1]["by"]},
@@ -196,7 +206,24 @@ async fn a_risky_action_waits_and_the_same_wish_joins_it() {
             (&rest["pending"][0], &rest["next"]),
             (&pending[1], &Value::Null)
         );
+        // Words came after the first ones: a yes that does not say which it saw is for the first.
+        assert_eq!(row["revision"], 1);
+        let id = row["id"].as_str().unwrap();
+        let decide = format!("/api/proposals/{id}/decide");
+        let yes = |revision: Value| json!({"decision": "approve", "digest": row["digest"], "revision": revision});
+        for (path, body) in [
+            (
+                decide.clone(),
+                json!({"decision": "approve", "digest": row["digest"]}),
+            ),
+            (decide.clone(), yes(json!(0))),
+            (format!("/api/actions/pending/{id}/approve"), json!({})),
+        ] {
+            owner.post(&path, body).await.error(409, "changed");
+        }
         assert_eq!(app.lab.effect_count(), 0);
+        owner.post(&decide, yes(json!(1))).await.ok();
+        assert_eq!(app.lab.effect_count(), 1);
     }
 }
 

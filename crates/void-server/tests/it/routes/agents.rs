@@ -122,3 +122,44 @@ async fn conversations_in_which_something_was_said_are_found_again() {
         assert_eq!(empty["conversations"], json!([]));
     }
 }
+
+/// Clients of the source documents match it with the `agent_id` of rows.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agents_id_is_the_one_of_the_rows_it_asks_for() {
+    for engine in Engine::both().await {
+        let scripts = [
+            Script::calls(
+                "propose_action",
+                &json!({"action_id": "stop-a", "reason": "it hangs"}),
+            ),
+            Script::says("asked"),
+        ];
+        let model = ModelServer::start(Format::Anthropic, scripts);
+        let setup = Setup {
+            engine,
+            agents: agents(&model),
+            ..Setup::default()
+        };
+        let app = setup.start().await;
+        let owner = app.owner();
+        let listed = owner.get("/api/agents").await.ok();
+        assert_eq!(
+            listed["agents"][0]["id"],
+            json!(null),
+            "she has not been spoken to"
+        );
+        let open = owner.get("/api/little-blue").await.ok();
+        let id = open["agent"]["id"].as_str().unwrap().to_owned();
+        assert_eq!(open["agent"]["slug"], "little-blue");
+        assert_eq!(
+            owner.get("/api/little-blue").await.ok()["agent"]["id"],
+            id.as_str()
+        );
+        Turn::say(&owner, "stop a").await.rest().await;
+        let rows = owner.get("/api/proposals").await.ok();
+        assert_eq!(rows["proposals"][0]["agent_id"], id.as_str(), "{rows}");
+        let listed = owner.get("/api/agents").await.ok();
+        assert_eq!(listed["agents"][0]["id"], id.as_str());
+        assert_ne!(listed["agents"][1]["id"], id.as_str());
+    }
+}

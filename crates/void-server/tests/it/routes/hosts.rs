@@ -23,7 +23,7 @@ async fn the_machines_of_the_catalogue_are_listed_and_asked() {
     let check = owner.post_nothing("/api/hosts/local/check").await.ok();
     let expected = json!({
         "name": "local", "reachable": true, "list": "<hash>", "version": env!("CARGO_PKG_VERSION"),
-        "stopped": false, "drift": null, "error": null,
+        "stopped": false, "drift": null, "cannot": {}, "error": null,
     });
     assert_eq!(masked(&check), expected);
     fs::write(app.lab.path().join("stop"), "").unwrap();

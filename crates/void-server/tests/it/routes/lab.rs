@@ -45,21 +45,42 @@ async fn nodes_and_guests_are_shown_as_proxmox_shows_them() {
     let mut lab = viewer.get("/api/lab").await.ok();
     for node in lab["nodes"].as_array_mut().unwrap() {
         assert!(node["uptime_s"].take().is_u64());
+        let is_online = node["status"] == "online";
+        is_full_load(&node["load"].take(), is_online, is_online);
         for guest in node["guests"].as_array_mut().unwrap() {
             assert!(guest["uptime_s"].take().is_u64());
+            let runs = guest["status"] == "running";
+            is_full_load(&guest["load"].take(), runs, runs && guest["kind"] == "lxc");
         }
     }
-    let guest = |vmid: u32, kind: &str, name: &str, status: &str, lock: Value| json!({"vmid": vmid, "kind": kind, "name": name, "status": status, "uptime_s": null, "lock": lock});
+    let guest = |vmid: u32, kind: &str, name: &str, status: &str, lock: Value| json!({"vmid": vmid, "kind": kind, "name": name, "status": status, "uptime_s": null, "lock": lock, "load": null, "stopped": null});
     // Of a guest on a node that is away Proxmox says no more than that.
     let nodes = json!([
-        {"name": "y", "status": "offline", "uptime_s": null, "guests": [guest(104, "qemu", "", "unknown", Value::Null)]},
-        {"name": "z", "status": "online", "uptime_s": null, "guests": [
+        {"name": "y", "status": "offline", "uptime_s": null, "load": null, "guests": [guest(104, "qemu", "", "unknown", Value::Null)]},
+        {"name": "z", "status": "online", "uptime_s": null, "load": null, "guests": [
             guest(107, "lxc", "iventoy", "running", json!("backup")), guest(108, "lxc", "spare", "stopped", Value::Null)]},
     ]);
     assert_eq!(
         masked(&lab),
         json!({"connected": true, "nodes": nodes, "read_at": "<time>", "problem": null})
     );
+}
+
+/// What something uses is told only of what runs, and only as far as Proxmox knows; never as a zero.
+fn is_full_load(load: &Value, runs: bool, knows_disk: bool) {
+    for name in ["cpu_permille", "memory_bytes"] {
+        assert_eq!(load[name].is_u64(), runs, "{name}: {load}");
+    }
+    if knows_disk {
+        let (used, max) = (load["disk_bytes"].as_u64(), load["disk_bytes_max"].as_u64());
+        assert!(used > Some(0) && used < max, "{load}");
+    }
+    let (used, max) = (
+        load["memory_bytes"].as_u64(),
+        load["memory_bytes_max"].as_u64(),
+    );
+    assert!(used < max || max.is_none(), "{load}");
+    assert!(load["cpu_permille"].as_u64() <= Some(1000), "{load}");
 }
 
 /// Proxmox answers such a token with empty lists, which must not read as an empty lab.

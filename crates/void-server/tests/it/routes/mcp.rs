@@ -19,11 +19,12 @@ use crate::callers::{Answer, Caller, Shows};
 
 const NEWEST: &str = "2026-07-28";
 const WITH_HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const BLUE: [&str; 5] = [
+const BLUE: [&str; 6] = [
     "service_status",
     "list_actions",
     "propose_action",
     "proposal_status",
+    "withdraw_proposal",
     "search",
 ];
 
@@ -119,7 +120,10 @@ async fn every_revision_that_clients_speak_is_spoken() {
         let result = ask(&agent, "initialize", params).await;
         assert_eq!(result["protocolVersion"], version);
         assert_eq!(result["serverInfo"]["name"], "void");
-        assert_eq!(result["capabilities"], json!({"tools": {}}));
+        assert_eq!(
+            result["capabilities"],
+            json!({"tools": {}, "prompts": {}, "resources": {}})
+        );
         let body = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         let told = agent.post("/mcp", body).await;
         assert_eq!((told.status, told.text.as_str()), (202, ""));
@@ -135,16 +139,20 @@ async fn every_revision_that_clients_speak_is_spoken() {
             assert_eq!(result["resultType"], Value::Null, "{version} {answer}");
         }
     }
-    for absent in [
-        "prompts/list",
-        "resources/list",
-        "resources/templates/list",
-        "completion/complete",
-        "logging/setLevel",
+    for (empty, member) in [
+        ("prompts/list", "prompts"),
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
     ] {
+        assert_eq!(ask(&agent, empty, json!({})).await[member], json!([]));
+    }
+    for absent in ["completion/complete", "logging/setLevel", "no/such"] {
         let params = json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "x", "value": "x"}, "level": "info"});
         let answer = rpc(&agent, absent, params).await.ok();
         assert_eq!(answer["error"]["code"], -32601, "{absent} {answer}");
+        let message = format!("there is no method \"{absent}\" here");
+        let said = answer["error"]["message"].as_str().unwrap();
+        assert!(said.starts_with(&message), "{said}");
     }
     let unknown = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let result = ask(&agent, "initialize", unknown).await;
@@ -200,10 +208,17 @@ async fn tools_are_listed_in_one_order_with_what_a_client_has_to_know() {
     assert_eq!(names(&both, "/mcp").await, BLUE);
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
-        let reads = name != "propose_action";
+        let proposes = name == "propose_action";
+        let reads = !proposes && name != "withdraw_proposal";
         let hints = json!({
-            "readOnlyHint": reads, "destructiveHint": !reads, "idempotentHint": reads, "openWorldHint": false,
+            "readOnlyHint": reads, "destructiveHint": proposes, "idempotentHint": !proposes, "openWorldHint": false,
         });
+        let text = tool.to_string();
+        assert!(!text.contains("\"format\""), "{text}");
+        assert!(
+            !text.contains("_output"),
+            "not offered where it is withheld: {text}"
+        );
         assert_eq!(tool["annotations"], hints, "{name}");
         assert!(tool["title"].is_string() && tool["description"].is_string());
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
@@ -251,7 +266,7 @@ fn no_tool_decides() {
         "approve", "reject", "decide", "confirm_", "freeze", "thaw", "token", "grant",
     ];
     for registry in &REGISTRIES {
-        for tool in registry.tools {
+        for tool in registry.all() {
             let told = format!("{} {}", tool.name, tool.title).to_lowercase();
             let members = (tool.arguments)().to_string().to_lowercase();
             for word in words {
@@ -291,16 +306,9 @@ async fn results_are_what_their_schemas_say() {
             "propose_action",
             json!({"action_id": "touch-a", "reason": "a test"}),
         ),
-        (
-            "propose_action",
-            json!({"action_id": "no-such", "reason": "a test"}),
-        ),
-        (
-            "propose_action",
-            json!({"action_id": "scale-a", "reason": "a test", "params": {"replicas": "x"}}),
-        ),
         ("proposal_status", json!({"proposal": code})),
         ("search", json!({"query": "touch"})),
+        ("withdraw_proposal", json!({"proposal": code})),
     ] {
         let value = given(&both, name, arguments).await;
         assert!(schema(name).is_valid(&value), "{name} {value}");
@@ -315,6 +323,48 @@ async fn results_are_what_their_schemas_say() {
     );
     let row = app.row(queued["proposal_id"].as_str().unwrap()).await;
     assert_eq!(row["requested_by"]["name"], "client-read-act");
+    assert_eq!(row["status"], "cancelled");
+    assert_eq!(row["error"]["code"], "withdrawn");
+}
+
+/// Taking back is not deciding: only what is one's own, and only while it waits.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_ones_own_proposal_is_withdrawn_and_only_while_it_waits() {
+    let app = App::start().await;
+    let both = agent(&app, &["read", "act"]).await;
+    let other = app.holder("agent", "other", &["read", "act"]).await.caller;
+    let reader = agent(&app, &["read"]).await;
+    let queued = given(
+        &both,
+        "propose_action",
+        json!({"action_id": "stop-a", "reason": "a test"}),
+    )
+    .await;
+    for key in ["code", "proposal_id"] {
+        let arguments = json!({"proposal": queued[key]});
+        let text = refused(&other, "withdraw_proposal", arguments.clone()).await;
+        assert!(text.starts_with("not_found: "), "{text}");
+        let text = refused(&reader, "withdraw_proposal", arguments).await;
+        assert!(text.starts_with("forbidden: "), "{text}");
+    }
+    let owners = app.queue("stop-b").await;
+    let text = refused(
+        &both,
+        "withdraw_proposal",
+        json!({"proposal": owners["id"]}),
+    )
+    .await;
+    assert!(text.starts_with("not_found: "), "{text}");
+    assert_eq!(
+        app.row(owners["id"].as_str().unwrap()).await["status"],
+        "pending"
+    );
+    let arguments = json!({"proposal": queued["code"]});
+    given(&both, "withdraw_proposal", arguments).await;
+    let again = json!({"proposal": queued["proposal_id"]});
+    let text = refused(&both, "withdraw_proposal", again).await;
+    assert!(text.starts_with("already_decided: "), "{text}");
+    assert_eq!(app.lab.effect_count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -329,16 +379,33 @@ async fn a_tool_that_fails_says_so_in_words() {
     assert_eq!(text, "forbidden: propose_action needs the capability act");
     for (name, arguments) in [
         ("list_actions", json!({"shell": "rm -rf /"})),
-        ("propose_action", json!({"action_id": "touch-a"})),
+        ("propose_action", json!({"reason": "x"})),
         (
             "propose_action",
             json!({"action_id": ["touch-a"], "reason": "x"}),
+        ),
+        (
+            "propose_action",
+            json!({"action_id": "touch-a", "reason": "x", "params": 5}),
         ),
         ("proposal_status", json!({"proposal": 5})),
         ("search", json!({"query": ""})),
     ] {
         let text = refused(&both, name, arguments).await;
         assert!(text.starts_with("invalid_arguments: "), "{text}");
+    }
+    for (arguments, code) in [
+        (
+            json!({"action_id": "no-such", "reason": "x"}),
+            "unknown_action: ",
+        ),
+        (
+            json!({"action_id": "scale-a", "reason": "x", "params": {"replicas": "x"}}),
+            "invalid_params: ",
+        ),
+    ] {
+        let text = refused(&both, "propose_action", arguments).await;
+        assert!(text.starts_with(code), "{text}");
     }
     let text = refused(&both, "service_status", json!({"id": "no-such"})).await;
     assert!(text.starts_with("not_found: "), "{text}");
@@ -506,6 +573,12 @@ async fn what_is_no_message_is_answered_and_nothing_more() {
             .await;
         answer.error(415, "unsupported_media_type");
     }
+    let nothing = Some((Vec::new(), "text/plain"));
+    let answer = both.send_bytes(Method::POST, "/mcp", nothing).await;
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["code"]),
+        (400, &json!(-32700))
+    );
     for method in [Method::GET, Method::DELETE, Method::PUT] {
         both.send(method, "/mcp", None)
             .await
@@ -637,7 +710,13 @@ async fn a_program_in_a_turn_works_within_the_turn() {
         }
     };
     let heard = program.heard.lock().unwrap().clone();
-    assert_eq!(heard[0]["tools"].as_array().unwrap().len(), BLUE.len());
+    // A program in the owner's conversation also has what is there only.
+    let tools = heard[0]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(names, [&BLUE[..], &["recent_activity"]].concat());
     let value = |index: usize| heard[index]["structuredContent"].clone();
     assert_eq!(value(1)["outcome"], "failed");
     assert_eq!(value(2)["untrusted_output"], "no such unit\n");
@@ -890,4 +969,98 @@ async fn a_stream_does_not_keep_the_server_from_stopping() {
     assert!(stream.hear().await.is_some());
     assert!(app.shut_down(std::time::Duration::from_secs(10)).await);
     assert_eq!(stream.hear().await, None);
+}
+
+fn slow_call(id: u64) -> String {
+    let arguments = json!({"action_id": "slow-a", "reason": "a test"});
+    let meta = json!({"progressToken": "p-1"});
+    let params = json!({"name": "propose_action", "arguments": arguments, "_meta": meta});
+    line(id, "tools/call", params)
+}
+
+fn assert_progress(notice: &Value, before: &mut u64) {
+    assert_eq!(notice["method"], "notifications/progress", "{notice}");
+    assert_eq!(notice["params"]["progressToken"], "p-1");
+    let progress = notice["params"]["progress"].as_u64().unwrap();
+    assert!(progress > *before, "{notice}");
+    *before = progress;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_takes_its_time_says_so_to_whoever_asked() {
+    let app = App::start().await;
+    let both = agent(&app, &["read", "act"]).await;
+    let mut stream = Line::open(&app, &both).await;
+    stream.say(&slow_call(1)).await;
+    let mut progress = 0;
+    for _ in 0..2 {
+        assert_progress(&stream.hear().await.unwrap(), &mut progress);
+    }
+    app.lab.release();
+    // The same over HTTP, where it becomes a stream of events.
+    let app = App::start().await;
+    let both = agent(&app, &["read", "act"]).await;
+    let arguments = json!({"action_id": "slow-b", "reason": "a test"});
+    let params = json!({"name": "propose_action", "arguments": arguments, "_meta": {"progressToken": "p-1"}});
+    let request = both
+        .request(Method::POST, "/mcp")
+        .header("accept", "application/json, text/event-stream");
+    let request = request.json(&message("tools/call", params));
+    let mut response = request.send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let first = response.chunk().await.unwrap().unwrap();
+    app.lab.release();
+    let mut text = String::from_utf8(first.to_vec()).unwrap();
+    text.push_str(&response.text().await.unwrap());
+    let events: Vec<Value> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .map(|data| serde_json::from_str(data).unwrap())
+        .collect();
+    let (last, notices) = events.split_last().unwrap();
+    let mut progress = 0;
+    for notice in notices {
+        assert_progress(notice, &mut progress);
+    }
+    assert!(!notices.is_empty());
+    assert_eq!(last["id"], 7);
+    assert_eq!(last["result"]["structuredContent"]["outcome"], "executed");
+    let answer = loop {
+        let heard = stream.hear().await.unwrap();
+        if heard["id"] == 1 {
+            break heard;
+        }
+        assert_eq!(heard["method"], "notifications/progress");
+    };
+    assert_eq!(answer["result"]["structuredContent"]["outcome"], "executed");
+}
+
+/// Giving up a call gives up its answer: the run goes on, and the connection ends when all is said.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_given_up_keeps_no_stream_open() {
+    let app = App::start().await;
+    let both = agent(&app, &["read", "act"]).await;
+    let mut stream = Line::open(&app, &both).await;
+    stream.say(&slow_call(5)).await;
+    let mut progress = 0;
+    assert_progress(&stream.hear().await.unwrap(), &mut progress);
+    let params = json!({"requestId": 5, "reason": "changed my mind"});
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    stream
+        .say(&format!("{cancel}\n{}", line(6, "ping", json!({}))))
+        .await;
+    let answer = stream.hear().await.unwrap();
+    assert_eq!(answer["id"], 6, "{answer}");
+    stream.socket.get_mut().shutdown().await.unwrap();
+    assert_eq!(stream.hear().await, None, "no answer to what was given up");
+    app.lab.release();
+    let row = app.owner().get("/api/proposals?limit=1").await.ok()["proposals"][0].clone();
+    loop {
+        let row = app.row(row["id"].as_str().unwrap()).await;
+        if row["status"] != "running" {
+            assert_eq!(row["status"], "executed", "{row}");
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
 }

@@ -342,13 +342,13 @@ async fn passkeys_belong_to_a_name_and_to_no_other() {
         let browser = sign_in(&host, &origin).await;
         let path = "/api/passkeys/challenge";
         let error = browser.caller().post_nothing(path).await;
-        let error = error.error(422, "passkeys_unavailable");
+        let error = error.error(409, "passkeys_unavailable");
         assert!(error["hint"].as_str().unwrap().contains("localhost"));
     }
     app.owner()
         .post_nothing("/api/passkeys/challenge")
         .await
-        .error(422, "invalid");
+        .error(403, "session_needed");
     let named = sign_in("void.example", "https://void.example").await;
     let mut phone = named.authenticator(1);
     named.register(&mut phone).await.ok();
@@ -369,7 +369,7 @@ async fn passkeys_belong_to_a_name_and_to_no_other() {
     assert_eq!(login(&local).await, (json!(false), json!(true)));
     let path = "/api/session/challenge";
     let asked = local.caller().post_nothing(path).await;
-    asked.error(422, "passkeys_unavailable");
+    asked.error(409, "passkeys_unavailable");
     let mut fresh = Browser::at(&app, "void.example", "https://void.example");
     assert_eq!(fresh.log_in(&mut phone).await, 200);
 }

@@ -38,8 +38,11 @@ async fn a_password_opens_a_session_until_it_is_changed_or_removed() {
         assert_eq!(removed, json!({"is_set": false}));
         assert_eq!(by("another one altogether").await, 401);
         second.delete("/api/password").await.error(404, "not_found");
-        // Nobody was signed out by any of this.
-        first.get("/api/session").await.ok();
+        // Whoever changed it stays, and everybody else was signed out.
+        first
+            .get("/api/session")
+            .await
+            .error(401, "unauthenticated");
         second.get("/api/session").await.ok();
         assert_eq!(app.audited("password.set").await.len(), 2);
         assert_eq!(app.audited("password.removed").await.len(), 1);
@@ -83,7 +86,7 @@ async fn changing_it_takes_a_session_that_is_fresh() {
     app.owner()
         .put("/api/password", body.clone())
         .await
-        .error(422, "invalid");
+        .error(403, "session_needed");
     let session = app.session().await;
     session.put("/api/password", body.clone()).await.ok();
     app.pass(Duration::from_secs(5 * 60) + Duration::from_millis(1));

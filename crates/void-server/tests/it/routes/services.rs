@@ -119,7 +119,7 @@ async fn a_service_that_goes_down_and_comes_back_is_told_and_remembered() {
         json!({
             "id": "web", "label": "The web", "host": null, "node": null, "vmid": null, "check": "http", "status": "up",
             "since": "<time>", "checked_at": "<time>", "detail": {"code": 200, "latency_ms": null, "reason": null},
-            "flapping": false, "interval_s": 1,
+            "stopped": null, "flapping": false, "interval_s": 1,
         })
     );
 }
@@ -199,7 +199,7 @@ async fn two_instances_that_see_the_same_change_tell_it_once() {
 }
 
 const MENDING: &str = r#"{"actions": [
-    {"id": "touch-web", "label": "Touch", "kind": "service_restart", "host": "local", "service": "web", "tier": "safe", "verify": {"service": "web"}}
+    {"id": "touch-web", "label": "Touch", "kind": "service_restart", "host": "local", "service": "web", "tier": "safe", "cooldown_s": 0, "verify": {"service": "web"}}
 ]}"#;
 
 /// Checks after runs are looks like any other, so they make a service change quickly here.

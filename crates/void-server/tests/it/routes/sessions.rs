@@ -70,3 +70,48 @@ async fn the_owner_sees_every_browser_and_cuts_one_off() {
         assert_eq!(app.audited("session.revoked").await.len(), 2);
     }
 }
+
+/// Use keeps a session open, up to ninety days after it began.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_ends_however_much_it_is_used() {
+    let app = App::with_clock().await;
+    let session = app.session().await;
+    let day = Duration::from_secs(24 * 60 * 60);
+    for _ in 0..89 {
+        app.pass(day);
+        session.get("/api/session").await.ok();
+    }
+    app.pass(day - Duration::from_millis(1));
+    session.get("/api/session").await.ok();
+    app.pass(Duration::from_millis(1));
+    session
+        .get("/api/session")
+        .await
+        .error(401, "unauthenticated");
+}
+
+/// Whoever knew the old password may sit in a session that it opened.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_password_ends_all_other_sessions() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let (mine, other) = (app.session().await, app.session().await);
+        let mut stream = Listener::open(&other).await;
+        let password = json!({"password": "a long walk on the beach"});
+        mine.put("/api/password", password).await.ok();
+        assert_eq!(stream.next().await, None);
+        other
+            .get("/api/session")
+            .await
+            .error(401, "unauthenticated");
+        mine.get("/api/session").await.ok();
+        let third = app.session().await;
+        mine.delete("/api/password").await.ok();
+        third
+            .get("/api/session")
+            .await
+            .error(401, "unauthenticated");
+        mine.get("/api/session").await.ok();
+        assert_eq!(app.audited("session.others_ended").await.len(), 2);
+    }
+}

@@ -30,11 +30,13 @@ async fn one_look_shows_how_it_stands() {
     assert_eq!(
         masked(&status),
         json!({
-            "version": env!("CARGO_PKG_VERSION"), "rehearsal": false, "waiting": 1, "running": 1, "unknown": 0, "untold": 0, "frozen": true,
-            "services_up": 0, "services_down": 0, "services_unknown": 0, "nodes": 0, "nodes_here": 0,
+            "version": env!("CARGO_PKG_VERSION"), "rehearsal": false, "waiting": 1, "joins": 0, "running": 1, "unknown": 0, "untold": 0, "frozen": true,
+            "frozen_by": "agent-blue", "frozen_reason": null, "frozen_until": null,
+            "services_up": 0, "services_down": 0, "services_stopped": 0, "services_unknown": 0, "nodes": 0, "nodes_here": 0, "quarantined": 0,
             "actions": app.lab.catalogue().actions().len(), "catalogue_digest": "<hash>",
             "catalogue_commit": "0123456789abcdef0123456789abcdef01234567",
-            "audit_seq": seq, "audit_head": "<hash>", "at": "<time>",
+            "instance": status["instance"], "instances": [status["instance"]],
+            "audit_seq": seq, "audit_head": "<hash>", "storage": status["storage"], "at": "<time>", "clock_ahead_s": null,
         })
     );
 }

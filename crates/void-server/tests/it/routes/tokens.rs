@@ -28,7 +28,7 @@ async fn a_token_is_shown_once_and_works_until_it_is_revoked() {
         masked(&list),
         json!({"tokens": [{
             "id": "<id>", "kind": "agent", "name": "blue", "capabilities": ["read", "act"],
-            "created_at": "<time>", "revoked_at": null,
+            "created_at": "<time>", "revoked_at": null, "quarantined": false,
         }]})
     );
     let hash = void_domain::digests::Digest::of(token.as_bytes()).to_string();

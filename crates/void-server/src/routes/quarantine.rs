@@ -1,0 +1,109 @@
+//! `/api/quarantine`: credentials that came back with an older copy of the database and open nothing until
+//! the owner confirms each.
+
+use axum::Json;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use void_control::quarantine::{self, Kind, QuarantineError, Said};
+
+use crate::app::App;
+use crate::errors::ApiError;
+use crate::requests::{Body, Caller};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct QuarantineResponse {
+    pub quarantined: Vec<QuarantinedResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Quarantined")]
+pub(crate) struct QuarantinedResponse {
+    /// `token`, `passkey`, `password` or `pair`.
+    pub kind: &'static str,
+    pub id: String,
+    pub name: String,
+    pub made_at: String,
+    /// When the older copy was noticed.
+    pub since: String,
+}
+
+pub(crate) async fn list(State(app): State<App>) -> Result<Json<QuarantineResponse>, ApiError> {
+    let quarantined = quarantine::list(app.control()).await?;
+    let quarantined = quarantined
+        .into_iter()
+        .map(|one| QuarantinedResponse {
+            kind: one.kind.as_str(),
+            id: one.id,
+            name: one.name,
+            made_at: one.made_at.to_string(),
+            since: one.since.to_string(),
+        })
+        .collect();
+    Ok(Json(QuarantineResponse { quarantined }))
+}
+
+/// Which one, as the list names it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuarantineRequest {
+    #[serde(default)]
+    #[schemars(required, extend("enum" = ["token", "passkey", "password", "pair"]))]
+    pub kind: String,
+    #[serde(default)]
+    #[schemars(required, length(max = 128))]
+    pub id: String,
+}
+
+impl QuarantineRequest {
+    fn kind(&self) -> Result<Kind, ApiError> {
+        Kind::parse(&self.kind).ok_or_else(|| {
+            ApiError::invalid_field("kind", "must be token, passkey, password or pair")
+        })
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConfirmedResponse {
+    pub confirmed: bool,
+}
+
+pub(crate) async fn confirm(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<QuarantineRequest>,
+) -> Result<Json<ConfirmedResponse>, ApiError> {
+    let kind = request.kind()?;
+    quarantine::decide(app.control(), &ctx, kind, request.id, Said::Confirm)
+        .await
+        .map_err(quarantine_error)?;
+    Ok(Json(ConfirmedResponse { confirmed: true }))
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QuarantineRemoved")]
+pub(crate) struct RemovedResponse {
+    pub removed: bool,
+}
+
+pub(crate) async fn remove(
+    State(app): State<App>,
+    Caller(ctx): Caller,
+    Body(request): Body<QuarantineRequest>,
+) -> Result<Json<RemovedResponse>, ApiError> {
+    let kind = request.kind()?;
+    quarantine::decide(app.control(), &ctx, kind, request.id, Said::Remove)
+        .await
+        .map_err(quarantine_error)?;
+    Ok(Json(RemovedResponse { removed: true }))
+}
+
+fn quarantine_error(error: QuarantineError) -> ApiError {
+    match error {
+        QuarantineError::OwnerOnly => ApiError::owner_only(),
+        QuarantineError::NotFound => {
+            ApiError::not_found(error.to_string()).hint("void quarantine ls shows what is in it")
+        }
+        QuarantineError::Store(error) => error.into(),
+    }
+}

@@ -1,0 +1,263 @@
+//! Rows that somebody put into the database behind Void's back: they are named, they are nobody's
+//! entries, and they stop nothing. And a database that hangs is not called ready.
+
+use serde_json::{Value, json};
+use void_domain::audit::{AuditDraft, AuditEntry};
+use void_domain::time::Timestamp;
+use void_testkit::{eventually, postgres_run};
+
+use crate::apps::{App, Engine};
+use crate::sse::Listener;
+
+/// Runs SQL behind the server's back.
+pub fn run(app: &App, engine: &Engine, sql: &str) {
+    match engine {
+        Engine::Sqlite => {
+            let file = rusqlite::Connection::open(app.lab.path().join("void.db")).unwrap();
+            file.execute_batch(sql).unwrap();
+        }
+        Engine::Postgres(url) => {
+            let (url, sql) = (url.clone(), sql.to_owned());
+            tokio::task::block_in_place(|| postgres_run(&url, &sql));
+        }
+    }
+}
+
+/// A row at `seq`, as a good entry after `prev` or with a hash of its own.
+fn forged(seq: u64, prev: &str, is_sealed: bool) -> String {
+    let draft = AuditDraft {
+        request_id: None,
+        actor: "owner-cli".into(),
+        verb: "proposal.approved",
+        subject: None,
+        detail: json!({}),
+        catalogue: None,
+    };
+    let prev = prev.parse().unwrap();
+    let entry = AuditEntry::seal(draft, seq, Timestamp::from_ms(0), prev).unwrap();
+    let hash = if is_sealed {
+        entry.hash.to_string()
+    } else {
+        "ab".repeat(32)
+    };
+    format!(
+        "INSERT INTO audit (seq, at, actor, verb, detail, prev, hash) VALUES ({seq}, 0, 'owner-cli', 'proposal.approved', '{{}}', '{}', '{hash}');",
+        entry.prev
+    )
+}
+
+async fn verdict(app: &App) -> Value {
+    app.owner().get("/api/audit-verify").await.ok()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_beyond_the_head_is_damage_no_entry_and_stops_nothing() {
+    for engine in Engine::both().await {
+        let app = App::on(engine.clone()).await;
+        let owner = app.owner();
+        let mut aside = 0;
+        for (ahead, is_sealed) in [1, 1, 1, 2, 2, 5, 5]
+            .into_iter()
+            .zip([true, false].into_iter().cycle())
+        {
+            let (seq, hash) = app.audit_head().await;
+            run(&app, &engine, &forged(seq + ahead, &hash, is_sealed));
+            let found = verdict(&app).await;
+            assert_eq!(found["intact"], false, "{found}");
+            assert_eq!(found["problem"]["seq"], seq + ahead);
+            assert!(
+                found["problem"]["message"]
+                    .as_str()
+                    .unwrap()
+                    .contains("beyond the head")
+            );
+            let newest = owner.get("/api/audit?limit=1").await.ok();
+            assert_eq!(newest["entries"][0]["seq"], seq, "it is in no list");
+            owner
+                .get(&format!("/api/audit/{}", seq + ahead))
+                .await
+                .error(404, "not_found");
+            let export = owner.get("/api/audit-export").await.text;
+            assert_eq!(export.lines().count() as u64, seq);
+            // The record goes on through its place, and so does the freeze.
+            for _ in 0..=ahead {
+                owner.post("/api/freeze", json!({})).await.ok();
+                owner.delete("/api/freeze").await.ok();
+            }
+            aside += 1;
+            let mended = verdict(&app).await;
+            assert_eq!(
+                (&mended["intact"], &mended["set_aside"]),
+                (&json!(true), &json!(aside))
+            );
+            let noted = app.audited("audit.strays_set_aside").await;
+            assert_eq!(noted.len(), aside);
+            let detail: Value = serde_json::from_str(&noted[aside - 1].detail).unwrap();
+            assert_eq!(
+                detail,
+                json!({"rows": 1, "first": seq + ahead, "last": seq + ahead})
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_record_is_named_and_the_freeze_works() {
+    for engine in Engine::both().await {
+        let app = App::on(engine.clone()).await;
+        let owner = app.owner();
+        for _ in 0..5 {
+            owner.post("/api/freeze", json!({})).await.ok();
+            owner.delete("/api/freeze").await.ok();
+        }
+        let no_hash = "z".repeat(64);
+        let unreadable = format!("UPDATE audit SET hash = '{no_hash}' WHERE seq = 3;");
+        for (damage, mend, at) in [
+            (
+                "UPDATE audit SET actor = actor || 'x' WHERE seq = 4;",
+                "UPDATE audit SET actor = substr(actor, 1, length(actor) - 1) WHERE seq = 4;",
+                4,
+            ),
+            (
+                unreadable.as_str(),
+                "UPDATE audit SET hash = (SELECT next.prev FROM audit AS next WHERE next.seq = 4) WHERE seq = 3;",
+                3,
+            ),
+            (
+                "CREATE TABLE kept AS SELECT * FROM audit WHERE seq = 5; DELETE FROM audit WHERE seq = 5;",
+                "INSERT INTO audit SELECT * FROM kept; DROP TABLE kept;",
+                5,
+            ),
+        ] {
+            run(&app, &engine, damage);
+            let found = verdict(&app).await;
+            let named = (&found["intact"], &found["problem"]["seq"]);
+            assert_eq!(named, (&json!(false), &json!(at)), "{damage}: {found}");
+            owner.get("/api/audit?limit=100").await.ok();
+            owner.post("/api/freeze", json!({})).await.ok();
+            owner.run("touch-a").await.error(409, "frozen");
+            owner.delete("/api/freeze").await.ok();
+            run(&app, &engine, mend);
+            assert_eq!(verdict(&app).await["intact"], true, "{mend}");
+        }
+    }
+}
+
+/// The head alone is moved back: what is beyond it is kept aside, and the record goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_was_moved_back_is_a_rollback_and_the_freeze_holds() {
+    for engine in Engine::both().await {
+        let app = App::on(engine.clone()).await;
+        let owner = app.owner();
+        for _ in 0..3 {
+            owner.post("/api/freeze", json!({})).await.ok();
+            owner.delete("/api/freeze").await.ok();
+        }
+        let back = app.audit_head().await.0 - 3;
+        run(
+            &app,
+            &engine,
+            &format!(
+                "UPDATE heads SET audit_seq = {back}, audit_hash = (SELECT hash FROM audit WHERE seq = {back});"
+            ),
+        );
+        // The first write may be the one that notices it.
+        let noticed = owner.post("/api/freeze", json!({})).await.status;
+        assert!([200, 409].contains(&noticed), "{noticed}");
+        eventually("everything to be frozen", || async {
+            let freeze = owner.get("/api/freeze").await.ok();
+            (freeze["frozen"] == true).then_some(())
+        })
+        .await;
+        owner.run("touch-a").await.error(409, "frozen");
+        let after = verdict(&app).await;
+        let found = (&after["intact"], &after["set_aside"]);
+        assert_eq!(found, (&json!(true), &json!(3)));
+    }
+}
+
+/// A newer instance beside this one writes kinds and audiences that this one does not know.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_a_newer_version_is_passed_over_and_the_stream_goes_on() {
+    for engine in Engine::both().await {
+        let app = App::on(engine.clone()).await;
+        let mut listener = Listener::open(&app.owner()).await;
+        let first = app.queue("stop-a").await;
+        let before = listener.next().await.unwrap().seq;
+        // More than one page of them.
+        let unknown: String = (1..=450)
+            .map(|n| {
+                let (kind, audience) = match n % 2 {
+                    0 => ("page.changed", "everyone"),
+                    _ => ("proposal.created", "committee"),
+                };
+                format!("INSERT INTO events (seq, at, kind, audience, payload) VALUES ({}, 0, '{kind}', '{audience}', '{{}}');", before + n)
+            })
+            .collect();
+        run(
+            &app,
+            &engine,
+            &format!("{unknown} UPDATE heads SET event_seq = {};", before + 450),
+        );
+        // Whoever waits for the end of a run is woken by what comes behind them.
+        let ran = app.owner().decide(&first, "approve").await.ok();
+        assert_eq!(ran["status"], "executed");
+        let heard = listener.next().await.unwrap();
+        assert_eq!(
+            (heard.event.as_str(), heard.seq),
+            ("proposal.approved", before + 451)
+        );
+        // Also for whoever comes later and reads from the table.
+        let mut late = Listener::after(&app.owner(), before).await;
+        assert_eq!(late.next().await.unwrap().seq, before + 451);
+        // A row beyond the number is nobody's event, and stops no write.
+        let last = app.store.committed().borrow().to_owned();
+        run(
+            &app,
+            &engine,
+            &format!(
+                "INSERT INTO events (seq, at, kind, audience, payload) VALUES ({}, 0, 'freeze.changed', 'everyone', '{{}}');",
+                last + 1
+            ),
+        );
+        app.queue("stop-b").await;
+        let created = listener.wait_for("proposal.created").await;
+        assert_eq!(created.seq, last + 1);
+        // The harness looks for gaps, and what stands here was not written by Void.
+        let known = "UPDATE events SET kind = 'freeze.changed', audience = 'everyone' \
+            WHERE kind = 'page.changed' OR audience = 'committee';";
+        run(&app, &engine, known);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_takes_no_write_is_not_ready() {
+    let engine = Engine::postgres().await;
+    let app = App::on(engine.clone()).await;
+    app.anonymous().get("/readyz").await.ok();
+    let Engine::Postgres(url) = &engine else {
+        unreachable!()
+    };
+    let url = url.clone();
+    let holding = std::thread::spawn(move || {
+        postgres_run(
+            &url,
+            "BEGIN; SELECT 1 FROM heads FOR UPDATE; SELECT pg_sleep(12)",
+        )
+    });
+    eventually("it to be seen", || async {
+        let begun = std::time::Instant::now();
+        let answer = app.anonymous().get("/readyz").await;
+        assert!(begun.elapsed() < void_control::readiness::READY_WITHIN * 2);
+        (answer.status == 503).then_some(())
+    })
+    .await;
+    assert_eq!(app.anonymous().get("/healthz").await.status, 200);
+    tokio::task::spawn_blocking(move || holding.join().unwrap())
+        .await
+        .unwrap();
+    eventually("it to be over", || async {
+        (app.anonymous().get("/readyz").await.status == 200).then_some(())
+    })
+    .await;
+}

@@ -1,0 +1,421 @@
+//! An older copy is put under a running server, on both engines: it is noticed at once, and nothing
+//! that was decided since comes back to life (I38).
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use rusqlite::backup::Backup;
+use serde_json::json;
+use void_control::notifications::{NotificationsConfig, NtfyConfig, WebhookConfig};
+use void_domain::secrets::Secret;
+use void_testkit::receivers::Receiver;
+use void_testkit::telegram::BotApi;
+use void_testkit::{eventually, postgres_run};
+
+use crate::apps::{App, Engine, Setup};
+use crate::phones::{Rig, telegram};
+
+const TABLES: [&str; 6] = [
+    "heads",
+    "installation",
+    "proposals",
+    "transitions",
+    "audit",
+    "events",
+];
+const NOTICED_WITHIN: Duration = Duration::from_secs(5);
+
+fn pour(from: &Path, into: &Path) {
+    let from = Connection::open(from).unwrap();
+    let mut into = Connection::open(into).unwrap();
+    into.busy_timeout(Duration::from_secs(10)).unwrap();
+    let backup = Backup::new(&from, &mut into).unwrap();
+    backup
+        .run_to_completion(1_000, Duration::from_millis(5), None)
+        .unwrap();
+}
+
+fn keep(app: &App, engine: &Engine) {
+    match engine {
+        Engine::Sqlite => pour(
+            &app.lab.path().join("void.db"),
+            &app.lab.path().join("old.db"),
+        ),
+        Engine::Postgres(url) => {
+            let sql = TABLES.map(|table| format!("CREATE TABLE old_{table} AS TABLE {table};"));
+            postgres_run(url, &sql.concat());
+        }
+    }
+}
+
+fn put_back(app: &App, engine: &Engine) {
+    match engine {
+        Engine::Sqlite => pour(
+            &app.lab.path().join("old.db"),
+            &app.lab.path().join("void.db"),
+        ),
+        Engine::Postgres(url) => {
+            let sql = TABLES.map(|table| {
+                format!("DELETE FROM {table}; INSERT INTO {table} TABLE old_{table};")
+            });
+            let sql = format!(
+                "BEGIN; SET LOCAL session_replication_role = replica; {} COMMIT",
+                sql.concat()
+            );
+            postgres_run(url, &sql);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_rejected_before_a_rollback_is_never_approved_after_it() {
+    for engine in Engine::both().await {
+        let mut app = App::on(engine.clone()).await;
+        app.looks_back = false;
+        let row = app.queue("stop-a").await;
+        keep(&app, &engine);
+        app.owner().decide(&row, "reject").await.ok();
+        put_back(&app, &engine);
+        // In the first batch after it.
+        let answer = app.owner().decide(&row, "approve").await;
+        assert_eq!(answer.status, 409, "{}", answer.text);
+        eventually("it to be void", || async {
+            let row = app.row(row["id"].as_str().unwrap()).await;
+            (row["status"] == "cancelled" && row["error"]["code"] == "restored").then_some(())
+        })
+        .await;
+        let answer = app.owner().decide(&row, "approve").await;
+        assert_eq!(answer.status, 409, "{}", answer.text);
+        app.owner().run("touch-a").await.error(409, "frozen");
+        assert_eq!(app.lab.effect_count(), 0);
+        let said = app.audited("store.rolled_back").await;
+        assert_eq!(said.len(), 1);
+        // The owner has looked, and it goes on.
+        app.owner().delete("/api/freeze").await.ok();
+        eventually("the thaw", || async {
+            let answer = app.owner().run("touch-a").await.json();
+            (answer["executed"] == true).then_some(())
+        })
+        .await;
+    }
+}
+
+/// Nobody writes anything; it is noticed all the same, and listeners hear of the freeze.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_server_notices_a_rollback_within_five_seconds() {
+    for engine in Engine::both().await {
+        let mut app = App::on(engine.clone()).await;
+        app.looks_back = false;
+        keep(&app, &engine);
+        let row = app.queue("stop-a").await;
+        app.owner().decide(&row, "reject").await.ok();
+        let mut listener = crate::sse::Listener::open(&app.owner()).await;
+        put_back(&app, &engine);
+        let start = Instant::now();
+        let heard = listener.wait_for("freeze.changed").await;
+        assert!(start.elapsed() <= NOTICED_WITHIN, "{:?}", start.elapsed());
+        let _ = heard;
+        let freeze = app.owner().get("/api/freeze").await.ok();
+        assert_eq!(freeze["frozen"], json!(true), "{freeze}");
+    }
+}
+
+/// What the owner has beside the phone.
+struct Receivers {
+    ntfy: Receiver,
+    hook: Receiver,
+}
+
+impl Receivers {
+    fn start() -> Self {
+        Self {
+            ntfy: Receiver::start(),
+            hook: Receiver::start(),
+        }
+    }
+
+    fn beside(&self, config: NotificationsConfig) -> NotificationsConfig {
+        NotificationsConfig {
+            ntfy: Some(NtfyConfig {
+                url: format!("{}/topic", self.ntfy.url()),
+                token: None,
+                may_approve: false,
+            }),
+            webhooks: vec![WebhookConfig {
+                name: "log".to_owned(),
+                url: self.hook.url(),
+                secret: Secret::new("secret-of-a-hook-in-a-test"),
+            }],
+            ..config
+        }
+    }
+
+    /// How often each was told.
+    fn told(&self) -> (usize, usize) {
+        let is_alert = |body: &serde_json::Value| {
+            let title = body["title"].as_str().unwrap_or_default();
+            title.contains("the database went back")
+        };
+        let pushed = self.ntfy.bodies();
+        let posted = self.hook.bodies();
+        (
+            pushed.iter().filter(|body| is_alert(body)).count(),
+            posted
+                .iter()
+                .filter(|body| body["type"] == "store.rolled_back")
+                .count(),
+        )
+    }
+}
+
+fn seen_on(rig: &Rig) -> usize {
+    let messages = rig.phone.messages().into_iter();
+    let alerts = messages.filter(|message| message.text.contains("the database went back"));
+    alerts.count()
+}
+
+async fn alerted(app: &App, times: usize) {
+    eventually("the record to say that it was told", || async {
+        (app.audited("notification.alerted").await.len() == times).then_some(())
+    })
+    .await;
+}
+
+/// By the phone, by ntfy and by a webhook, once; also after a restart, and not to a phone that was asked
+/// nothing. What is said gives nobody anything to tap.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_is_told_once_on_every_channel() {
+    for engine in Engine::both().await {
+        let (api, receivers) = (Arc::new(BotApi::start()), Receivers::start());
+        let setup = Setup {
+            engine: engine.clone(),
+            ..Setup::default()
+        };
+        let (lab, owner_token) = (Arc::clone(&setup.lab), setup.owner_token.clone());
+        let config = receivers.beside(telegram(&api));
+        let mut rig = Rig::on(Arc::clone(&api), setup, config.clone()).await;
+        rig.app.looks_back = false;
+        keep(&rig.app, &engine);
+        let row = rig.app.queue("stop-a").await;
+        rig.app.owner().decide(&row, "reject").await.ok();
+        assert_eq!((receivers.told(), seen_on(&rig)), ((0, 0), 0));
+        put_back(&rig.app, &engine);
+        let message = rig.phone.sees("the database went back").await;
+        assert!(message.buttons().is_empty(), "{message:?}");
+        alerted(&rig.app, 1).await;
+        assert_eq!((receivers.told(), seen_on(&rig)), ((1, 1), 1));
+        let said = rig.app.audited("notification.alerted").await;
+        let detail: serde_json::Value = serde_json::from_str(&said[0].detail).unwrap();
+        assert_eq!(detail["failed"], json!([]), "{detail}");
+        assert_eq!(detail["targets"].as_array().unwrap().len(), 3, "{detail}");
+        // Whatever happens afterwards, and after a restart, it was told.
+        rig.app.shut_down(Duration::from_secs(1)).await;
+        drop(rig.app);
+        let again = Setup {
+            engine: engine.clone(),
+            lab,
+            owner_token,
+            notifications: Some(config),
+            ..Setup::default()
+        };
+        let mut app = again.start().await;
+        app.looks_back = false;
+        app.owner().delete("/api/freeze").await.ok();
+        let pushed = receivers.ntfy.bodies().len();
+        app.queue("stop-b").await;
+        eventually("the next message", || async {
+            (receivers.ntfy.bodies().len() > pushed).then_some(())
+        })
+        .await;
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        assert_eq!(receivers.told(), (1, 1));
+        assert_eq!(app.audited("notification.alerted").await.len(), 1);
+    }
+}
+
+/// A channel that is down holds up no other, and is told when it is back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_channel_that_is_down_hears_of_a_rollback_later() {
+    let receivers = Receivers::start();
+    let setup = Setup {
+        notifications: Some(receivers.beside(crate::phones::nothing())),
+        ..Setup::default()
+    };
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut app = setup.start().await;
+    app.looks_back = false;
+    keep(&app, &Engine::Sqlite);
+    app.queue("stop-a").await;
+    receivers.ntfy.set_down(true);
+    put_back(&app, &Engine::Sqlite);
+    eventually("the webhook to be told", || async {
+        (receivers.told() == (0, 1)).then_some(())
+    })
+    .await;
+    assert_eq!(app.audited("notification.alerted").await.len(), 0);
+    receivers.ntfy.set_down(false);
+    alerted(&app, 1).await;
+    assert_eq!(receivers.told(), (1, 1));
+}
+
+/// How the database went back.
+#[derive(Debug, Clone, Copy)]
+enum Back {
+    By(usize),
+    /// As long as before, with another newest entry.
+    OtherHash,
+    HeadMissing,
+}
+
+const VARIETIES: [Back; 4] = [
+    Back::By(1),
+    Back::By(40),
+    Back::OtherHash,
+    Back::HeadMissing,
+];
+const TIMES: usize = if cfg!(feature = "deep") { 15 } else { 1 };
+
+fn run_sql(app: &App, engine: &Engine, sql: &str) {
+    match engine {
+        Engine::Sqlite => {
+            let file = Connection::open(app.lab.path().join("void.db")).unwrap();
+            file.busy_timeout(Duration::from_secs(10)).unwrap();
+            file.execute_batch(sql).unwrap();
+        }
+        Engine::Postgres(url) => {
+            tokio::task::block_in_place(|| postgres_run(url, sql));
+        }
+    }
+}
+
+async fn goes_back(engine: &Engine, back: Back) {
+    let receivers = Receivers::start();
+    let setup = Setup {
+        engine: engine.clone(),
+        notifications: Some(receivers.beside(crate::phones::nothing())),
+        ..Setup::default()
+    };
+    let mut app = setup.start().await;
+    app.looks_back = false;
+    let row = app.queue("stop-a").await;
+    match back {
+        Back::By(entries) => {
+            // Nothing is written by itself meanwhile, so that it is by as many.
+            keep(&app, engine);
+            for n in 0..entries {
+                match n % 2 {
+                    0 => app.owner().post("/api/freeze", json!({})).await.ok(),
+                    _ => app.owner().delete("/api/freeze").await.ok(),
+                };
+            }
+            put_back(&app, engine);
+        }
+        Back::OtherHash => run_sql(
+            &app,
+            engine,
+            &format!(
+                "UPDATE audit SET hash = '{0}' WHERE seq = (SELECT audit_seq FROM heads); UPDATE heads SET audit_hash = '{0}';",
+                "ab".repeat(32)
+            ),
+        ),
+        Back::HeadMissing => {
+            run_sql(
+                &app,
+                engine,
+                "CREATE TABLE kept_heads AS SELECT * FROM heads; DELETE FROM heads;",
+            );
+            // Nobody can say where the record stands: nothing is decided, and it is not called ready.
+            let answer = app.owner().decide(&row, "approve").await;
+            assert!(answer.status >= 409, "{}", answer.text);
+            eventually("it not to be ready", || async {
+                (app.anonymous().get("/readyz").await.status == 503).then_some(())
+            })
+            .await;
+            assert_eq!(app.lab.effect_count(), 0);
+            run_sql(
+                &app,
+                engine,
+                "INSERT INTO heads SELECT * FROM kept_heads; DROP TABLE kept_heads;",
+            );
+            eventually("it to be ready", || async {
+                (app.anonymous().get("/readyz").await.status == 200).then_some(())
+            })
+            .await;
+            return;
+        }
+    }
+    let answer = app.owner().decide(&row, "approve").await;
+    assert_eq!(answer.status, 409, "{back:?}: {}", answer.text);
+    alerted(&app, 1).await;
+    assert_eq!(receivers.told(), (1, 1), "{back:?}");
+    assert_eq!(app.lab.effect_count(), 0, "{back:?}");
+    let freeze = app.owner().get("/api/freeze").await.ok();
+    assert_eq!(freeze["frozen"], json!(true), "{back:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn however_the_database_goes_back_it_is_noticed_and_told() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    for engine in Engine::both().await {
+        for n in 0..TIMES {
+            for back in VARIETIES {
+                // A database of its own each time: one that went back is not a place to begin.
+                let engine = match &engine {
+                    Engine::Sqlite => Engine::Sqlite,
+                    Engine::Postgres(_) => Engine::postgres().await,
+                };
+                let back = match back {
+                    Back::By(entries) => Back::By(entries + 3 * n),
+                    other => other,
+                };
+                goes_back(&engine, back).await;
+            }
+        }
+    }
+}
+
+/// Both notice it, and the owner hears of it once.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_instances_that_notice_a_rollback_tell_it_once() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (engine, receivers) = (Engine::postgres().await, Receivers::start());
+    let lab = Arc::new(crate::labs::Lab::new());
+    let owner_token = format!(
+        "owner-{:016x}{:016x}",
+        crate::apps::random(),
+        crate::apps::random()
+    );
+    let setup = || Setup {
+        engine: engine.clone(),
+        lab: Arc::clone(&lab),
+        owner_token: owner_token.clone(),
+        notifications: Some(receivers.beside(crate::phones::nothing())),
+        ..Setup::default()
+    };
+    let (mut a, mut b) = (setup().start().await, setup().start().await);
+    (a.looks_back, b.looks_back) = (false, false);
+    keep(&a, &engine);
+    for _ in 0..4 {
+        b.owner().post("/api/freeze", json!({})).await.ok();
+        a.owner().delete("/api/freeze").await.ok();
+    }
+    put_back(&a, &engine);
+    alerted(&a, 1).await;
+    // Whoever sends goes, and the other one takes over: it finds on the record that it was told.
+    a.shut_down(Duration::from_secs(1)).await;
+    b.owner().delete("/api/freeze").await.ok();
+    let row = b.queue("stop-a").await;
+    eventually("the other one to send", || async {
+        let code = row["code"].as_str().unwrap();
+        let pushed = receivers.ntfy.requests();
+        let about =
+            |request: &void_testkit::http::Request| request.json().to_string().contains(code);
+        pushed.iter().any(about).then_some(())
+    })
+    .await;
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    assert_eq!(receivers.told(), (1, 1));
+    assert_eq!(b.audited("notification.alerted").await.len(), 1);
+}
