@@ -59,6 +59,12 @@ pub(crate) async fn introduce(
         return Ok(());
     };
     let token = reference.resolve(environment, "LITTLEBLUE_TOKEN")?;
+    crate::compose::check_token_length("LITTLEBLUE_TOKEN", &token)?;
+    let owner = settings.stored_owner_token(environment)?;
+    if owner.is_some_and(|owner| owner.expose() == token.expose()) {
+        let message = "LITTLEBLUE_TOKEN is the owner's token: whoever has it would be the owner";
+        return Err(Problem::config(message).next("make another one: openssl rand -hex 32"));
+    }
     let Some(persona) = PERSONAS
         .iter()
         .find(|persona| persona.slug == "little-blue")

@@ -37,6 +37,12 @@ pub(crate) fn parse(path: &Path, text: &str, settings: &Settings) -> Result<Cata
 }
 
 pub(crate) fn describe(path: &Path, finding: &Finding) -> String {
+    // Which machines Void lives on is a setting, and mistakes in it are not the catalogue's.
+    if finding.path.starts_with("[self]") {
+        let hint = finding.hint.as_deref().map(|hint| format!("; {hint}"));
+        let hint = hint.unwrap_or_default();
+        return format!("  void.toml, {}: {}{hint}", finding.path, finding.message);
+    }
     format!("  {}: {finding}", path.display())
 }
 

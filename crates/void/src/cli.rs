@@ -27,6 +27,9 @@ pub(crate) struct Cli {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
+    /// Print times as RFC 3339 in UTC
+    #[arg(long, global = true)]
+    pub utc: bool,
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
     #[command(subcommand)]
@@ -39,6 +42,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Run the control plane
     Serve(ServeArgs),
+    /// Take over the catalogue, services and settings as they are in the files now, without closing the door
+    Reload(ReloadArgs),
     /// One screen: what waits, what runs, what is wrong
     Status,
     /// The catalogue
@@ -49,7 +54,7 @@ pub(crate) enum Command {
     /// What waits for you
     #[command(subcommand)]
     Inbox(InboxCommand),
-    /// Stop every execution at once
+    /// Let nothing new start; what runs now runs to its end
     Freeze(FreezeArgs),
     /// Let things run again
     Thaw,
@@ -84,15 +89,24 @@ pub(crate) enum Command {
     /// Copies of the database
     #[command(subcommand)]
     Backup(BackupCommand),
+    /// What came back with an older copy of the database and waits for your confirmation
+    #[command(subcommand)]
+    Quarantine(QuarantineCommand),
     /// The folder through which other tools propose, decide and execute
     #[command(subcommand)]
     Bridge(BridgeCommand),
+    /// The time that the record goes by
+    #[command(subcommand)]
+    Clock(ClockCommand),
     /// The settings in force
     #[command(subcommand)]
     Config(ConfigCommand),
     /// What to install on a machine, made from the catalogue
     #[command(subcommand)]
     Provision(ProvisionCommand),
+    /// Void as a service of this machine
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// Look for what is wrong, and name the next command
     Doctor(DoctorArgs),
     /// Completions for a shell
@@ -152,9 +166,19 @@ pub(crate) struct ServeArgs {
     /// The catalogue
     #[arg(long, value_name = "FILE")]
     pub actions: Option<PathBuf>,
+    /// Start although another instance on the database has another catalogue
+    #[arg(long)]
+    pub replace_catalogue: bool,
     /// How the log is written
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     pub log_format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ReloadArgs {
+    /// Show what would appear, go and change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -191,15 +215,15 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum InboxCommand {
-    /// List what waits
-    Ls,
-    /// Show one, with everything it binds
+    /// List what waits, or with --all everything that was ever asked for, newest first
+    Ls(InboxListArgs),
+    /// Show one: what happens on yes, what checks it, and everything it binds
     Show { id: String },
     /// Say yes
     Approve {
         id: String,
-        /// The digest you saw; needed where there is nobody to ask, and for what may cut you off
-        #[arg(long)]
+        /// The digest you saw, or its four words; needed where there is nobody to ask, and for what may cut you off
+        #[arg(long, value_name = "DIGEST|WORDS")]
         digest: Option<String>,
         /// Do not ask again
         #[arg(long)]
@@ -225,6 +249,19 @@ pub(crate) enum InboxCommand {
     },
     /// Follow what happens, or one proposal to its end
     Watch { id: Option<String> },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InboxListArgs {
+    /// What has ended too
+    #[arg(long)]
+    pub all: bool,
+    /// How many of them
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub limit: Option<u32>,
+    /// Where the page before ended
+    #[arg(long)]
+    pub cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -281,6 +318,24 @@ pub(crate) enum NodeCommand {
     Install,
     /// Print the script that removes exactly what the other one made
     Uninstall,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+#[command(
+    after_help = "Both print a script and change nothing; read it, then run it:\n  void service install | sudo sh\n  void service uninstall | sudo sh\n\nFor your own account, without root:\n  void service install --user | sh\n  void service uninstall --user | sh"
+)]
+pub(crate) enum ServiceCommand {
+    /// Print the script that makes the account, the data folder and the systemd unit, and starts it
+    Install(ServiceArgs),
+    /// Print the script that stops it and takes the unit away; the data stays
+    Uninstall(ServiceArgs),
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ServiceArgs {
+    /// A unit of your own account instead of the machine's
+    #[arg(long)]
+    pub user: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -342,11 +397,17 @@ pub(crate) enum AuditCommand {
         /// A hash that you noted earlier; proves that the tail was not cut off
         #[arg(long, value_name = "HASH")]
         head: Option<String>,
+        /// The file is meant to be a part that begins with this entry
+        #[arg(long, value_name = "SEQ", requires = "file", value_parser = clap::value_parser!(u64).range(1..))]
+        from: Option<u64>,
     },
     /// Write the whole record as JSON lines
     Export {
         /// The file to write; standard output if left out
         file: Option<PathBuf>,
+        /// Replace a file that is there
+        #[arg(long, requires = "file")]
+        force: bool,
     },
 }
 
@@ -358,14 +419,18 @@ pub(crate) enum TokenCommand {
         kind: TokenKind,
         #[arg(long)]
         name: String,
-        /// A capability; may be repeated: read, act, suggest, spawn, meta.read, meta.update
+        /// A capability of an agent; may be repeated: read sees, act proposes, runs what is safe, and freezes
         #[arg(long = "cap", value_name = "CAPABILITY")]
         capabilities: Vec<String>,
     },
     /// List tokens
     Ls,
     /// Withdraw a token
-    Revoke { id: String },
+    Revoke {
+        /// Its name, its id, or how its id begins
+        #[arg(value_name = "NAME_OR_ID")]
+        id: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -453,6 +518,25 @@ pub(crate) enum BackupCommand {
 }
 
 #[derive(Debug, Clone, Subcommand)]
+pub(crate) enum QuarantineCommand {
+    /// List it; nothing in it opens anything
+    Ls,
+    /// Let one open again what it opened, or all of them after you have read the list
+    Confirm(QuarantineArgs),
+    /// Revoke one for good, or all of them
+    Remove(QuarantineArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct QuarantineArgs {
+    /// The id as the list shows it; or --all
+    pub id: Option<String>,
+    /// All of them, after you have read the list
+    #[arg(long, conflicts_with = "id")]
+    pub all: bool,
+}
+
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum BridgeCommand {
     /// Whether it is on, what is in the folder, and what was set aside and why
     Status,
@@ -469,7 +553,19 @@ pub(crate) enum ConfigCommand {
 }
 
 #[derive(Debug, Clone, Subcommand)]
+pub(crate) enum ClockCommand {
+    /// This machine's clock is right and the record is ahead of it: go back at the next start
+    Accept,
+}
+
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ProvisionCommand {
+    /// The list, state folder and sudoers lines for this machine, for actions with "host": "local"
+    Local {
+        /// The account that Void runs as; the owner of the data folder if left out
+        #[arg(long, value_name = "ACCOUNT")]
+        user: Option<String>,
+    },
     /// The list, key line, sudoers lines and commands for one host
     Ssh { host: String },
     /// The list, sudoers lines and commands for a machine that runs `void node`

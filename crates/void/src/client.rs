@@ -1,7 +1,8 @@
 //! Talking to the server: the command line is a caller like any other, with the owner's token or an
-//! agent's.
+//! agent's. Nobody there, somebody else there, and a token that is not known are three different problems.
 
 mod events;
+pub(crate) mod plain_http;
 
 use std::time::Duration;
 
@@ -16,11 +17,15 @@ use crate::settings::{Environment, Settings};
 /// Longer than the longest wait that can be asked for.
 const TIMEOUT: Duration = Duration::from_secs(330);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// What every answer of Void's has, see void-server/src/fence.rs.
+const MARK: &str = "x-void";
 
 pub(crate) struct Client {
     http: reqwest::Client,
     base: String,
     token: Option<Secret>,
+    /// Where the token comes from, in words.
+    token_source: String,
 }
 
 impl Client {
@@ -29,22 +34,28 @@ impl Client {
         settings: &Settings,
         environment: &Environment,
     ) -> Result<Self, Problem> {
-        let base = url
-            .map(str::to_owned)
-            .or_else(|| {
-                environment
-                    .get("VOID_API_URL")
-                    .filter(|url| !url.is_empty())
-                    .map(str::to_owned)
-            })
-            .unwrap_or_else(|| local_url(settings));
-        let base = server_url(&base)?;
-        let token = match settings.stored_owner_token(environment)? {
-            Some(token) => Some(token),
-            None => environment
-                .get("VOID_AGENT_TOKEN")
-                .filter(|token| !token.is_empty())
-                .map(Secret::new),
+        let named = url.map(str::to_owned).or_else(|| {
+            environment
+                .get("VOID_API_URL")
+                .filter(|url| !url.is_empty())
+                .map(str::to_owned)
+        });
+        let base = match named {
+            Some(named) => {
+                let base = server_url(&named)?;
+                plain_http::judge(&base, environment)?;
+                base
+            }
+            // The address that the server of these settings listens at, on this machine.
+            None => server_url(&local_url(settings))?,
+        };
+        let (token, token_source) = match settings.stored_owner_token(environment)? {
+            Some(token) => (Some(token), settings.owner_token_source()),
+            None => {
+                let token = environment.get("VOID_AGENT_TOKEN");
+                let token = token.filter(|token| !token.is_empty()).map(Secret::new);
+                (token, "VOID_AGENT_TOKEN".to_owned())
+            }
         };
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -54,7 +65,12 @@ impl Client {
             .map_err(|error| {
                 Problem::failed("internal", format!("the HTTP client cannot start: {error}"))
             })?;
-        Ok(Self { http, base, token })
+        Ok(Self {
+            http,
+            base,
+            token,
+            token_source,
+        })
     }
 
     /// The same server for another caller.
@@ -63,6 +79,7 @@ impl Client {
             http: self.http.clone(),
             base: self.base.clone(),
             token: Some(Secret::new(token)),
+            token_source: "this token".to_owned(),
         }
     }
 
@@ -96,21 +113,15 @@ impl Client {
             .send()
             .await
             .map_err(|error| self.unreachable(&error))?;
-        let status = response.status();
+        let (status, is_marked) = (response.status(), is_marked(&response));
         let text = response
             .text()
             .await
             .map_err(|error| self.unreachable(&error))?;
-        let value: Value = serde_json::from_str(&text).map_err(|_| {
-            Problem::failed(
-                "bad_answer",
-                format!("{} did not answer as Void does ({status})", self.base),
-            )
-        })?;
-        if status.is_success() {
-            Ok(value)
-        } else {
-            Err(problem(status, &value))
+        match serde_json::from_str(&text) {
+            Ok(value) if is_marked && status.is_success() => Ok(value),
+            Ok(value) => Err(self.problem(status, &value, is_marked)),
+            Err(_) => Err(self.not_void(&format!("it answered {status}"))),
         }
     }
 
@@ -133,12 +144,12 @@ impl Client {
             .send()
             .await
             .map_err(|error| self.unreachable(&error))?;
-        let status = response.status();
-        if status.is_success() {
+        let (status, is_marked) = (response.status(), is_marked(&response));
+        if status.is_success() && is_marked {
             return Ok(response);
         }
         let value: Value = response.json().await.unwrap_or_default();
-        Err(problem(status, &value))
+        Err(self.problem(status, &value, is_marked))
     }
 
     fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
@@ -153,18 +164,74 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Problem {
-        let reason = if error.is_timeout() {
-            "no answer in time"
+        if speaks_something_else(error) {
+            return self.not_void("it does not speak HTTP as Void does");
+        }
+        let base = &self.base;
+        let message = if error.is_timeout() {
+            format!("no answer in time from {base}")
+        } else if error.is_connect() {
+            format!("no server answers at {base}")
         } else {
-            "no answer"
+            format!("no answer from {base}: the connection broke off")
         };
-        Problem::new(
-            Exit::Unreachable,
-            "unreachable",
-            format!("{reason} from {}", self.base),
-        )
-        .next("void serve, or point --url at the server that runs")
+        Problem::new(Exit::Unreachable, "unreachable", message)
+            .next("void serve, or point --url at the server that runs")
     }
+
+    /// Something listens there, and it is not Void.
+    fn not_void(&self, why: &str) -> Problem {
+        let message = format!("another server answers at {}: {why}", self.base);
+        Problem::new(Exit::NotVoid, "not_void", message).next(
+            "void config show says where Void listens (listen); then VOID_LISTEN=127.0.0.1:PORT void serve, or --url",
+        )
+    }
+
+    /// The server's error; without a code of Void's it is another server's.
+    fn problem(&self, status: StatusCode, body: &Value, is_marked: bool) -> Problem {
+        let has_code = body.pointer("/error/code").is_some_and(Value::is_string);
+        if !is_marked && !has_code {
+            return self.not_void(&format!("it answered {status}"));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            return self.unknown_token();
+        }
+        problem(status, body)
+    }
+
+    fn unknown_token(&self) -> Problem {
+        let (message, next) = match &self.token {
+            Some(_) => (
+                format!(
+                    "Void at {} does not know the token of {}",
+                    self.base, self.token_source
+                ),
+                "on Void's machine, as its account: unset OWNER_TOKEN, then void status reads owner.token in its data folder",
+            ),
+            None => (
+                format!("Void at {} wants a token, and there is none", self.base),
+                "set OWNER_TOKEN, or run this as Void's account with --data of its data folder",
+            ),
+        };
+        Problem::new(Exit::NotAllowed, "unauthenticated", message).next(next)
+    }
+}
+
+fn is_marked(response: &reqwest::Response) -> bool {
+    response.headers().contains_key(MARK)
+}
+
+/// An answer came, but none that can be read: another protocol.
+fn speaks_something_else(error: &reqwest::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if words.contains("invalid HTTP") || words.contains("corrupt message") {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// An address of a server, as far as that can be seen.

@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod bridge;
 mod chat;
+mod clock;
 mod config;
 mod demo;
 mod doctor;
@@ -16,12 +17,16 @@ pub(crate) mod mcp;
 mod node;
 mod notify;
 mod provision;
+mod quarantine;
+mod reload;
 mod rows;
 mod run;
 mod serve;
+mod service;
 mod services;
 mod setup_link;
 mod status;
+mod storage;
 mod token;
 
 use std::path::PathBuf;
@@ -63,16 +68,24 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, Problem> {
     let flags = match &cli.command {
-        Command::Serve(args) => Flags {
-            listen: args.listen.clone(),
-            actions: args.actions.clone(),
-        },
+        Command::Serve(args) => serve::flags(args),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "void", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "void", &mut script);
+            let script = String::from_utf8_lossy(&script);
+            if output.json {
+                output.value(json!({"shell": shell.to_string(), "script": script}));
+            } else {
+                output.put(&script);
+            }
             return Ok(Exit::Done.into());
         }
         Command::HelpExitCodes => {
-            output.line(exit::TABLE);
+            if output.json {
+                output.value(exit::table());
+            } else {
+                output.line(exit::TABLE);
+            }
             return Ok(Exit::Done.into());
         }
         Command::Version => {
@@ -97,9 +110,13 @@ pub(crate) async fn run(
         Command::Node(command) if node::is_for_a_node(command) => {
             return Ok(node::on_a_node(command.clone(), output).await?.into());
         }
+        Command::Service(command) => {
+            return Ok(service::run(*command, output).into());
+        }
         _ => Flags::default(),
     };
     let settings = Settings::load(&cli, flags, environment)?;
+    let again = cli.clone();
     let session = Session {
         settings,
         environment,
@@ -108,7 +125,8 @@ pub(crate) async fn run(
         url: cli.url,
     };
     let exit = match cli.command {
-        Command::Serve(args) => serve::serve(&session, args.log_format).await?,
+        Command::Serve(args) => serve::serve(&session, &again, args.log_format).await?,
+        Command::Reload(args) => reload::run(&session, args).await?,
         Command::Status => status::status(&session).await?,
         Command::Actions(command) => actions::run(&session, command).await?,
         Command::Run(args) => run::run(&session, args).await?,
@@ -125,13 +143,16 @@ pub(crate) async fn run(
         Command::Token(command) => token::run(&session, command).await?,
         Command::Notify(command) => notify::run(&session, command).await?,
         Command::Backup(command) => backup::run(&session, command).await?,
+        Command::Quarantine(command) => quarantine::run(&session, command).await?,
         Command::Bridge(command) => bridge::run(&session, command).await?,
+        Command::Clock(command) => clock::run(&session, &command)?,
         Command::Config(command) => config::run(&session, command)?,
         Command::Provision(command) => provision::run(&session, command)?,
         Command::Doctor(args) => doctor::run(&session, args).await?,
         Command::Demo(_)
         | Command::Mcp(_)
         | Command::Completions { .. }
+        | Command::Service(_)
         | Command::Version
         | Command::HelpExitCodes => Exit::Done,
     };
@@ -158,7 +179,7 @@ fn called_as(cli: &Cli) -> String {
 }
 
 /// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:=+@%".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
         return word.to_owned();

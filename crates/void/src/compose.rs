@@ -1,5 +1,6 @@
 //! Puts the parts together: store, catalogue, channels, use cases, HTTP.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use void_channels::{Channels, LocalConfig, SshConfig};
 use void_control::bridge::BridgeConfig;
+use void_control::instances::{Identity, StartError};
 use void_control::{Clock, Control, ControlConfig, OWNER_TOKEN_LONG};
 use void_domain::catalogue::Catalogue;
 use void_domain::secrets::Secret;
@@ -37,6 +39,12 @@ pub(crate) async fn control(
             catalogue::describe(&settings.actions.value, finding).trim()
         );
     }
+    if catalogue.actions().len() == 0 {
+        tracing::warn!(
+            file = %settings.actions.value.display(),
+            "there is no action in the catalogue: nothing can run; what waits for actions is kept until they are back or it expires"
+        );
+    }
     private_folder(&settings.data.value)?;
     private_folder(&settings.ssh_run_folder.value)?;
     private_folder(&settings.local_state.value)?;
@@ -62,11 +70,33 @@ pub(crate) async fn control(
             .backups
             .value
             .then(|| settings.backups_folder.value.clone()),
-        witness_file: Some(settings.data.value.join("witness.json")),
+        witness_file: Some(settings.witness_file()),
         bridge: bridge(settings),
         notifiers: notifiers::notifiers(settings, environment)?,
+        instance: identity(settings)?,
+        replace_catalogue: settings.replace_catalogue,
     };
-    Control::start(config).await.map_err(store_problem)
+    Control::start(config).await.map_err(start_problem)
+}
+
+/// Who this is among the instances on the database: by the data folder, called as the settings say.
+fn identity(settings: &Settings) -> Result<Identity, Problem> {
+    let folder = &settings.data.value;
+    Identity::of_folder(folder, settings.instance.value.clone()).map_err(|error| {
+        let file = folder.join(Identity::FILE);
+        Problem::failed("corrupt", format!("{}: {error}", file.display()))
+    })
+}
+
+fn start_problem(error: StartError) -> Problem {
+    match error {
+        StartError::Store(error) => store_problem(error),
+        StartError::OtherCatalogue(..) => Problem::new(Exit::Failed, "other_catalogue", error.to_string()).next(
+            "give this instance the same catalogue, or start it with --replace-catalogue and restart the others with the new one",
+        ),
+        StartError::NameTaken(_) => Problem::new(Exit::Failed, "name_taken", error.to_string())
+            .next("give this one another name: instance = \"NAME\" in void.toml, or VOID_INSTANCE"),
+    }
 }
 
 fn bridge(settings: &Settings) -> Option<BridgeConfig> {
@@ -164,7 +194,17 @@ pub(crate) fn store_problem(error: StoreError) -> Problem {
             "corrupt",
             "void backup ls, then void backup restore FILE",
         ),
-        StoreError::Unavailable(_) => {
+        StoreError::NotDurable(_) => problem(
+            Exit::Config,
+            "not_durable",
+            "change that setting of PostgreSQL, then start again",
+        ),
+        StoreError::RolledBack | StoreError::Replaced => problem(
+            Exit::Failed,
+            "rolled_back",
+            "start again: what waited in the older copy is void",
+        ),
+        StoreError::Unavailable(_) | StoreError::Unconfirmed => {
             problem(Exit::Unreachable, "unavailable", "void config check")
         }
         StoreError::Constraint(_) | StoreError::Internal(_) => {
@@ -191,21 +231,38 @@ fn private_folder(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
+/// No token of the settings may be shorter.
+const TOKEN_BYTES_MIN: usize = 8;
+const TOKEN_DISTINCT_MIN: usize = 5;
+
+/// Refuses a token that is guessed in no time, and warns of one that could be guessed.
+pub(crate) fn check_token_length(which: &str, token: &Secret) -> Result<(), Problem> {
+    let length = token.expose().len();
+    if length < TOKEN_BYTES_MIN {
+        let message = format!("{which} is shorter than {TOKEN_BYTES_MIN} characters");
+        return Err(Problem::config(message).next("make a long one: openssl rand -hex 32"));
+    }
+    let text = token.expose();
+    let distinct: BTreeSet<char> = text.chars().collect();
+    if text.contains(char::is_whitespace) || distinct.len() < TOKEN_DISTINCT_MIN {
+        let message = format!(
+            "{which} has spaces in it, or fewer than {TOKEN_DISTINCT_MIN} different characters"
+        );
+        return Err(Problem::config(message).next("make a long one: openssl rand -hex 32"));
+    }
+    if length < OWNER_TOKEN_LONG {
+        tracing::warn!(
+            "{which} has fewer than {OWNER_TOKEN_LONG} characters: wrong ones are slowed down \
+             for everybody at the same address"
+        );
+    }
+    Ok(())
+}
+
 /// The owner's token: from the settings, from the file of an earlier start, or made now.
 fn owner_token(settings: &Settings, environment: &Environment) -> Result<Secret, Problem> {
-    const TOKEN_BYTES_MIN: usize = 8;
     if let Some(token) = settings.stored_owner_token(environment)? {
-        if token.expose().len() < TOKEN_BYTES_MIN {
-            return Err(Problem::config(format!(
-                "the owner's token is shorter than {TOKEN_BYTES_MIN} characters"
-            )));
-        }
-        if token.expose().len() < OWNER_TOKEN_LONG {
-            tracing::warn!(
-                "the owner's token has fewer than {OWNER_TOKEN_LONG} characters: wrong ones are slowed down \
-                 for everybody at the same address"
-            );
-        }
+        check_token_length("the owner's token", &token)?;
         return Ok(token);
     }
     let path = settings.owner_token_file();

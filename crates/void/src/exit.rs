@@ -18,7 +18,18 @@ Exit codes:
     8  rejected, expired or withdrawn
     9  ran, but the check failed, is missing, or the outcome is unknown
    10  the server or a target cannot be reached
+   11  intact, but a part only: the beginning of the record is missing
+   12  something answers there, but it is not Void
   130  interrupted";
+
+/// The same table for programs.
+pub(crate) fn table() -> Value {
+    let row = |line: &str| {
+        let (code, meaning) = line.trim().split_once("  ")?;
+        Some(json!({"code": code.parse::<u8>().ok()?, "meaning": meaning}))
+    };
+    json!({"exit_codes": TABLE.lines().filter_map(row).collect::<Vec<_>>()})
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -33,6 +44,8 @@ pub(crate) enum Exit {
     Rejected,
     Unconfirmed,
     Unreachable,
+    Partial,
+    NotVoid,
     Interrupted,
 }
 
@@ -50,6 +63,8 @@ impl Exit {
             Self::Rejected => 8,
             Self::Unconfirmed => 9,
             Self::Unreachable => 10,
+            Self::Partial => 11,
+            Self::NotVoid => 12,
             Self::Interrupted => 130,
         }
     }

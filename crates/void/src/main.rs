@@ -6,16 +6,22 @@ mod cli;
 mod client;
 mod commands;
 mod compose;
+mod core_dumps;
+mod digest_words;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod fitting;
 mod node;
 mod notifiers;
 mod output;
 mod proxmox;
 mod rehearsal;
+mod running;
 mod services;
 mod settings;
+mod successor;
+mod times;
 
 use std::process::ExitCode;
 
@@ -36,6 +42,7 @@ fn main() -> ExitCode {
     if first == rehearsal::COMMAND {
         return rehearsal::part_of_a_lab(std::env::args_os().skip(2));
     }
+    core_dumps::switch_off();
     #[cfg(feature = "failpoints")]
     failpoints::install(&environment);
     // One provider for all of TLS, before anything can ask for one.
@@ -43,6 +50,12 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            let wants_json = std::env::args_os().any(|word| word == "--json");
+            if wants_json && error.use_stderr() {
+                let problem = exit::Problem::usage(usage_message(&error)).next("void --help");
+                eprint_json(&problem);
+                return Exit::Usage.into();
+            }
             let _ = error.print();
             return if error.use_stderr() {
                 Exit::Usage.into()
@@ -54,8 +67,31 @@ fn main() -> ExitCode {
     run(cli, environment)
 }
 
+/// What the command line's reader says, without its advice.
+fn usage_message(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let said = text.split("\n\n").next().unwrap_or_default();
+    let said = said.strip_prefix("error: ").unwrap_or(said);
+    match error.kind() {
+        clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "a command is missing".to_owned()
+        }
+        _ => said.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn eprint_json(problem: &exit::Problem) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{}", problem.to_value());
+}
+
 fn run(cli: Cli, environment: Environment) -> ExitCode {
-    let output = output::Output::new(cli.json, cli.color, &environment);
+    let times = if cli.utc {
+        times::Times::as_they_come()
+    } else {
+        times::Times::local(void_control::Clock::system().now().as_ms())
+    };
+    let output = output::Output::new(cli.json, cli.color, times, &environment);
     // It passes messages on in threads of its own, and has to be there at once.
     if let Command::Mcp(McpArgs { command: None }) = &cli.command {
         return commands::mcp::bridge(cli.url.as_deref(), &environment, &output);

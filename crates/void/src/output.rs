@@ -1,14 +1,17 @@
 //! What people and programs see: data on standard output, messages on standard error, JSON when
 //! asked for, colour only where it helps and never as the only sign.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_domain::text;
 
 use crate::exit::Problem;
+use crate::fitting;
 use crate::settings::Environment;
+use crate::times::Times;
 
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 /// Progress is shown for what takes longer than a glance.
@@ -25,7 +28,15 @@ pub(crate) enum ColorChoice {
 pub(crate) struct Output {
     pub json: bool,
     color: bool,
+    /// How wide the lines may be; `None` where nobody looks at columns.
+    columns: Option<usize>,
+    pub times: Times,
+    /// Whoever read standard output has gone.
+    is_closed: AtomicBool,
 }
+
+/// Between the columns of a table.
+const GAP: usize = 2;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tone {
@@ -36,7 +47,13 @@ pub(crate) enum Tone {
 }
 
 impl Output {
-    pub(crate) fn new(json: bool, choice: ColorChoice, environment: &Environment) -> Self {
+    /// `times` are said so to people; programs get them as they come.
+    pub(crate) fn new(
+        json: bool,
+        choice: ColorChoice,
+        times: Times,
+        environment: &Environment,
+    ) -> Self {
         let color = match choice {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
@@ -52,13 +69,60 @@ impl Output {
         Self {
             json,
             color: color && !json,
+            columns: columns(environment),
+            times: if json { Times::as_they_come() } else { times },
+            is_closed: AtomicBool::new(false),
         }
     }
 
     /// Data for people: one line, with nothing in it that a terminal would obey.
     pub(crate) fn line(&self, line: impl AsRef<str>) {
-        // A closed pipe ends the output, not the command.
-        let _ = writeln!(io::stdout(), "{}", line.as_ref());
+        self.put(&format!("{}\n", line.as_ref()));
+    }
+
+    /// Writes it as it is. A closed pipe ends the output, not the command.
+    pub(crate) fn put(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+            self.is_closed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether nobody reads any more: what only follows has nothing left to do.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// Whether words may be set off by how they look.
+    pub(crate) const fn is_styled(&self) -> bool {
+        self.color
+    }
+
+    pub(crate) const fn columns(&self) -> Option<usize> {
+        self.columns
+    }
+
+    /// A name and its value, which goes on under itself where it is long.
+    pub(crate) fn field(&self, name: &str, name_columns: usize, value: &str) {
+        self.hanging(&format!("  {name:name_columns$} "), value);
+    }
+
+    /// A text that goes on under its own beginning, after `lead`.
+    pub(crate) fn hanging(&self, lead: &str, text: &str) {
+        let indent = fitting::columns(lead);
+        let lines: Vec<String> = match self.columns {
+            None => text.split('\n').map(str::to_owned).collect(),
+            Some(columns) => fitting::wrapped(text, columns.saturating_sub(indent)),
+        };
+        for (number, line) in lines.iter().enumerate() {
+            let before = if number == 0 {
+                lead.to_owned()
+            } else {
+                " ".repeat(indent)
+            };
+            self.line(format!("{before}{line}").trim_end());
+        }
     }
 
     /// Data for programs, with the version of its shape.
@@ -66,7 +130,7 @@ impl Output {
         if let Value::Object(members) = &mut value {
             members.insert("schema_version".to_owned(), json!(SCHEMA_VERSION));
         }
-        let _ = writeln!(io::stdout(), "{value}");
+        self.put(&format!("{value}\n"));
     }
 
     /// A message about what is happening; never data.
@@ -82,7 +146,7 @@ impl Output {
         let _ = writeln!(
             io::stderr(),
             "error: {}",
-            text::escaped_lines(&problem.message)
+            self.times.sentence(&text::escaped_lines(&problem.message))
         );
         if let Some(next) = &problem.next {
             let _ = writeln!(io::stderr(), "  next: {}", text::escaped(next));
@@ -102,34 +166,30 @@ impl Output {
         format!("\u{1b}[{code}m{word}\u{1b}[0m")
     }
 
-    /// Columns of equal width; every cell is made harmless first.
+    /// Columns of equal width; every cell is made harmless first. What does not fit goes on below, whole.
     pub(crate) fn table(&self, header: &[&str], rows: &[Vec<String>]) {
         let rows: Vec<Vec<String>> = rows
             .iter()
             .map(|row| row.iter().map(|cell| text::escaped(cell)).collect())
             .collect();
-        let width = |column: usize| {
-            let cells = rows
-                .iter()
-                .filter_map(|row| row.get(column))
-                .map(|cell| cell.chars().count());
-            cells
-                .chain(header.get(column).map(|name| name.chars().count()))
-                .max()
-                .unwrap_or(0)
+        let natural = |column: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            let cells = cells.map(|cell| fitting::columns(cell));
+            let name = header.get(column).map(|name| fitting::columns(name));
+            cells.chain(name).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..header.len()).map(width).collect();
-        let print = |cells: Vec<&str>| {
-            let padded: Vec<String> = cells
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| format!("{cell:width$}"))
-                .collect();
-            padded.join("  ").trim_end().to_owned()
-        };
-        self.line(self.tone(Tone::Dim, &print(header.to_vec())));
+        let mut widths: Vec<usize> = (0..header.len()).map(natural).collect();
+        if let Some(columns) = self.columns {
+            widths = fitting::column_widths(&widths, GAP, columns);
+        }
+        let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+        for line in laid_out(&header, &widths) {
+            self.line(self.tone(Tone::Dim, &line));
+        }
         for row in &rows {
-            self.line(print(row.iter().map(String::as_str).collect()));
+            for line in laid_out(row, &widths) {
+                self.line(line);
+            }
         }
     }
 
@@ -155,15 +215,57 @@ impl Output {
     }
 }
 
-/// Asks on the terminal; without one the answer is no.
-pub(crate) fn confirm(question: &str) -> bool {
+/// One row in as many lines as its longest cell needs.
+fn laid_out(cells: &[String], widths: &[usize]) -> Vec<String> {
+    let cells: Vec<Vec<String>> = cells
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| fitting::wrapped(cell, *width))
+        .collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |number: usize| {
+        let parts: Vec<String> = cells
+            .iter()
+            .zip(widths)
+            .map(|(lines, width)| {
+                let part = lines.get(number).map(String::as_str).unwrap_or_default();
+                let missing = width.saturating_sub(fitting::columns(part));
+                format!("{part}{}", " ".repeat(missing))
+            })
+            .collect();
+        parts.join(&" ".repeat(GAP)).trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
+}
+
+/// As wide as whoever calls says, or as the terminal is. What goes into a file or a pipe is not cut.
+fn columns(environment: &Environment) -> Option<usize> {
+    let said = environment
+        .get("COLUMNS")
+        .and_then(|text| text.parse().ok());
+    let terminal = || {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        Some(usize::from(size.ws_col))
+    };
+    said.or_else(terminal).filter(|columns| *columns > 0)
+}
+
+/// A line from the terminal, after a question; without a terminal there is none.
+pub(crate) fn ask(question: &str) -> Option<String> {
     if !io::stdin().is_terminal() {
-        return false;
+        return None;
     }
-    let _ = write!(io::stderr(), "{question} [y/N] ");
+    let _ = write!(io::stderr(), "{question} ");
     let _ = io::stderr().flush();
     let mut answer = String::new();
-    io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+    io::stdin().read_line(&mut answer).ok()?;
+    Some(answer)
+}
+
+/// Asks on the terminal; without one the answer is no.
+pub(crate) fn confirm(question: &str) -> bool {
+    let answer = ask(&format!("{question} [y/N]")).unwrap_or_default();
+    matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 pub(crate) fn is_interactive() -> bool {

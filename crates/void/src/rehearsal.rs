@@ -237,6 +237,8 @@ fn cluster(secret: &str, hook: GuestHook) -> ProxmoxConfig {
                 &["VM.Audit", "VM.PowerMgmt"],
             )
         })
+        // How busy and how full a node is.
+        .chain([Acl::new("/nodes", &["Sys.Audit"])])
         .collect();
     let token = Token::separated("rehearsal", secret, acl.clone());
     let access = Access {

@@ -29,7 +29,7 @@ pub(crate) fn load(settings: &Settings) -> Result<Services, Problem> {
             "the services file is refused as a whole:\n{}",
             lines.join("\n")
         ))
-        .next("void config check")
+        .next(format!("correct {}", path.display()))
     })
 }
 

@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use void_control::Limits;
+use void_domain::budgets::{Rate, TokenBudgets};
 use void_domain::catalogue::Lockout;
+use void_domain::instances::InstanceName;
+use void_domain::limits;
 use void_domain::secrets::Secret;
 
 pub(crate) use self::agents::{AgentSettings, BrainKind, ClaudeSettings};
@@ -113,6 +116,10 @@ pub(crate) struct Settings {
     pub config_file: Sourced<PathBuf>,
     pub data: Sourced<PathBuf>,
     pub listen: Sourced<SocketAddr>,
+    /// What this instance is called; `None` is the name that its data folder keeps.
+    pub instance: Sourced<Option<InstanceName>>,
+    /// Start although another instance has another catalogue.
+    pub replace_catalogue: bool,
     pub public_url: Sourced<Option<String>>,
     pub allowed_hosts: Sourced<Vec<String>>,
     pub actions: Sourced<PathBuf>,
@@ -150,11 +157,64 @@ pub(crate) struct ProxmoxSettings {
     pub ca_file: Sourced<Option<PathBuf>>,
 }
 
+/// What one token may use up, as far as the file says so; a burst is ten seconds' worth, or a minute's.
+fn token_budgets(file: &file::LimitSettings) -> TokenBudgets {
+    let mut budgets = TokenBudgets::default();
+    if let Some(per_s) = file.token_requests_per_s {
+        budgets.requests = Rate::per_second(per_s, per_s.saturating_mul(10));
+    }
+    if let Some(per_minute) = file.token_rows_per_minute {
+        budgets.rows = Rate {
+            per_minute,
+            burst: per_minute,
+        };
+    }
+    budgets.streams = file.token_streams.unwrap_or(budgets.streams);
+    budgets
+}
+
 /// Flags of commands that override a setting.
 #[derive(Default)]
 pub(crate) struct Flags {
     pub listen: Option<String>,
     pub actions: Option<PathBuf>,
+    pub replace_catalogue: bool,
+}
+
+/// What is wrong, all of it: whoever corrects one setting should not have to come back for the next.
+#[derive(Default)]
+pub(crate) struct Wrong(Vec<Problem>);
+
+impl Wrong {
+    pub(crate) fn keep<T>(&mut self, read: Result<T, Problem>) -> Option<T> {
+        read.map_err(|problem| self.0.push(problem)).ok()
+    }
+
+    pub(crate) fn first(&self) -> Option<&Problem> {
+        self.0.first()
+    }
+
+    /// One problem as it is; several as one with a line for each.
+    pub(crate) fn into_problem(mut self) -> Problem {
+        if self.0.len() == 1
+            && let Some(one) = self.0.pop()
+        {
+            return one;
+        }
+        let lines: Vec<String> = self.0.iter().map(Self::line).collect();
+        Problem::config(format!(
+            "{} things are wrong:\n{}",
+            lines.len(),
+            lines.join("\n")
+        ))
+    }
+
+    fn line(problem: &Problem) -> String {
+        match &problem.next {
+            Some(next) => format!("  {} (next: {next})", problem.message),
+            None => format!("  {}", problem.message),
+        }
+    }
 }
 
 impl Settings {
@@ -213,8 +273,10 @@ impl Settings {
             }
         };
         let folder = data.value.clone();
+        let mut wrong = Wrong::default();
         let lockout = Lockout::parse(&file.own.guests, &file.own.hosts, &file.own.protected)
-            .map_err(|error| Problem::config(error.to_string()))?;
+            .map_err(|error| Problem::config(format!("{}: {error}", config_file.value.display())));
+        let lockout = wrong.keep(lockout);
         let own_given = !(file.own.guests.is_empty()
             && file.own.hosts.is_empty()
             && file.own.protected.is_empty());
@@ -230,6 +292,12 @@ impl Settings {
                 .limits
                 .open_proposals_per_agent
                 .unwrap_or(defaults.open_proposals_per_agent),
+            safe_runs_per_agent_hour: wrong
+                .keep(safe_runs(file.limits.safe_runs_per_agent_hour))
+                .unwrap_or_default(),
+            retention: wrong
+                .keep(file.retention.read().map_err(Problem::config))
+                .unwrap_or_default(),
             lease: file
                 .limits
                 .lease_s
@@ -238,9 +306,33 @@ impl Settings {
                 .limits
                 .verify_within_s
                 .map_or(defaults.verify_within, Duration::from_secs),
+            token_budgets: token_budgets(&file.limits),
+        };
+        let listen = wrong.keep(listen(flags.listen, file.listen, environment));
+        let instance = wrong.keep(instance(environment, file.instance));
+        let mut secret = |name, from_file, setting| {
+            let none = Sourced {
+                value: None,
+                source: Source::Default,
+            };
+            let read = wrong.keep(reference(environment, name, from_file, setting));
+            read.unwrap_or(none)
+        };
+        let proxmox_token = secret("PROXMOX_API_TOKEN", file.proxmox.token, "proxmox.token");
+        let database_url = secret("VOID_DATABASE_URL", file.database.url, "database.url");
+        let owner_token = secret("OWNER_TOKEN", file.owner_token, "owner_token");
+        let little_blue_token = secret("LITTLEBLUE_TOKEN", None, "little_blue_token");
+        let agents = wrong.keep(agents::merge(file.agents, environment));
+        let notify = wrong.keep(notify::merge(file.notify, environment));
+        let (Some(lockout), Some(listen), Some(instance), Some(agents), Some(notify), None) =
+            (lockout, listen, instance, agents, notify, wrong.first())
+        else {
+            return Err(wrong.into_problem());
         };
         Ok(Self {
-            listen: listen(flags.listen, file.listen, environment)?,
+            listen,
+            instance,
+            replace_catalogue: flags.replace_catalogue,
             public_url: optional(environment, "VOID_PUBLIC_URL", file.public_url),
             allowed_hosts: Sourced {
                 source: file_or_default(!file.allowed_hosts.is_empty()),
@@ -264,12 +356,7 @@ impl Settings {
             ),
             proxmox: ProxmoxSettings {
                 url: optional(environment, "PROXMOX_API_URL", file.proxmox.url),
-                token: reference(
-                    environment,
-                    "PROXMOX_API_TOKEN",
-                    file.proxmox.token,
-                    "proxmox.token",
-                )?,
+                token: proxmox_token,
                 fingerprint: optional(environment, "PROXMOX_FINGERPRINT", file.proxmox.fingerprint),
                 ca_file: given(path(
                     Some("PROXMOX_CA_FILE"),
@@ -277,17 +364,12 @@ impl Settings {
                     PathBuf::new(),
                 )),
             },
-            database_url: reference(
-                environment,
-                "VOID_DATABASE_URL",
-                file.database.url,
-                "database.url",
-            )?,
+            database_url,
             database_ca_file: Sourced {
                 source: file_or_default(file.database.ca_file.is_some()),
                 value: file.database.ca_file.map(|path| beside.join(path)),
             },
-            owner_token: reference(environment, "OWNER_TOKEN", file.owner_token, "owner_token")?,
+            owner_token,
             ssh_key: given(path(Some("ACTIONS_SSH_KEY"), file.ssh.key, PathBuf::new())),
             ssh_program: path(None, file.ssh.program, PathBuf::from("/usr/bin/ssh")),
             ssh_run_folder: path(None, file.ssh.run_folder, folder.join("run")),
@@ -324,20 +406,17 @@ impl Settings {
                 source: file_or_default(
                     file.limits.open_proposals.is_some()
                         || file.limits.open_proposals_per_agent.is_some()
+                        || file.limits.safe_runs_per_agent_hour.is_some()
                         || file.limits.lease_s.is_some()
-                        || file.limits.verify_within_s.is_some(),
+                        || file.limits.verify_within_s.is_some()
+                        || token_budgets(&file.limits) != defaults.token_budgets,
                 ),
                 value: limits,
             },
-            agents: agents::merge(file.agents, environment)?,
+            agents,
             claude: agents::claude(file.claude, environment),
-            little_blue_token: reference(
-                environment,
-                "LITTLEBLUE_TOKEN",
-                None,
-                "little_blue_token",
-            )?,
-            notify: notify::merge(file.notify, environment)?,
+            little_blue_token,
+            notify,
             lockout: Sourced {
                 value: lockout,
                 source: file_or_default(own_given),
@@ -348,12 +427,26 @@ impl Settings {
         })
     }
 
+    /// How far the record had come, noted beside the database.
+    pub(crate) fn witness_file(&self) -> PathBuf {
+        self.data.value.join("witness.json")
+    }
+
     pub(crate) fn database_file(&self) -> PathBuf {
         self.data.value.join("void.db")
     }
 
     pub(crate) fn owner_token_file(&self) -> PathBuf {
         self.data.value.join("owner.token")
+    }
+
+    /// Where the owner's token is, in words for people.
+    pub(crate) fn owner_token_source(&self) -> String {
+        match &self.owner_token.value {
+            Some(Reference::Environment(name)) => name.clone(),
+            Some(reference) => reference.to_string(),
+            None => self.owner_token_file().display().to_string(),
+        }
     }
 
     /// The owner's token: from the setting, or from the file that the server wrote.
@@ -424,6 +517,34 @@ fn listen(
             "listen ({source}): \"{text}\" is not an address with a port, such as 127.0.0.1:3000"
         ))),
     }
+}
+
+fn safe_runs(given: Option<u32>) -> Result<u32, Problem> {
+    let max = limits::SAFE_RUNS_PER_AGENT_HOUR_MAX;
+    match given {
+        None => Ok(limits::SAFE_RUNS_PER_AGENT_HOUR),
+        Some(runs) if (1..=max).contains(&runs) => Ok(runs),
+        Some(_) => Err(Problem::config(format!(
+            "limits.safe_runs_per_agent_hour must be 1 to {max}"
+        ))
+        .next("for an agent that runs nothing by itself, leave out its capability act")),
+    }
+}
+
+fn instance(
+    environment: &Environment,
+    file: Option<String>,
+) -> Result<Sourced<Option<InstanceName>>, Problem> {
+    let Sourced { value, source } = optional(environment, "VOID_INSTANCE", file);
+    let value = match value {
+        None => None,
+        Some(text) => Some(InstanceName::parse(&text).ok_or_else(|| {
+            Problem::config(format!(
+                "instance ({source}): \"{text}\" is not a name of 1 to 64 of a-z, 0-9 and -"
+            ))
+        })?),
+    };
+    Ok(Sourced { value, source })
 }
 
 /// An empty path is none.

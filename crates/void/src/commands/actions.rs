@@ -1,9 +1,12 @@
 //! `void actions`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_domain::catalogue::{Catalogue, JSON_SCHEMA, Severity};
+use void_domain::catalogue::{Catalogue, JSON_SCHEMA, Severity, Tier};
+use void_domain::limits;
 use void_domain::text;
 
 use super::Session;
@@ -101,6 +104,23 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
+/// What holds agents back where the catalogue does not say it, and where it says that nothing shall.
+fn brake_notes(catalogue: &Catalogue) -> BTreeMap<String, String> {
+    let default = limits::SAFE_COOLDOWN.as_secs();
+    let safe = catalogue
+        .actions()
+        .filter(|action| action.tier == Tier::Safe);
+    safe.filter_map(|action| {
+        let note = match action.cooldown {
+            None => format!("{default} s between runs for agents; \"cooldown_s\" makes it everybody's and the host's, 0 lifts it"),
+            Some(Duration::ZERO) => format!("\"cooldown_s\": 0 lifts the {default} s between runs for agents; only their budget per hour is left"),
+            Some(_) => return None,
+        };
+        Some((action.id.to_string(), note))
+    })
+    .collect()
+}
+
 /// Needs no server: the file is checked as a start would check it.
 fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
     let path = file.unwrap_or_else(|| session.settings.actions.value.clone());
@@ -121,6 +141,7 @@ fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
             "digest": loaded.as_ref().map(Catalogue::digest),
             "actions": loaded.as_ref().map(|catalogue| catalogue.actions().len()),
             "problems": findings,
+            "notes": loaded.as_ref().map(brake_notes),
         }));
         return Ok(exit);
     }
@@ -144,6 +165,9 @@ fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
                 session
                     .output
                     .line(format!("note {} is critical: {why}", action.id));
+            }
+            for (id, note) in brake_notes(&catalogue) {
+                session.output.line(format!("note {id}: {note}"));
             }
             session.output.line(format!(
                 "{}: {} actions, digest {}",

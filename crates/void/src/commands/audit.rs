@@ -1,7 +1,8 @@
 //! `void audit`. Checking a file needs no server: it is the same code as the separate `void-verify`.
 
-use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
@@ -15,6 +16,9 @@ use crate::cli::AuditCommand;
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
 
+/// How many edited rows a sentence names; `GET /api/audit-verify` names a hundred.
+const EDITED_SHOWN_MAX: usize = 10;
+
 pub(super) async fn run(session: &Session<'_>, command: AuditCommand) -> Result<Exit, Problem> {
     match command {
         AuditCommand::Ls { subject, limit } => list(session, subject, limit).await,
@@ -23,8 +27,8 @@ pub(super) async fn run(session: &Session<'_>, command: AuditCommand) -> Result<
             show(session, entry);
             Ok(Exit::Done)
         }
-        AuditCommand::Verify { file, head } => verify(session, file, head).await,
-        AuditCommand::Export { file } => export(session, file).await,
+        AuditCommand::Verify { file, head, from } => verify(session, file, head, from).await,
+        AuditCommand::Export { file, force } => export(session, file, force).await,
     }
 }
 
@@ -55,7 +59,7 @@ async fn list(session: &Session<'_>, subject: Option<String>, limit: u32) -> Res
             .and_then(Value::as_str);
         vec![
             entry.get("seq").map(Value::to_string).unwrap_or_default(),
-            word(entry, "at").to_owned(),
+            session.output.times.short(word(entry, "at")),
             word(entry, "actor").to_owned(),
             word(entry, "verb").to_owned(),
             about.unwrap_or("-").to_owned(),
@@ -80,10 +84,11 @@ fn show(session: &Session<'_>, entry: Value) {
     }
     for (name, value) in entry.as_object().into_iter().flatten() {
         let shown = match value {
+            Value::String(at) if name == "at" => session.output.times.exact(at),
             Value::String(text) => text::escaped(text),
             other => text::escaped(&other.to_string()),
         };
-        session.output.line(format!("{name:12} {shown}"));
+        session.output.hanging(&format!("{name:12} "), &shown);
     }
 }
 
@@ -91,6 +96,7 @@ async fn verify(
     session: &Session<'_>,
     file: Option<PathBuf>,
     head: Option<String>,
+    from: Option<u64>,
 ) -> Result<Exit, Problem> {
     let head =
         match head {
@@ -106,6 +112,7 @@ async fn verify(
         head,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
+    let is_served = file.is_none();
     let report = match file {
         Some(path) => {
             let file = File::open(&path).map_err(|error| unreadable(&path, &error))?;
@@ -113,16 +120,84 @@ async fn verify(
         }
         None => {
             let folder = tempfile_path(session);
-            export_to(session, &folder).await?;
+            export_to(session, &folder, true).await?;
             let report = match File::open(&folder) {
                 Ok(file) => check(file, options).await,
                 Err(error) => Err(unreadable(&folder, &error)),
             };
-            let _ = std::fs::remove_file(&folder);
+            let _ = fs::remove_file(&folder);
             report?
         }
     };
-    Ok(print(session, &report))
+    let exit = print(session, &report);
+    if exit != Exit::Done {
+        return Ok(exit);
+    }
+    let from = from.unwrap_or(1);
+    if !report.begins_with(from) {
+        let message = report.missing_beginning(from);
+        return Err(Problem::new(Exit::Partial, "partial", message));
+    }
+    if is_served {
+        check_stored(session).await?;
+    }
+    Ok(exit)
+}
+
+/// An export ends at the head; what stands beyond it in the database is named by the server.
+async fn check_stored(session: &Session<'_>) -> Result<(), Problem> {
+    let verdict = session.client()?.get("/api/audit-verify").await?;
+    match stored_problem(&verdict) {
+        Some(problem) => Err(Problem::failed("damaged", problem).next(
+            "void doctor; the server sets rows that it did not write aside at its next start",
+        )),
+        None => match edited(&verdict) {
+            Some(rows) => Err(Problem::failed("edited", rows).next(EDITED_NEXT)),
+            None => Ok(()),
+        },
+    }
+}
+
+pub(super) const EDITED_NEXT: &str =
+    "find out who can write to the database; revoke, reject or freeze again what was edited";
+
+/// Rows that do not say what the record says.
+pub(super) fn edited(verdict: &Value) -> Option<String> {
+    let rows = verdict.get("mismatches").and_then(Value::as_array)?;
+    let total = verdict.get("mismatches_total").and_then(Value::as_u64)?;
+    let shown: Vec<String> = rows
+        .iter()
+        .take(EDITED_SHOWN_MAX)
+        .map(|row| {
+            format!(
+                "{} {}: {}",
+                word(row, "table"),
+                word(row, "id"),
+                text::escaped(word(row, "message"))
+            )
+        })
+        .collect();
+    let more = total.saturating_sub(shown.len() as u64);
+    let more = if more > 0 {
+        format!("; and {more} more")
+    } else {
+        String::new()
+    };
+    (total > 0).then(|| {
+        format!(
+            "{total} rows of the database do not say what the record says: {}{more}",
+            shown.join("; ")
+        )
+    })
+}
+
+/// What the server's own walk found wrong.
+pub(super) fn stored_problem(verdict: &Value) -> Option<String> {
+    let problem = verdict
+        .get("problem")
+        .filter(|problem| problem.is_object())?;
+    let seq = problem.get("seq").and_then(Value::as_u64).unwrap_or(0);
+    Some(format!("entry {seq}: {}", word(problem, "message")))
 }
 
 fn tempfile_path(session: &Session<'_>) -> PathBuf {
@@ -162,10 +237,14 @@ fn print(session: &Session<'_>, report: &Report) -> Exit {
     exit
 }
 
-async fn export(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
+async fn export(
+    session: &Session<'_>,
+    file: Option<PathBuf>,
+    force: bool,
+) -> Result<Exit, Problem> {
     match file {
         Some(path) => {
-            let bytes = export_to(session, &path).await?;
+            let bytes = export_to(session, &path, force).await?;
             if session.output.json {
                 session
                     .output
@@ -179,22 +258,73 @@ async fn export(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Pr
                     .note(format!("  next: void audit verify {}", path.display()));
             }
         }
-        None => {
-            pour(session, &mut std::io::stdout().lock()).await?;
-        }
+        None => match pour(session, &mut std::io::stdout().lock()).await {
+            // Whoever read it had enough.
+            Err(Poured::Closed) => {}
+            poured => {
+                poured.map_err(Poured::into_problem)?;
+            }
+        },
     }
     Ok(Exit::Done)
 }
 
-async fn export_to(session: &Session<'_>, path: &Path) -> Result<u64, Problem> {
-    let file = File::create(path).map_err(|error| unreadable(path, &error))?;
+async fn export_to(session: &Session<'_>, path: &Path, force: bool) -> Result<u64, Problem> {
+    let file = private_file(path, force)?;
     let mut writer = BufWriter::new(file);
-    let bytes = pour(session, &mut writer).await?;
+    let bytes = pour(session, &mut writer)
+        .await
+        .map_err(Poured::into_problem)?;
     writer.flush().map_err(|error| unreadable(path, &error))?;
     Ok(bytes)
 }
 
-async fn pour(session: &Session<'_>, writer: &mut impl Write) -> Result<u64, Problem> {
+/// Why a record was not written to its end.
+enum Poured {
+    /// Nobody reads any more.
+    Closed,
+    Broken(Problem),
+}
+
+impl Poured {
+    fn into_problem(self) -> Problem {
+        match self {
+            Self::Closed => Problem::failed("unwritable", "nobody reads any more"),
+            Self::Broken(problem) => problem,
+        }
+    }
+}
+
+impl From<Problem> for Poured {
+    fn from(problem: Problem) -> Self {
+        Self::Broken(problem)
+    }
+}
+
+/// The record names machines and people: a file with it is for whoever asked. What is not a plain file, such
+/// as a pipe, is written into.
+fn private_file(path: &Path, force: bool) -> Result<File, Problem> {
+    let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    if force || is_special {
+        options.create(true).truncate(!is_special);
+    } else {
+        options.create_new(true);
+    }
+    let file = options.open(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Problem::usage(format!("{} is there already", path.display()))
+            .next("choose another name, or add --force to replace it"),
+        _ => unreadable(path, &error),
+    })?;
+    if !is_special {
+        file.set_permissions(fs::Permissions::from_mode(0o600))
+            .map_err(|error| unreadable(path, &error))?;
+    }
+    Ok(file)
+}
+
+async fn pour(session: &Session<'_>, writer: &mut impl Write) -> Result<u64, Poured> {
     let response = session.client()?.stream("/api/audit-export").await?;
     let mut chunks = response.bytes_stream();
     let mut bytes = 0;
@@ -203,7 +333,10 @@ async fn pour(session: &Session<'_>, writer: &mut impl Write) -> Result<u64, Pro
             .map_err(|_| Problem::new(Exit::Unreachable, "unreachable", "the export broke off"))?;
         writer
             .write_all(&chunk)
-            .map_err(|error| Problem::failed("unwritable", error.to_string()))?;
+            .map_err(|error| match error.kind() {
+                ErrorKind::BrokenPipe => Poured::Closed,
+                _ => Problem::failed("unwritable", error.to_string()).into(),
+            })?;
         bytes += chunk.len() as u64;
     }
     Ok(bytes)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use void_control::{Clock, backups};
-use void_store::backups as copies;
+use void_store::{StoreError, backups as copies};
 
 use super::rows::word;
 use super::{Session, patiently};
@@ -17,8 +17,8 @@ pub(super) async fn run(session: &Session<'_>, command: BackupCommand) -> Result
     match command {
         BackupCommand::Create => create(session).await,
         BackupCommand::Ls => list(session),
-        BackupCommand::Verify { file } => verify(session, &file).await,
-        BackupCommand::Restore { file, yes } => restore(session, file, yes).await,
+        BackupCommand::Verify { file } => verify(session, &found(session, file)).await,
+        BackupCommand::Restore { file, yes } => restore(session, found(session, file), yes).await,
     }
 }
 
@@ -63,7 +63,7 @@ fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         .iter()
         .map(|copy| {
             vec![
-                copy.made_at.to_string(),
+                session.output.times.short(&copy.made_at.to_string()),
                 copy.bytes.to_string(),
                 copy.path.display().to_string(),
             ]
@@ -82,7 +82,7 @@ async fn verify(session: &Session<'_>, file: &Path) -> Result<Exit, Problem> {
         .waiting("checking", task)
         .await
         .map_err(|error| Problem::failed("internal", error.to_string()))?;
-    let checked = checked.map_err(store_problem)?;
+    let checked = checked.map_err(|error| not_whole(file, error))?;
     if session.output.json {
         session.output.value(json!({"file": file.display().to_string(), "valid": true, "audit_seq": checked.audit_seq, "audit_hash": checked.audit_hash}));
     } else {
@@ -115,12 +115,16 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
         ));
         session
             .output
-            .note("What waited in the copy will be void; what was replaced is kept beside it.");
+            .note("What waited in the copy will be void, sessions end, credentials have to be confirmed, and it starts frozen; what was replaced is kept beside it.");
         if !output::confirm("Restore?") {
             return Ok(Exit::Interrupted);
         }
     }
-    let restored = backups::restore(&file, &session.settings.database_file(), &Clock::system())
+    let (database, witness_file) = (
+        session.settings.database_file(),
+        session.settings.witness_file(),
+    );
+    let restored = backups::restore(&file, &database, &witness_file, &Clock::system())
         .await
         .map_err(|error| {
             let problem = store_problem(error);
@@ -132,27 +136,60 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
         })?;
     if session.output.json {
         session.output.value(json!({
-            "restored": true, "audit_seq": restored.audit_seq, "voided": restored.voided,
+            "restored": true, "audit_seq": restored.audit_seq, "voided": restored.shut_down.voided,
+            "quarantined": restored.shut_down.quarantined, "sessions_ended": restored.shut_down.sessions_ended,
             "replaced": restored.replaced.as_ref().map(|path| path.display().to_string()),
         }));
         return Ok(Exit::Done);
     }
     session.output.line(format!(
         "Restored {} audit entries; {} open proposals of the copy are void.",
-        restored.audit_seq, restored.voided
+        restored.audit_seq, restored.shut_down.voided
     ));
     if let Some(replaced) = &restored.replaced {
         session
             .output
             .line(format!("  what it replaced is at {}", replaced.display()));
     }
-    session.output.line("  next: void serve");
+    session.output.line(format!(
+        "  {} sessions ended; {} credentials of the copy open nothing until you confirm each; it starts frozen",
+        restored.shut_down.sessions_ended, restored.shut_down.quarantined
+    ));
+    session
+        .output
+        .line("  next: void serve, then void quarantine ls, then void thaw");
     Ok(Exit::Done)
+}
+
+/// A bare name is one of the backups' folder, unless there is such a file here.
+fn found(session: &Session<'_>, file: PathBuf) -> PathBuf {
+    let is_bare = file.file_name() == Some(file.as_os_str());
+    let kept = session.settings.backups_folder.value.join(&file);
+    if is_bare && !file.exists() && kept.is_file() {
+        kept
+    } else {
+        file
+    }
+}
+
+/// What is wrong with a copy is no reason to restore anything.
+fn not_whole(file: &Path, error: StoreError) -> Problem {
+    match error {
+        StoreError::Corrupt { .. } | StoreError::Constraint(_) | StoreError::Internal(_) => {
+            let message = format!("{} is damaged: {error}", file.display());
+            Problem::failed("corrupt", message).next("void backup ls, and check another copy")
+        }
+        error => store_problem(error),
+    }
 }
 
 fn must_exist(file: &Path) -> Result<(), Problem> {
     if file.is_file() {
-        return Ok(());
+        if copies::is_database(file) {
+            return Ok(());
+        }
+        let message = format!("{} is not a backup of Void", file.display());
+        return Err(Problem::failed("not_a_backup", message).next("void backup ls"));
     }
     Err(Problem::new(
         Exit::NotFound,

@@ -50,7 +50,7 @@ async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         "  a move decides nothing; files that are moved go back"
     });
     let looked = bridge.get("last_scan_at").and_then(Value::as_str);
-    let looked = looked.unwrap_or("not yet");
+    let looked = looked.map_or_else(|| "not yet".to_owned(), |at| session.output.times.short(at));
     session.output.line(format!("  last look: {looked}"));
     if exit == Exit::Failed {
         session
@@ -102,6 +102,9 @@ async fn watch(session: &Session<'_>) -> Result<Exit, Problem> {
         for one in moves.into_iter().flatten() {
             print(session, one);
         }
+        if session.output.is_closed() {
+            return Ok(Exit::Done);
+        }
         let last = seen.get("last").and_then(Value::as_u64).unwrap_or(0);
         path = format!("/api/bridge/moves?wait=30&after={last}");
     }
@@ -115,7 +118,7 @@ fn print(session: &Session<'_>, one: &Value) {
     let from = one.get("from").and_then(Value::as_str).unwrap_or("-");
     session.output.line(format!(
         "{}  {}  {from} -> {}  {}",
-        word(one, "at"),
+        session.output.times.clock(word(one, "at")),
         word(one, "file"),
         word(one, "to"),
         word(one, "note").replace('\n', "; ")

@@ -1,5 +1,8 @@
-//! `void chat`: talking to an agent in the terminal. The words are the model's; the line at the end is
-//! the server's.
+//! `void chat`: talking to an agent in the terminal. The words are the model's, and stand behind a bar;
+//! the line at the end is the server's, and does not.
+
+mod markdown;
+mod quotes;
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
@@ -7,6 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use void_domain::text;
 
+use self::markdown::{Drawing, Run};
+use self::quotes::Quote;
 use super::Session;
 use super::rows::word;
 use super::run::segment;
@@ -118,16 +123,17 @@ impl Chat<'_> {
 struct Shown<'a> {
     session: &'a Session<'a>,
     last_id: Option<String>,
-    /// Whether the cursor is inside a line.
-    in_line: bool,
+    drawing: Drawing,
+    quote: Quote,
 }
 
 impl<'a> Shown<'a> {
-    const fn new(session: &'a Session<'a>) -> Self {
+    fn new(session: &'a Session<'a>) -> Self {
         Self {
             session,
             last_id: None,
-            in_line: false,
+            drawing: Drawing::new(),
+            quote: Quote::new(session.output.columns(), session.output.is_styled()),
         }
     }
 
@@ -162,14 +168,17 @@ impl<'a> Shown<'a> {
         Ok(None)
     }
 
-    /// A model's words, without anything that a terminal would obey.
+    /// A model's words, without anything that a terminal would obey or that would look like ours.
     fn text(&mut self, text: &str) {
-        let text = text::escaped_lines(text);
-        self.in_line = !text.ends_with('\n');
-        let mut out = io::stdout().lock();
-        // A closed pipe ends the output, not the command.
-        let _ = write!(out, "{text}");
-        let _ = out.flush();
+        let runs = self.drawing.push(text);
+        self.print(&runs);
+    }
+
+    fn print(&mut self, runs: &[Run]) {
+        for (style, words) in runs {
+            let shown = self.quote.push(words, *style);
+            self.session.output.put(&shown);
+        }
     }
 
     fn tool(&mut self, data: &Value) {
@@ -187,9 +196,11 @@ impl<'a> Shown<'a> {
     }
 
     fn break_line(&mut self) {
-        if self.in_line {
+        let held = self.drawing.end();
+        self.print(&held);
+        if self.quote.is_in_line() {
             self.session.output.line("");
-            self.in_line = false;
+            self.quote.end_line();
         }
     }
 

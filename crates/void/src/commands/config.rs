@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use void_domain::retention::{Kept, Retention};
+
 use super::Session;
 use crate::cli::ConfigCommand;
 use crate::exit::{Exit, Problem};
-use crate::settings::{AgentSettings, NotifySettings, Settings, Source};
+use crate::settings::{AgentSettings, NotifySettings, Settings, Source, Wrong};
 use crate::{catalogue, services};
 
 pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit, Problem> {
@@ -148,6 +150,15 @@ fn lines(settings: &Settings) -> Vec<Line> {
         path("ssh.run_folder", &settings.ssh_run_folder),
         path("ssh.known_hosts", &settings.known_hosts),
         line(
+            "instance",
+            settings
+                .instance
+                .value
+                .as_ref()
+                .map_or_else(|| "as its data folder says".to_owned(), ToString::to_string),
+            &settings.instance.source,
+        ),
+        line(
             "local.program",
             settings
                 .local_program
@@ -196,6 +207,32 @@ fn lines(settings: &Settings) -> Vec<Line> {
             &settings.limits.source,
         ),
         line(
+            "limits.safe_runs_per_agent_hour",
+            settings.limits.value.safe_runs_per_agent_hour.to_string(),
+            &settings.limits.source,
+        ),
+        line(
+            "limits.token_requests_per_s",
+            (settings.limits.value.token_budgets.requests.per_minute / 60).to_string(),
+            &settings.limits.source,
+        ),
+        line(
+            "limits.token_rows_per_minute",
+            settings
+                .limits
+                .value
+                .token_budgets
+                .rows
+                .per_minute
+                .to_string(),
+            &settings.limits.source,
+        ),
+        line(
+            "limits.token_streams",
+            settings.limits.value.token_budgets.streams.to_string(),
+            &settings.limits.source,
+        ),
+        line(
             "limits.lease_s",
             settings.limits.value.lease.as_secs().to_string(),
             &settings.limits.source,
@@ -204,6 +241,20 @@ fn lines(settings: &Settings) -> Vec<Line> {
             "limits.verify_within_s",
             settings.limits.value.verify_within.as_secs().to_string(),
             &settings.limits.source,
+        ),
+        line(
+            "retention",
+            Kept::ALL
+                .map(|kept| {
+                    let days = settings.limits.value.retention.days(kept);
+                    format!("{} {days} d", kept.as_str())
+                })
+                .join(", "),
+            if settings.limits.value.retention == Retention::default() {
+                &Source::Default
+            } else {
+                &Source::File
+            },
         ),
         line(
             "self",
@@ -359,19 +410,27 @@ fn agent_lines(slug: &str, agent: &AgentSettings) -> Vec<Line> {
 /// Loading the settings was the first check; references and the catalogue are the rest.
 fn check(session: &Session<'_>) -> Result<Exit, Problem> {
     let settings = &session.settings;
+    let mut wrong = Wrong::default();
     for (reference, name) in [
         (&settings.database_url.value, "database.url"),
         (&settings.owner_token.value, "owner_token"),
     ] {
         if let Some(reference) = reference {
-            reference.resolve(session.environment, name)?;
+            wrong.keep(reference.resolve(session.environment, name));
         }
     }
-    let catalogue = catalogue::load(settings)?;
-    let services = services::load(settings)?;
-    crate::agents::load(settings, session.environment, settings.listen.value)?;
-    crate::compose::channels(settings, session.environment, &catalogue)?;
-    crate::notifiers::notifiers(settings, session.environment)?;
+    let catalogue = wrong.keep(catalogue::load(settings));
+    let services = wrong.keep(services::load(settings));
+    let agents = crate::agents::load(settings, session.environment, settings.listen.value);
+    wrong.keep(agents.map(drop));
+    if let Some(catalogue) = &catalogue {
+        let channels = crate::compose::channels(settings, session.environment, catalogue);
+        wrong.keep(channels.map(drop));
+    }
+    wrong.keep(crate::notifiers::notifiers(settings, session.environment).map(drop));
+    let (Some(catalogue), Some(services), None) = (catalogue, services, wrong.first()) else {
+        return Err(wrong.into_problem());
+    };
     let unknown = services::unknown_checks(&catalogue, &services);
     if session.output.json {
         session.output.value(json!({"valid": true, "actions": catalogue.actions().len(), "services": services.iter().len(), "warnings": catalogue.warnings(), "unknown_checks": unknown}));

@@ -3,13 +3,13 @@
 //! Files and Proxmox are looked at from here, so that they are judged also while the server is down.
 //! Hosts are asked by the server, which has the connections and the trusted keys. The names of the
 //! checks are stable: `catalogue`, `services`, `settings`, `data`, `disk`, `ssh key`, `secret file`, `backups`,
-//! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `freeze`, `clock`,
+//! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `freeze`, `storage`, `clock`, `service`,
 //! `host`, `host key`, `node`, `channel`, `audit`.
 
 mod audit;
 mod backups;
 mod channels;
-mod clocks;
+pub(super) mod clocks;
 mod data;
 mod definitions;
 mod findings;
@@ -34,6 +34,7 @@ use crate::cli::DoctorArgs;
 use crate::exit::{Exit, Problem};
 use crate::output::{ColorChoice, Output, Tone};
 use crate::settings::{Environment, Settings};
+use crate::times::Times;
 
 pub(super) async fn run(session: &Session<'_>, args: DoctorArgs) -> Result<Exit, Problem> {
     let mut findings = Findings::default();
@@ -65,7 +66,7 @@ async fn examine(
     environment: &Environment,
     address: SocketAddr,
 ) -> Vec<void_server::Finding> {
-    let output = Output::new(true, ColorChoice::Never, environment);
+    let output = Output::new(true, ColorChoice::Never, Times::as_they_come(), environment);
     let session = Session {
         settings: settings.clone(),
         environment,
@@ -84,6 +85,11 @@ async fn examine(
     findings.0.into_iter().map(told).collect()
 }
 
+/// What to do about a host that did not answer as it should.
+pub(super) fn next_after_host(host: &Value, code: &str) -> String {
+    hosts::next_after(host, code).1
+}
+
 async fn look(session: &Session<'_>, findings: &mut Findings) {
     let definitions = definitions::check(session, findings);
     data::check(session, findings);
@@ -93,8 +99,8 @@ async fn look(session: &Session<'_>, findings: &mut Findings) {
     match server::check(session, findings).await {
         Some(server) => {
             hosts::check(&server.client, findings).await;
-            nodes::check(&server.client, findings).await;
-            channels::check(&server.client, findings).await;
+            nodes::check(session, &server.client, findings).await;
+            channels::check(session, &server.client, findings).await;
             audit::check_served(&server, findings).await;
         }
         None => {
@@ -145,15 +151,14 @@ fn print(session: &Session<'_>, finding: &Finding) {
     let level = session
         .output
         .tone(tone, &format!("{:8}", finding.level.as_str()));
-    session.output.line(format!(
-        "{level} {:20} {}",
-        finding.check,
-        text::escaped_lines(&finding.message)
-    ));
+    let message = text::escaped_lines(&finding.message);
+    session
+        .output
+        .hanging(&format!("{level} {:20} ", finding.check), &message);
     if let Some(next) = &finding.next {
         session
             .output
-            .line(format!("{:29} next: {}", "", text::escaped(next)));
+            .hanging("         next: ", &text::escaped(next));
     }
 }
 

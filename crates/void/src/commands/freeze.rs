@@ -6,6 +6,7 @@ use void_domain::text;
 use super::Session;
 use super::rows::word;
 use crate::cli::FreezeArgs;
+use crate::client::Client;
 use crate::exit::{Exit, Problem};
 
 pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Exit, Problem> {
@@ -24,24 +25,59 @@ pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Ex
     let until = frozen
         .get("until")
         .and_then(Value::as_str)
-        .map(|until| format!(" until {until}"))
+        .map(|until| format!(" until {}", session.output.times.clock(until)))
         .unwrap_or_default();
     session.output.line(format!(
-        "Frozen{until} by {}. Nothing runs; risky wishes still queue.",
+        "Frozen{until} by {}. Nothing new starts; risky wishes still queue.",
         text::escaped(word(&frozen, "by"))
     ));
-    session.output.line("  thaw:  void thaw");
+    let status = session.client()?.get("/api/status").await?;
+    if let running @ 1.. = status.get("running").and_then(Value::as_u64).unwrap_or(0) {
+        session.output.line(format!(
+            "  running:  {running}, to its end; no freeze stops what has started"
+        ));
+    }
+    session.output.line("  thaw:     void thaw");
     Ok(Exit::Done)
 }
 
 pub(super) async fn thaw(session: &Session<'_>) -> Result<Exit, Problem> {
-    let thawed = session.client()?.delete("/api/freeze").await?;
+    let client = session.client()?;
+    let was_frozen = frozen(&client).await?.is_some();
+    let mut thawed = client.delete("/api/freeze").await?;
     if session.output.json {
+        if let Value::Object(members) = &mut thawed {
+            members.insert("was_frozen".to_owned(), json!(was_frozen));
+        }
         session.output.value(thawed);
-    } else {
+    } else if was_frozen {
         session.output.line("Thawed. Things run again.");
+    } else {
+        session.output.line("Nothing was frozen.");
     }
     Ok(Exit::Done)
+}
+
+/// The freeze that holds now.
+pub(super) async fn frozen(client: &Client) -> Result<Option<Value>, Problem> {
+    let freeze = client.get("/api/freeze").await?;
+    Ok(Some(freeze).filter(|freeze| freeze.get("frozen") == Some(&Value::Bool(true))))
+}
+
+/// By whom, why and until when: of `/api/freeze` with no prefix, of `/api/status` with `frozen_`.
+pub(super) fn told(freeze: &Value, prefix: &str) -> String {
+    let text = |name: &str| {
+        let value = freeze
+            .get(format!("{prefix}{name}"))
+            .and_then(Value::as_str);
+        value.map(text::escaped)
+    };
+    let parts = [
+        text("by").map(|by| format!("by {by}")),
+        text("reason").map(|reason| format!("\"{reason}\"")),
+        text("until").map(|until| format!("until {until}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// `90s`, `30m`, `4h`, `2d`.

@@ -3,20 +3,29 @@
 use serde_json::{Value, json};
 use void_domain::text;
 
-use super::rows::{self, word};
+use super::rows::{self, given, word};
 use super::run::segment;
 use super::{Session, patiently};
-use crate::cli::{InboxCommand, SettleOutcome};
+use crate::cli::{InboxCommand, InboxListArgs, SettleOutcome};
 use crate::client::{Client, Events};
+use crate::digest_words;
 use crate::exit::{Exit, Problem};
 use crate::output;
 
+/// A page, unless another size is asked for.
+const ROWS_SHOWN: u32 = 50;
+
 pub(super) async fn run(session: &Session<'_>, command: InboxCommand) -> Result<Exit, Problem> {
     match command {
-        InboxCommand::Ls => list(session).await,
+        InboxCommand::Ls(args) if args.all => history(session, &args).await,
+        InboxCommand::Ls(args) => list(session, &args).await,
         InboxCommand::Show { id } => {
-            let row = find(&session.client()?, &id).await?;
-            print(session, row);
+            let client = session.client()?;
+            if session.output.json {
+                session.output.value(find(&client, &id).await?);
+            } else {
+                rows::show_card(session.output, &card(&client, &id).await?);
+            }
             Ok(Exit::Done)
         }
         InboxCommand::Approve {
@@ -60,6 +69,13 @@ async fn find(client: &Client, id: &str) -> Result<Value, Problem> {
     client.get(&format!("/api/proposals/{}", segment(id))).await
 }
 
+/// The row with everything that a yes binds and what Void makes of it.
+async fn card(client: &Client, id: &str) -> Result<Value, Problem> {
+    client
+        .get(&format!("/api/proposals/{}/card", segment(id)))
+        .await
+}
+
 fn print(session: &Session<'_>, row: Value) {
     if session.output.json {
         session.output.value(row);
@@ -68,8 +84,67 @@ fn print(session: &Session<'_>, row: Value) {
     }
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
-    let inbox = session.client()?.get("/api/inbox").await?;
+/// The page that was asked for.
+fn page(args: &InboxListArgs) -> String {
+    let limit = args.limit.unwrap_or(ROWS_SHOWN);
+    let cursor = args.cursor.as_deref().map(segment);
+    let cursor = cursor.map(|cursor| format!("&cursor={cursor}"));
+    format!("limit={limit}{}", cursor.unwrap_or_default())
+}
+
+/// How the next page is asked for.
+fn more(session: &Session<'_>, args: &InboxListArgs, next: &str) -> String {
+    let all = if args.all { " --all" } else { "" };
+    let limit = args.limit.map(|limit| format!(" --limit {limit}"));
+    let limit = limit.unwrap_or_default();
+    let command = format!("inbox ls{all}{limit} --cursor {next}");
+    format!("there is more: {}", session.again(&command))
+}
+
+/// Everything that was ever asked for and is still kept, newest first.
+async fn history(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Problem> {
+    let path = format!("/api/proposals?{}", page(args));
+    let answer = session.client()?.get(&path).await?;
+    let output = session.output;
+    if output.json {
+        output.value(answer);
+        return Ok(Exit::Done);
+    }
+    let proposals = answer.get("proposals").and_then(Value::as_array);
+    let rows: Vec<Vec<String>> = proposals
+        .into_iter()
+        .flatten()
+        .map(|row| {
+            vec![
+                word(row, "code").to_owned(),
+                output.times.short(word(row, "created_at")),
+                rows::state(row).0.to_owned(),
+                word(row, "label").to_owned(),
+                asked_by(row).to_owned(),
+                given(row, "resolved_by").unwrap_or("-").to_owned(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        output.line("Nothing was asked for yet.");
+        return Ok(Exit::Done);
+    }
+    let header = ["CODE", "ASKED", "STATE", "WHAT", "ASKED BY", "DECIDED BY"];
+    output.table(&header, &rows);
+    if let Some(next) = given(&answer, "next") {
+        output.note(more(session, args, next));
+    }
+    Ok(Exit::Done)
+}
+
+fn asked_by(row: &Value) -> &str {
+    let name = row.pointer("/requested_by/name").and_then(Value::as_str);
+    name.unwrap_or("-")
+}
+
+async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Problem> {
+    let path = format!("/api/inbox?{}", page(args));
+    let inbox = session.client()?.get(&path).await?;
     if session.output.json {
         session.output.value(inbox);
         return Ok(Exit::Done);
@@ -90,17 +165,13 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
             let dash = || "-".to_owned();
             return vec![dash(), "join".to_owned(), dash(), what, from, dash()];
         }
-        let asked = item
-            .pointer("/requested_by/name")
-            .and_then(Value::as_str)
-            .unwrap_or("-");
         vec![
             word(item, "code").to_owned(),
             rows::state(item).0.to_owned(),
             rows::tier(item).to_owned(),
             word(item, "label").to_owned(),
-            asked.to_owned(),
-            word(item, "expires_at").to_owned(),
+            asked_by(item).to_owned(),
+            session.output.times.short(word(item, "expires_at")),
         ]
     };
     let rows: Vec<Vec<String>> = items.iter().map(row).collect();
@@ -117,10 +188,8 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
             "nobody could be told about {untold} of them; void notify ls says why"
         ));
     }
-    if inbox.get("next").is_some_and(Value::is_string) {
-        session
-            .output
-            .note("there is more; void inbox ls --json has the cursor");
+    if let Some(next) = given(&inbox, "next") {
+        session.output.note(more(session, args, next));
     }
     Ok(Exit::Done)
 }
@@ -134,32 +203,19 @@ async fn approve(
     wait: u64,
 ) -> Result<Exit, Problem> {
     let client = session.client()?;
-    let row = find(&client, id).await?;
-    let critical = word(&row, "risk") == "critical";
+    let card = card(&client, id).await?;
+    let row = card.get("row").cloned().unwrap_or_default();
     let digest = match digest {
-        Some(digest) => digest,
+        Some(typed) => typed_digest(typed, &row)?,
         None if word(&row, "status") != "pending" => word(&row, "digest").to_owned(),
-        None if critical => {
-            if !session.output.json {
-                rows::show(session.output, &row);
-            }
-            let next = format!(
-                "void inbox approve {} --digest {}",
-                word(&row, "code"),
-                word(&row, "digest")
-            );
-            return Err(Problem::usage(
-                "this may cut you off: approve it with the digest that you see",
-            )
-            .next(next));
-        }
+        None if word(&row, "risk") == "critical" => ask_for_words(session, &card, &row)?,
         None if yes => word(&row, "digest").to_owned(),
         None if !output::is_interactive() => {
             return Err(Problem::usage("there is nobody to ask here")
                 .next("add --yes, or --digest with the one you saw"));
         }
         None => {
-            rows::show(session.output, &row);
+            rows::show_card(session.output, &card);
             if !output::confirm("Run it now?") {
                 session.output.note("Nothing was approved.");
                 return Ok(Exit::Interrupted);
@@ -167,7 +223,12 @@ async fn approve(
             word(&row, "digest").to_owned()
         }
     };
-    let body = json!({"decision": "approve", "digest": digest, "reason": reason});
+    let body = json!({
+        "decision": "approve",
+        "digest": digest,
+        "revision": row.get("revision"),
+        "reason": reason,
+    });
     let path = format!("/api/proposals/{}/decide?wait={wait}", word(&row, "id"));
     let row = patiently(session, "running", client.post(&path, body)).await?;
     let exit = rows::exit(&row);
@@ -184,6 +245,45 @@ async fn reject(session: &Session<'_>, id: &str, reason: Option<String>) -> Resu
         .await?;
     print(session, row);
     Ok(Exit::Done)
+}
+
+/// The digest that was typed, or whose words were: the server gets the whole of it.
+fn typed_digest(typed: String, row: &Value) -> Result<String, Problem> {
+    if !digest_words::are_meant(&typed) {
+        return Ok(typed);
+    }
+    if digest_words::are_typed(&typed, word(row, "digest")) {
+        return Ok(word(row, "digest").to_owned());
+    }
+    let message = "those are not the words of what waits there; nothing was approved";
+    let next = format!("void inbox show {}", word(row, "code"));
+    Err(Problem::new(Exit::Refused, "changed", message).next(next))
+}
+
+/// Shows what may cut the owner off, and has the words of its digest typed.
+fn ask_for_words(session: &Session<'_>, card: &Value, row: &Value) -> Result<String, Problem> {
+    let (output, code) = (session.output, word(row, "code"));
+    if !output.json {
+        rows::show_card(output, card);
+    }
+    let (digest, words) = (word(row, "digest"), rows::words_to_type(row));
+    let asked = words.as_ref().filter(|_| output::is_interactive());
+    let Some(words) = asked else {
+        // Programs have no use for words.
+        let typed = words.filter(|_| !output.json);
+        let typed = typed.map_or_else(|| digest.to_owned(), |words| words.replace(' ', "-"));
+        let next = format!("void inbox approve {code} --digest {typed}");
+        let message = "this may cut you off: approve it with the digest that you see, or its words";
+        return Err(Problem::usage(message).next(next));
+    };
+    output.note("This may cut you off. Type these four words to say yes:");
+    let typed = output::ask(&format!("  {words}\n>")).unwrap_or_default();
+    if digest_words::are_typed(&typed, digest) {
+        return Ok(digest.to_owned());
+    }
+    let message = "those are not the words; nothing was approved";
+    Err(Problem::new(Exit::Interrupted, "not_typed", message)
+        .next(format!("void inbox approve {code}")))
 }
 
 /// Follows the events; with an id, until that proposal has ended.
@@ -229,10 +329,13 @@ async fn follow(
         } else {
             session.output.line(format!(
                 "{}  {kind:20}  {}  {}",
-                word(&data, "at"),
+                session.output.times.clock(word(&data, "at")),
                 word(&data, "code"),
                 text::escaped(word(&data, "label"))
             ));
+        }
+        if session.output.is_closed() {
+            return Ok(Exit::Done);
         }
         let ended = !matches!(word(&data, "status"), "pending" | "approved" | "running");
         if let Some(id) = followed.filter(|_| ended) {

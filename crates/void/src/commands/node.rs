@@ -12,6 +12,7 @@ use crate::node::folder::{Folder, Server, fingerprint};
 use crate::node::link::{Link, NoAnswer, checked_url};
 use crate::output::{Output, Tone};
 use crate::settings::Environment;
+use crate::times::Times;
 use std::time::Duration;
 
 const INSTALL: &str = include_str!("../../../../deploy/install-node.sh");
@@ -74,14 +75,31 @@ async fn invite(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
         return Ok(Exit::Done);
     }
     output.line(word(&invited, "token"));
+    let public_url = session.settings.public_url.value.as_deref();
+    let server = match (&session.url, public_url) {
+        (None, Some(public_url)) => public_url.trim_end_matches('/'),
+        _ => client.base(),
+    };
     output.note(format!(
-        "This is shown once and good until {}. On the machine:\n  sudo -u voidnode void node join {} --token {}\nThen compare the fingerprint that it shows: {}",
-        word(&invited, "expires_at"),
-        client.base(),
+        "This is shown once and good until {}. On the machine:\n  sudo -u voidnode void node join {server} --token {}\nThen compare the fingerprint that it shows with the one here: {}",
+        output.times.clock(word(&invited, "expires_at")),
         word(&invited, "token"),
-        session.again("inbox ls"),
+        session.again("node ls"),
     ));
+    if is_loopback(server) {
+        output.note(format!(
+            "No other machine reaches {server}: set public_url = \"https://NAME\" in void.toml (VOID_PUBLIC_URL) to the address at which it is reached, and give that address to void node join."
+        ));
+    }
     Ok(Exit::Done)
+}
+
+/// An address that means the machine itself, whichever machine that is.
+fn is_loopback(url: &str) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    ["127.", "localhost", "[::1]"]
+        .iter()
+        .any(|own| host.starts_with(own))
 }
 
 async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
@@ -97,7 +115,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         output.line("There are no nodes. Invite one: void node invite NAME");
         return Ok(Exit::Done);
     }
-    let rows: Vec<Vec<String>> = nodes.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = nodes.iter().map(|node| row(node, &output.times)).collect();
     output.table(&["NAME", "STATE", "SEEN", "VERSION", "WORRY"], &rows);
     for node in &nodes {
         if word(node, "state") == "waiting" {
@@ -112,24 +130,24 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-fn row(node: &Value) -> Vec<String> {
+fn row(node: &Value, times: &Times) -> Vec<String> {
     let here = node.get("here") == Some(&Value::Bool(true));
     let seen = match (here, given(node, "seen_at")) {
-        (true, _) => "now",
-        (false, None) => "never",
-        (false, Some(at)) => at,
+        (true, _) => "now".to_owned(),
+        (false, None) => "never".to_owned(),
+        (false, Some(at)) => times.short(at),
     };
     vec![
         word(node, "name").to_owned(),
         word(node, "state").to_owned(),
-        seen.to_owned(),
+        seen,
         word(node, "version").to_owned(),
-        worries(node).join("; "),
+        worries(node, times).join("; "),
     ]
 }
 
 /// What is wrong with a node, in words; `void doctor` says the same.
-pub(super) fn worries(node: &Value) -> Vec<String> {
+pub(super) fn worries(node: &Value, times: &Times) -> Vec<String> {
     let mut worries = Vec::new();
     match word(node, "skew") {
         "older" => worries.push("older than the server".to_owned()),
@@ -140,7 +158,10 @@ pub(super) fn worries(node: &Value) -> Vec<String> {
         worries.push(format!("list: {drift}"));
     }
     if let Some(at) = given(node, "twin_at") {
-        worries.push(format!("its secret was on two machines at {at}"));
+        worries.push(format!(
+            "its secret was on two machines at {}",
+            times.clock(at)
+        ));
     }
     let joined = word(node, "state") == "joined";
     if joined && node.get("here") == Some(&Value::Bool(false)) {

@@ -66,7 +66,7 @@ async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, Probl
     ));
     output.note(format!(
         "It works once, until {}.",
-        word(&made, "expires_at")
+        output.times.clock(word(&made, "expires_at"))
     ));
     let end = tokio::time::Instant::now() + Duration::from_secs(wait_s);
     while tokio::time::Instant::now() < end {
@@ -204,7 +204,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
             text::escaped(word(place, "name")),
             number(place, "waiting"),
             number(place, "failed"),
-            word(place, "last_sent_at").to_owned(),
+            session.output.times.short(word(place, "last_sent_at")),
             problem.map_or_else(|| "fine".to_owned(), text::escaped),
         ]
     };
@@ -222,7 +222,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     for one in &failed {
         session.output.line(format!(
             "not delivered  {}  {}  {}   void notify retry {}",
-            word(one, "created_at"),
+            session.output.times.short(word(one, "created_at")),
             word(one, "target"),
             text::escaped(word(one, "error")),
             word(one, "id")

@@ -1,9 +1,11 @@
 //! How a proposal is shown on a terminal. Words of the requester are marked as theirs.
 
 use serde_json::Value;
+use void_domain::cards::words_of;
 use void_domain::text;
 
 use super::services;
+use crate::digest_words;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
 
@@ -59,73 +61,58 @@ pub(super) fn tier(row: &Value) -> &'static str {
     }
 }
 
-/// One line about how it stands.
-pub(super) fn summary(output: &Output, row: &Value) -> String {
+/// How it stands, and what it is.
+fn show_summary(output: &Output, row: &Value) {
     let (state, tone) = state(row);
-    format!(
-        "{}  {}  {}",
-        output.tone(tone, state),
-        word(row, "code"),
-        text::escaped(word(row, "label"))
-    )
+    let lead = format!("{}  {}  ", output.tone(tone, state), word(row, "code"));
+    output.hanging(&lead, &text::escaped(word(row, "label")));
 }
 
-/// Everything that the owner should read before deciding.
+/// Everything that the owner should read before deciding: the row, and every value that a yes binds.
+pub(super) fn show_card(output: &Output, card: &Value) {
+    let null = Value::Null;
+    show_with(output, card.get("row").unwrap_or(&null), Some(card));
+}
+
 pub(super) fn show(output: &Output, row: &Value) {
-    output.line(summary(output, row));
-    let field = |name: &str, value: String| output.line(format!("  {name:12} {value}"));
+    show_with(output, row, None);
+}
+
+/// How far the names of fields reach.
+const NAME_COLUMNS: usize = 12;
+
+fn field(output: &Output, name: &str, value: impl AsRef<str>) {
+    output.field(name, NAME_COLUMNS, value.as_ref());
+}
+
+fn show_with(output: &Output, row: &Value, card: Option<&Value>) {
+    show_summary(output, row);
+    if let Some(card) = card {
+        show_consequence(output, row, card);
+        show_bound(output, card);
+    }
+    let field = |name: &str, value: String| field(output, name, value);
     field(
         "action",
         format!("{}   {}", word(row, "action_id"), tier(row)),
     );
-    if row
-        .get("params")
-        .is_some_and(|params| params.as_object().is_some_and(|params| !params.is_empty()))
-    {
+    let params = row.get("params").and_then(Value::as_object);
+    // A card has them among everything that a yes binds.
+    if card.is_none() && params.is_some_and(|params| !params.is_empty()) {
         field(
             "parameters",
             text::escaped(&row.get("params").map(Value::to_string).unwrap_or_default()),
         );
     }
-    let asked = row
-        .pointer("/requested_by/name")
-        .and_then(Value::as_str)
-        .unwrap_or("-");
-    let times = row.get("count").and_then(Value::as_u64).unwrap_or(1);
-    let times = if times > 1 {
-        format!(", {times} times")
-    } else {
-        String::new()
-    };
-    if word(row, "told") == "nobody" {
-        field(
-            "told",
-            output.tone(Tone::Bad, "nobody could be told so far"),
-        );
-    }
-    field(
-        "asked by",
-        format!(
-            "{} at {}{times}",
-            text::escaped(asked),
-            word(row, "created_at")
-        ),
-    );
-    if row.get("reason").is_some_and(Value::is_string) {
-        field(
-            "their words",
-            format!("\"{}\"", text::escaped(word(row, "reason"))),
-        );
-    }
-    let diff = given(row, "diff").unwrap_or_default();
-    for (number, line) in diff.lines().enumerate() {
-        let name = if number == 0 { "their diff" } else { "" };
-        field(name, text::escaped(line));
-    }
+    show_words(output, row);
     if word(row, "status") == "pending" {
-        field("expires", word(row, "expires_at").to_owned());
+        field("expires", output.times.short(word(row, "expires_at")));
     }
-    field("digest", word(row, "digest").to_owned());
+    match words_to_type(row) {
+        Some(words) => field("words", format!("{words}   type them to say yes")),
+        None if card.is_none() => field("digest", word(row, "digest").to_owned()),
+        None => {}
+    }
     field("id", word(row, "id").to_owned());
     if let Some(error) = row.get("error").filter(|error| error.is_object()) {
         field(
@@ -151,10 +138,7 @@ pub(super) fn show(output: &Output, row: &Value) {
             .unwrap_or_default()
             .trim_end();
         if !said.is_empty() {
-            field(
-                name,
-                text::escaped_lines(said).replace('\n', "\n               "),
-            );
+            field(name, text::escaped_lines(said));
         }
     }
     for step in row
@@ -165,11 +149,103 @@ pub(super) fn show(output: &Output, row: &Value) {
     {
         output.line(format!(
             "  {}  {} → {}  by {}",
-            word(step, "at"),
+            output.times.short(word(step, "at")),
             step.get("from").and_then(Value::as_str).unwrap_or("new"),
             word(step, "to"),
             text::escaped(word(step, "by"))
         ));
+    }
+}
+
+/// What happens on yes, and what is looked at afterwards; of what has ended, what it was about.
+fn show_consequence(output: &Output, row: &Value, card: &Value) {
+    let effect = text::escaped(word(card, "consequence"));
+    let name = match word(row, "status") {
+        "pending" => "if yes",
+        _ => "effect",
+    };
+    field(output, name, format!("it {effect}"));
+    let checked = match (given(card, "checked_by"), given(card, "verify")) {
+        (Some(sentence), _) => Some(text::escaped(sentence)),
+        (None, Some(service)) => Some(format!(
+            "the service {} has to answer",
+            text::escaped(service)
+        )),
+        (None, None) => None,
+    };
+    if let Some(checked) = checked {
+        field(output, "afterwards", checked);
+    }
+}
+
+/// What has to be typed to say yes to what may cut the owner off.
+pub(super) fn words_to_type(row: &Value) -> Option<String> {
+    let is_asked_for = word(row, "status") == "pending" && word(row, "risk") == "critical";
+    digest_words::words(word(row, "digest")).filter(|_| is_asked_for)
+}
+
+/// Every value that a yes binds, one a line, whole.
+fn show_bound(output: &Output, card: &Value) {
+    let bound = card.get("bound").and_then(Value::as_array);
+    for (number, bound) in bound.into_iter().flatten().enumerate() {
+        let name = if number == 0 { "binds" } else { "" };
+        let value = text::escaped(word(bound, "value"));
+        field(
+            output,
+            name,
+            format!("{}: {value}", text::escaped(word(bound, "name"))),
+        );
+    }
+}
+
+/// Who asked, what they had read before, and their words, marked as theirs.
+fn show_words(output: &Output, row: &Value) {
+    let asked = row.pointer("/requested_by/name");
+    let asked = asked.and_then(Value::as_str).unwrap_or("-");
+    let times = match row.get("count").and_then(Value::as_u64) {
+        Some(times @ 2..) => format!(", {times} times"),
+        _ => String::new(),
+    };
+    if word(row, "told") == "nobody" {
+        let told = output.tone(Tone::Bad, "nobody could be told so far");
+        field(output, "told", told);
+    }
+    let at = output.times.short(word(row, "created_at"));
+    field(
+        output,
+        "asked by",
+        format!("{}, {at}{times}", text::escaped(asked)),
+    );
+    let list = |name: &str| row.get(name).and_then(Value::as_array).cloned();
+    let sources = list("taint").unwrap_or_default();
+    let sources: Vec<String> = (sources.iter().filter_map(Value::as_str))
+        .map(text::escaped)
+        .collect();
+    if !sources.is_empty() {
+        let read = format!("{}   content of others", sources.join(", "));
+        field(output, "had read", output.tone(Tone::Waiting, &read));
+    }
+    show_said(output, asked, row);
+    for words in list("joined").unwrap_or_default() {
+        show_said(output, asked, &words);
+    }
+    if let Some(left_out @ 1..) = row.get("words_left_out").and_then(Value::as_u64) {
+        let more = format!("other words of {left_out} later requests: void audit ls");
+        field(output, "more words", more);
+    }
+}
+
+fn show_said(output: &Output, asked: &str, words: &Value) {
+    if let Some(reason) = given(words, "reason") {
+        let reason = text::escaped(reason);
+        field(output, "their words", format!("\"{reason}\""));
+    }
+    let Some(diff) = given(words, "diff") else {
+        return;
+    };
+    field(output, "their diff", words_of(asked));
+    for line in text::escaped_lines(diff).lines() {
+        field(output, "", format!("| {line}"));
     }
 }
 
@@ -178,16 +254,24 @@ fn seen(check: &Value) -> String {
     let took = check.get("after_ms").and_then(Value::as_u64);
     let took = took.map(|ms| format!(", {}.{} s after the run", ms / 1000, ms % 1000 / 100));
     let took = took.unwrap_or_default();
-    match check.get("service").and_then(Value::as_str) {
-        Some(service) => {
-            let detail = check.get("detail").unwrap_or(&Value::Null);
-            let (id, status) = (text::escaped(service), word(check, "status"));
-            format!("{id} is {status}: {}{took}", services::answer(detail))
-        }
-        None => format!(
-            "guest {} is {}{took}",
-            check.get("guest").and_then(Value::as_u64).unwrap_or(0),
-            text::escaped(word(check, "status"))
-        ),
+    let number = |pointer: &str| check.pointer(pointer).and_then(Value::as_i64);
+    let copies = match (number("/replicas/running"), number("/replicas/wanted")) {
+        (Some(running), Some(wanted)) => Some(format!("{running} of {wanted} copies run")),
+        _ => None,
+    };
+    let service = check.get("service").and_then(Value::as_str);
+    let service = service.map(|service| {
+        let detail = check.get("detail").unwrap_or(&Value::Null);
+        let (id, status) = (text::escaped(service), word(check, "status"));
+        format!("{id} is {status}: {}{took}", services::answer(detail))
+    });
+    let guest = number("/guest").map(|guest| {
+        let status = text::escaped(word(check, "status"));
+        format!("guest {guest} is {status}{took}")
+    });
+    let all: Vec<String> = [copies, service, guest].into_iter().flatten().collect();
+    match all.is_empty() {
+        true => "the copies were not counted".to_owned(),
+        false => all.join("; "),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use void_domain::text;
 
 use super::rows::{self, word};
-use super::{Session, patiently};
+use super::{Session, freeze, patiently};
 use crate::cli::RunArgs;
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
@@ -22,10 +22,18 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
     let row = client.get(&format!("/api/proposals/{id}")).await?;
     let exit = rows::exit(&row);
     let output = session.output;
+    // Whoever is told to wait for a yes is also told that no yes counts now.
+    let frozen = match exit {
+        Exit::Queued => freeze::frozen(&client).await.ok().flatten(),
+        _ => None,
+    };
     if output.json {
         let mut answer = answer;
         if let Value::Object(members) = &mut answer {
             members.insert("row".to_owned(), row);
+            if let Some(frozen) = frozen {
+                members.insert("freeze".to_owned(), frozen);
+            }
         }
         output.value(answer);
         return Ok(exit);
@@ -39,6 +47,13 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
             rows::tier(&row)
         );
         output.line(line);
+        if let Some(frozen) = frozen {
+            let told = freeze::told(&frozen, "");
+            let frozen = output.tone(Tone::Bad, "everything is frozen");
+            output.line(format!(
+                "  {frozen}, {told}; a yes is refused until: void thaw"
+            ));
+        }
         output.line(format!(
             "  approve:  void inbox approve {}",
             word(&row, "code")
@@ -49,8 +64,24 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
         ));
     } else {
         rows::show(output, &row);
+        if let Some(next) = next_after(&row) {
+            output.line(format!("  next: {next}"));
+        }
     }
     Ok(exit)
+}
+
+/// The way out of what a machine refused.
+fn next_after(row: &Value) -> Option<String> {
+    let target = text::escaped(word(row, "target"));
+    match row.pointer("/error/code").and_then(Value::as_str)? {
+        "drift" => Some("void doctor names the machine and what differs".to_owned()),
+        "stopped_on_host" => Some(format!(
+            "remove the stop file on the machine ({target}) when it may run again"
+        )),
+        "not_configured" => Some("void doctor".to_owned()),
+        _ => None,
+    }
 }
 
 /// A value that reads as a number is one; everything else is text.

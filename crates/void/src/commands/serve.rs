@@ -1,6 +1,6 @@
 //! `void serve`
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -8,20 +8,39 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_agent::agents::Agent;
 use void_agent::turns::Talk;
-use void_control::{Control, setup_links};
+use void_control::{Control, instances, setup_links};
 use void_server::{Bound, ServerConfig, page_url};
+use void_store::backups::held_by;
 
 use super::{Session, doctor};
-use crate::agents;
-use crate::cli::LogFormat;
+use crate::cli::{Cli, Command, LogFormat, ServeArgs};
 use crate::compose::{self, Label};
 use crate::exit::{Exit, Problem};
-use crate::settings::{Environment, Settings};
+use crate::running::{Note, Running};
+use crate::settings::{Environment, Flags, Settings};
+use crate::{agents, catalogue, notifiers, services, successor};
 
 /// How long running actions may take to end when the server stops; a second signal ends at once.
 const PATIENCE: Duration = Duration::from_secs(150);
+/// The same when the next process takes over, which settles what still runs.
+const RELOAD_PATIENCE: Duration = Duration::from_secs(30);
+/// Addresses of this machine that a set-up link is shown for.
+const ADDRESSES_MAX: usize = 8;
 
-pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Exit, Problem> {
+pub(super) fn flags(args: &ServeArgs) -> Flags {
+    Flags {
+        listen: args.listen.clone(),
+        actions: args.actions.clone(),
+        replace_catalogue: args.replace_catalogue,
+    }
+}
+
+/// `again` is the command line, to be read anew when it is told to reload.
+pub(super) async fn serve(
+    session: &Session<'_>,
+    again: &Cli,
+    format: LogFormat,
+) -> Result<Exit, Problem> {
     // The SDK of MCP tells of every request, and warns of what its callers get wrong.
     // So does the library for passkeys; what it refuses we tell in one line of ours.
     start_log(
@@ -30,15 +49,34 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
         "info,rmcp=error,webauthn_rs_core=off",
     );
     let settings = &session.settings;
-    let bound = Bound::to(settings.listen.value).await.map_err(|error| {
-        let message = format!("{} cannot be listened on: {error}", settings.listen.value);
-        Problem::failed("listen", message).next("choose another address with --listen")
+    let bound = match successor::inherited(session.environment, settings.listen.value) {
+        Some(bound) => bound,
+        None => Bound::to(settings.listen.value).await.map_err(|error| {
+            already_runs(settings).unwrap_or_else(|| {
+                let message = format!("{} cannot be listened on: {error}", settings.listen.value);
+                Problem::failed("listen", message).next("choose another address with --listen")
+            })
+        })?,
+    };
+    let socket = bound.socket().map_err(|error| {
+        Problem::failed("internal", format!("the socket cannot be kept: {error}"))
     })?;
     let agents = agents::load(settings, session.environment, bound.address)?;
-    let control = compose::control(settings, session.environment, Label::Real).await?;
+    let control = compose::control(settings, session.environment, Label::Real)
+        .await
+        .map_err(|problem| match problem.code.as_str() {
+            "in_use" => already_runs(settings).unwrap_or(problem),
+            _ => problem,
+        })?;
     agents::introduce(&control, settings, session.environment).await?;
     let address = bound.address;
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");
+    if !address.ip().is_loopback() && settings.public_url.value.is_none() {
+        tracing::warn!(
+            "this listens beyond this machine by plain HTTP, which everybody on the way reads: put TLS in front \
+             and set public_url (VOID_PUBLIC_URL) to its https address; docs/operations.md, Exposing it"
+        );
+    }
     if !session.output.json {
         session.output.line(format!(
             "Void {} is ready at http://{address}",
@@ -54,12 +92,94 @@ pub(super) async fn serve(session: &Session<'_>, format: LogFormat) -> Result<Ex
             .line("  next: void status, void actions ls, void doctor");
         show_setup_link(session, &control, address).await;
     }
+    let mut running = Running::start(&settings.data.value, note(settings, &control));
+    if running.is_none() {
+        tracing::warn!(
+            "what runs here cannot be noted in the data folder: void reload does not work"
+        );
+    }
     let serving = Serving::start(bound, control, agents, settings, session.environment);
     notify_systemd(session, "READY=1");
-    wait_for_signal().await?;
-    notify_systemd(session, "STOPPING=1");
-    serving.stop().await;
-    Ok(Exit::Done)
+    loop {
+        match wait_for_signal().await? {
+            Told::ToStop => {
+                notify_systemd(session, "STOPPING=1");
+                serving.stop(PATIENCE).await;
+                return Ok(Exit::Done);
+            }
+            Told::ToReload => match may_reload(session, again, &serving.control, address).await {
+                Ok(()) => break,
+                Err(problem) => {
+                    tracing::error!(
+                        "not reloaded, everything goes on as before: {}",
+                        problem.message
+                    );
+                    if let Some(running) = &mut running {
+                        running.refuse(problem.message);
+                    }
+                }
+            },
+        }
+    }
+    notify_systemd(session, "RELOADING=1");
+    tracing::info!("reloading: running actions may end, then the next process takes over");
+    if serving.stop(RELOAD_PATIENCE).await {
+        return Ok(Exit::Done);
+    }
+    let error = successor::replace(socket);
+    let message = format!("the next process cannot be started: {error}");
+    Err(Problem::failed("internal", message))
+}
+
+fn note(settings: &Settings, control: &Control) -> Note {
+    Note {
+        pid: std::process::id(),
+        start: control.clock().now().to_string(),
+        actions: settings.actions.value.clone(),
+        services: settings.services.value.clone(),
+        refusals: 0,
+        refusal: None,
+    }
+}
+
+/// Whether the next process would start with what is in the files now.
+async fn may_reload(
+    session: &Session<'_>,
+    again: &Cli,
+    control: &Control,
+    address: SocketAddr,
+) -> Result<(), Problem> {
+    let Command::Serve(args) = &again.command else {
+        return Ok(());
+    };
+    let settings = Settings::load(again, flags(args), session.environment)?;
+    let catalogue = catalogue::load(&settings)?;
+    services::load(&settings)?;
+    compose::channels(&settings, session.environment, &catalogue)?;
+    notifiers::notifiers(&settings, session.environment)?;
+    agents::load(&settings, session.environment, address)?;
+    let other = instances::who_disagrees(control, catalogue.digest())
+        .await
+        .map_err(compose::store_problem)?;
+    match other.filter(|_| !settings.replace_catalogue) {
+        None => Ok(()),
+        Some(other) => Err(Problem::config(format!(
+            "{} works on this database with another catalogue ({}): stop it, reload, and start it with the new one",
+            other.name,
+            other.catalogue.short()
+        ))),
+    }
+}
+
+/// Another process that works on this very data folder.
+fn already_runs(settings: &Settings) -> Option<Problem> {
+    if settings.database_url.value.is_some() {
+        return None;
+    }
+    let process = held_by(&settings.database_file())?;
+    let folder = settings.data.value.display();
+    let message = format!("this Void runs already: process {process} works on {folder}");
+    Some(Problem::failed("in_use", message).next("void status"))
 }
 
 /// Until the owner has a way to sign in, every start offers one.
@@ -71,10 +191,42 @@ async fn show_setup_link(session: &Session<'_>, control: &Control, address: Sock
                 "  set up, once and within an hour: {}",
                 link.url(&base)
             ));
+            let public_url = &session.settings.public_url.value;
+            if address.ip().is_unspecified() && public_url.is_none() {
+                for own in own_addresses() {
+                    let base = format!("http://{own}:{}", address.port());
+                    let line = format!("    the same from elsewhere: {}", link.url(&base));
+                    session.output.line(line);
+                }
+            }
         }
         Ok(None) => {}
         Err(error) => tracing::warn!(%error, "no set-up link could be made: void setup-link"),
     }
+}
+
+/// The addresses of this machine's interfaces, without those that mean the machine itself.
+fn own_addresses() -> Vec<Ipv4Addr> {
+    let table = std::fs::read_to_string("/proc/net/fib_trie").unwrap_or_default();
+    addresses_in(&table)
+}
+
+/// The kernel's table names an address in one line and says in the next what it is.
+fn addresses_in(table: &str) -> Vec<Ipv4Addr> {
+    let mut found = Vec::new();
+    for (line, next) in table.lines().zip(table.lines().skip(1)) {
+        let address = line.trim().strip_prefix("|-- ");
+        let address = address.and_then(|text| text.parse::<Ipv4Addr>().ok());
+        if let Some(address) = address
+            && next.trim() == "/32 host LOCAL"
+            && !address.is_loopback()
+            && !found.contains(&address)
+            && found.len() < ADDRESSES_MAX
+        {
+            found.push(address);
+        }
+    }
+    found
 }
 
 /// A control plane that answers.
@@ -110,28 +262,48 @@ impl Serving {
     }
 
     pub(super) async fn until_told_to_stop(self) -> Result<(), Problem> {
+        // There is nothing to read anew: a hang-up ends it too.
         wait_for_signal().await?;
-        self.stop().await;
+        self.stop(PATIENCE).await;
         Ok(())
     }
 
-    async fn stop(self) {
+    /// Whether it was told to stop meanwhile, and so ended at once.
+    async fn stop(self, patience: Duration) -> bool {
         tracing::info!("stopping: nothing new starts, running actions may end");
-        tokio::select! {
-            () = self.control.stop(PATIENCE) => {}
-            _ = wait_for_signal() => tracing::warn!("told again: ending now; what runs is settled at the next start"),
+        let is_told_again = tokio::select! {
+            () = self.control.stop(patience) => false,
+            _ = wait_for_stop() => true,
+        };
+        if is_told_again {
+            tracing::warn!("told again: ending now; what runs is settled at the next start");
         }
         self.stop.send_replace(true);
         let _ = tokio::time::timeout(Duration::from_secs(5), self.task).await;
+        is_told_again
     }
 }
 
-async fn wait_for_signal() -> Result<(), Problem> {
-    let problem = |error: std::io::Error| {
-        Problem::failed("internal", format!("signals cannot be watched: {error}"))
-    };
-    let mut terminate = signal(SignalKind::terminate()).map_err(problem)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(problem)?;
+enum Told {
+    ToStop,
+    ToReload,
+}
+
+async fn wait_for_signal() -> Result<Told, Problem> {
+    let mut hangup = signal(SignalKind::hangup()).map_err(unwatched)?;
+    tokio::select! {
+        stopped = wait_for_stop() => stopped.map(|()| Told::ToStop),
+        _ = hangup.recv() => Ok(Told::ToReload),
+    }
+}
+
+fn unwatched(error: std::io::Error) -> Problem {
+    Problem::failed("internal", format!("signals cannot be watched: {error}"))
+}
+
+async fn wait_for_stop() -> Result<(), Problem> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(unwatched)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(unwatched)?;
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
@@ -167,5 +339,22 @@ fn notify_systemd(session: &Session<'_>, state: &str) {
     };
     if let (Ok(address), Ok(socket)) = (address, UnixDatagram::unbound()) {
         let _ = socket.send_to_addr(state.as_bytes(), &address);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::addresses_in;
+
+    #[test]
+    fn only_own_addresses_that_others_can_use_are_named() {
+        let table = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 0.0.0.0\n        /0 universe UNICAST\n     |-- 127.0.0.1\n        /32 host LOCAL\n           |-- 192.0.2.2\n              /32 host LOCAL\n        |-- 192.0.2.255\n           /32 link BROADCAST\nLocal:\n           |-- 192.0.2.2\n              /32 host LOCAL\n";
+        let found: Vec<String> = addresses_in(table)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(found, ["192.0.2.2"]);
+        assert!(addresses_in("").is_empty());
+        assert!(addresses_in("|-- 192.0.2.2").is_empty());
     }
 }

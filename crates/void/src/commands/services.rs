@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use void_domain::text;
-use void_domain::time::Timestamp;
 
 use super::Session;
 use super::rows::word;
@@ -33,7 +32,6 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
             .line("  next: write services.json in the data folder, or set SERVICES_CONFIG");
         return Ok(Exit::Done);
     }
-    let now = word(&answer, "at");
     let rows: Vec<Vec<String>> = services
         .iter()
         .map(|service| {
@@ -43,11 +41,11 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
                 word(service, "label").to_owned(),
                 place(service),
                 saw(service),
-                age(now, word(service, "checked_at")),
+                session.output.times.short(word(service, "checked_at")),
             ]
         })
         .collect();
-    let header = ["STATUS", "SERVICE", "LABEL", "WHERE", "LAST LOOK", "AGE"];
+    let header = ["STATUS", "SERVICE", "LABEL", "WHERE", "SAW", "WHEN"];
     session.output.table(&header, &rows);
     Ok(Exit::Done)
 }
@@ -67,19 +65,18 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
         status(output, &service),
         text::escaped(word(&service, "label"))
     ));
-    let now = word(&service, "at");
-    let field = |name: &str, value: String| output.line(format!("  {name:10} {value}"));
+    let field = |name: &str, value: String| output.field(name, 10, &value);
     field("id", word(&service, "id").to_owned());
     field("where", place(&service));
     field(
         "last look",
         format!(
-            "{}, {} ago",
+            "{}, {}",
             saw(&service),
-            age(now, word(&service, "checked_at"))
+            output.times.short(word(&service, "checked_at"))
         ),
     );
-    field("since", word(&service, "since").to_owned());
+    field("since", output.times.clock(word(&service, "since")));
     if service.get("flapping") == Some(&Value::Bool(true)) {
         field("flapping", "yes; changes are believed late".to_owned());
     }
@@ -88,7 +85,7 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
         let reason = change.get("reason").and_then(Value::as_str);
         output.line(format!(
             "  {}  {} → {}  {}",
-            word(change, "at"),
+            output.times.short(word(change, "at")),
             word(change, "from"),
             word(change, "to"),
             reason.map(text::escaped).unwrap_or_default()
@@ -138,15 +135,5 @@ pub(super) fn answer(detail: &Value) -> String {
                 .collect();
             words.join(" ")
         }
-    }
-}
-
-fn age(now: &str, then: &str) -> String {
-    match (
-        Timestamp::parse_rfc3339(now),
-        Timestamp::parse_rfc3339(then),
-    ) {
-        (Some(now), Some(then)) => format!("{} s", now.since(then).as_secs()),
-        _ => "-".to_owned(),
     }
 }

@@ -18,7 +18,7 @@ pub(super) async fn run(session: &Session<'_>) -> Result<Exit, Problem> {
         output.line(word(&made, "url"));
         output.note(format!(
             "It signs one browser in, once, until {}.",
-            word(&made, "expires_at")
+            output.times.clock(word(&made, "expires_at"))
         ));
     }
     Ok(Exit::Done)

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::Session;
+use super::doctor::clocks;
+use super::freeze;
 use super::rows::word;
+use super::{Session, storage};
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
 
@@ -38,6 +40,20 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         0 => "nothing".to_owned(),
         1 => output.tone(Tone::Waiting, "1 approval") + "   void inbox ls",
         n => output.tone(Tone::Waiting, &format!("{n} approvals")) + "   void inbox ls",
+    };
+    let waiting = match (number("waiting"), number("joins")) {
+        (_, 0) => waiting,
+        (waits, joins) => {
+            let machines = match joins {
+                1 => "1 machine that asks to join".to_owned(),
+                n => format!("{n} machines that ask to join"),
+            };
+            let machines = output.tone(Tone::Waiting, &machines) + "   void node ls";
+            match waits {
+                0 => machines,
+                _ => format!("{waiting}\n          {machines}"),
+            }
+        }
     };
     output.line(format!("Waiting   {waiting}"));
     if number("untold") > 0 {
@@ -78,16 +94,50 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
             output.tone(Tone::Bad, &text)
         ));
     }
-    if status.get("frozen") == Some(&Value::Bool(true)) {
+    if number("quarantined") > 0 {
+        let text = format!("{} credentials of an older copy", number("quarantined"));
         output.line(format!(
-            "Frozen    {}   void thaw",
-            output.tone(Tone::Bad, "yes, nothing runs")
+            "Confirm   {}   void quarantine ls",
+            output.tone(Tone::Bad, &text)
         ));
     }
+    if let Some(ahead_s) = status.get("clock_ahead_s").and_then(Value::as_i64) {
+        let text = format!(
+            "{}; {} is in force",
+            clocks::apart(ahead_s),
+            word(&status, "at")
+        );
+        output.line(format!(
+            "Clock     {}   void clock accept",
+            output.tone(Tone::Bad, &text)
+        ));
+    }
+    if status.get("frozen") == Some(&Value::Bool(true)) {
+        output.line(format!(
+            "Frozen    {}, {}   void thaw",
+            output.tone(Tone::Bad, "nothing new starts"),
+            freeze::told(&status, "frozen_")
+        ));
+    }
+    let instances: Vec<&str> = status
+        .get("instances")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let others = match instances.len() {
+        0 | 1 => String::new(),
+        _ => format!(", of {}", instances.join(", ")),
+    };
+    output.line(format!("Instance  {}{others}", word(&status, "instance")));
     let head = word(&status, "audit_head").get(..12).unwrap_or("-");
     output.line(format!(
         "Audit     {} entries, head {head}",
         number("audit_seq")
     ));
+    if let Some(storage) = status.get("storage") {
+        let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
+        output.line(format!("Storage   {bytes}; rows: {rows}"));
+        output.line(format!("Kept      {}", storage::kept(storage)));
+    }
     Ok(Exit::Done)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use void_domain::retention::{Kept, Retention};
 use void_domain::text;
 
 use super::agents::{AgentTable, ClaudeTable};
@@ -16,6 +17,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileSettings {
     pub listen: Option<String>,
+    pub instance: Option<String>,
     pub public_url: Option<String>,
     pub allowed_hosts: Vec<String>,
     pub actions: Option<PathBuf>,
@@ -28,6 +30,7 @@ pub(super) struct FileSettings {
     pub backups: Backups,
     pub bridge: Bridge,
     pub limits: LimitSettings,
+    pub retention: RetentionSettings,
     pub agents: BTreeMap<String, AgentTable>,
     pub claude: ClaudeTable,
     pub notify: NotifyTable,
@@ -87,10 +90,46 @@ pub(super) struct Bridge {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct LimitSettings {
+    pub token_requests_per_s: Option<u32>,
+    pub token_rows_per_minute: Option<u32>,
+    pub token_streams: Option<u32>,
     pub open_proposals: Option<u64>,
     pub open_proposals_per_agent: Option<u64>,
+    pub safe_runs_per_agent_hour: Option<u32>,
     pub lease_s: Option<u64>,
     pub verify_within_s: Option<u64>,
+}
+
+/// `[retention]`: for how many days what is over is kept.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RetentionSettings {
+    pub refused_days: Option<u32>,
+    pub ended_days: Option<u32>,
+    pub events_days: Option<u32>,
+    pub notifications_days: Option<u32>,
+    pub sessions_days: Option<u32>,
+    pub messages_days: Option<u32>,
+}
+
+impl RetentionSettings {
+    pub(super) fn read(&self) -> Result<Retention, String> {
+        let given = |kept| match kept {
+            Kept::Refused => self.refused_days,
+            Kept::Ended => self.ended_days,
+            Kept::Events => self.events_days,
+            Kept::Notifications => self.notifications_days,
+            Kept::Sessions => self.sessions_days,
+            Kept::Messages => self.messages_days,
+        };
+        let mut retention = Retention::default();
+        for kept in Kept::ALL {
+            if let Some(days) = given(kept) {
+                retention = retention.with(kept, days)?;
+            }
+        }
+        Ok(retention)
+    }
 }
 
 /// `[self]`: where Void lives, and what must stay up for the owner to reach it.
@@ -145,7 +184,7 @@ fn with_suggestion(message: &str) -> String {
         .flatten();
     match unknown.and_then(|name| text::nearest(name, quoted).map(|near| (name, near))) {
         Some((name, near)) => format!("unknown key `{name}`; did you mean `{near}`?"),
-        None => message
+        None => text::without_rust_words(message)
             .replace("unknown field", "unknown key")
             .replace('\n', " "),
     }

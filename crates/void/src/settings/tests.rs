@@ -23,7 +23,7 @@ fn flag_wins_over_environment_over_file_over_default() {
     let env: &[(&str, &str)] = &[("VOID_LISTEN", "127.0.0.1:2")];
     let flag = || Flags {
         listen: Some("127.0.0.1:3".into()),
-        actions: None,
+        ..Flags::default()
     };
     let port = |toml, env, flags| {
         let settings = load(folder.path(), toml, env, flags).unwrap();

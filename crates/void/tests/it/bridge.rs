@@ -116,6 +116,38 @@ fn a_dropped_file_becomes_a_proposal_that_always_waits() {
     bridge.assert_only_in("completed", "restart-1");
 }
 
+/// Agents of the source documents write the image that runs into every file.
+#[test]
+fn an_image_in_a_restart_file_is_kept_and_in_a_deploy_without_one_refused() {
+    let bridge = Bridge::new();
+    let server = bridge.serve();
+    let mut wish = Bridge::wish("restart-1", "restart_service", "local", "risky-one");
+    wish["details"]["image"] = json!("grafana/grafana:11.2.1");
+    bridge.drop_file(&wish);
+    let row = bridge.wait_for_row(&server, "risky-one");
+    assert_eq!(row["params"], json!({}), "{row}");
+    let file = eventually_blocking("the file to be rewritten", || {
+        bridge
+            .read("pending", "restart-1")
+            .filter(|file| file["void"].is_object())
+    });
+    assert_eq!(file["details"]["image"], "grafana/grafana:11.2.1");
+    bridge.settle(&server);
+    bridge.assert_only_in("pending", "restart-1");
+    let path = format!("/api/actions/pending/{}/approve", word(&row, "id"));
+    let digest = json!({"digest": row["digest"]});
+    assert_eq!(server.call("POST", &path, Some(&digest)).0, 200);
+    let file = bridge.wait_for("completed", "restart-1");
+    assert_eq!(file["details"]["image"], "grafana/grafana:11.2.1");
+    assert_eq!(bridge.lab.effects(), ["risky-one"]);
+    // Whoever deploys would believe that this image runs then.
+    let mut wish = Bridge::wish("deploy-1", "deploy_service", "n1", "db");
+    wish["details"]["image"] = json!("db:2");
+    bridge.drop_file(&wish);
+    let why = bridge.wait_for_invalid("deploy-1.json");
+    assert!(why.contains("image"), "{why}");
+}
+
 #[test]
 fn an_action_id_is_used_once() {
     let bridge = Bridge::new();

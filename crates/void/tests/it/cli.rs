@@ -159,7 +159,7 @@ fn freezing_stops_and_thawing_lets_go() {
         lab.json(&["inbox", "approve", code, "--yes"], 6)["error"]["code"],
         json!("frozen")
     );
-    assert!(out(&lab.void(&["status"])).contains("nothing runs"));
+    assert!(out(&lab.void(&["status"])).contains("nothing new starts"));
     assert_eq!(lab.effects(), Vec::<String>::new());
     assert_eq!(lab.json(&["thaw"], 0)["frozen"], json!(false));
     lab.json(&["inbox", "approve", code, "--yes"], 9);
@@ -503,6 +503,53 @@ fn the_record_is_listed_shown_exported_and_checked() {
     );
 }
 
+/// A file that begins in the middle is whole only for whoever says that a part is meant.
+#[test]
+fn a_record_without_its_beginning_has_an_exit_code_of_its_own() {
+    let lab = Lab::new();
+    let _server = lab.serve(&[]);
+    lab.json(&["run", "safe-one"], 9);
+    let file = lab.path("audit.jsonl");
+    let path = file.to_str().unwrap();
+    lab.json(&["audit", "export", path], 0);
+    let text = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() > 4);
+    let rest = |from: usize| fs::write(&file, format!("{}\n", lines[from..].join("\n"))).unwrap();
+    rest(2);
+    let verify = |more: &[&str], code: i32| {
+        lab.void(&[&["audit", "verify", path][..], more].concat())
+            .status
+            .code()
+            == Some(code)
+    };
+    assert!(verify(&[], 11), "the first two entries are missing");
+    assert!(verify(&["--from", "3"], 0));
+    assert!(verify(&["--from", "2"], 11));
+    assert!(
+        verify(&["--from", "4"], 11),
+        "it begins before what was meant"
+    );
+    assert!(verify(&["--from", "1"], 11));
+    let refused = lab.void(&["audit", "verify", path, "--json"]);
+    assert_eq!(refused.status.code(), Some(11));
+    let said = format!(
+        "{}{}",
+        out(&refused),
+        String::from_utf8_lossy(&refused.stderr)
+    );
+    assert!(said.contains("\"partial\""), "{said}");
+    // Damage is damage, whatever part is meant; nothing at all has no beginning either.
+    fs::write(&file, format!("{}\n{}\n", lines[2], lines[4])).unwrap();
+    assert!(verify(&["--from", "3"], 1));
+    rest(0);
+    assert!(verify(&[], 0));
+    assert!(
+        verify(&["--from", "2"], 11),
+        "a whole record is not the part that was meant"
+    );
+}
+
 #[test]
 fn watching_follows_to_the_end() {
     let lab = Lab::new();
@@ -630,6 +677,34 @@ fn doctor_is_quiet_when_all_is_well_and_names_the_next_command_when_not() {
     let server = lab.serve(&[]);
     let well = lab.json(&["doctor"], 0);
     assert_eq!(find(&well, "host")[0]["level"], json!("ok"), "{well}");
+    // What grows has its size, and how long it is kept.
+    let storage = &find(&well, "storage")[0];
+    assert_eq!(storage["level"], json!("ok"));
+    let status = lab.json(&["status"], 0);
+    assert!(
+        status["storage"]["database_bytes"].as_u64() > Some(0),
+        "{status}"
+    );
+    assert!(status["storage"]["wal_bytes"].is_u64(), "{status}");
+    for words in [
+        word(storage, "message").to_owned(),
+        out(&lab.void(&["status"])),
+    ] {
+        for part in [
+            "iB, WAL ",
+            " audit",
+            " events",
+            " 0 messages",
+            "ended 400 days",
+            "the audit for ever",
+        ] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+    }
+    assert!(
+        find(&down, "storage").is_empty(),
+        "nobody is asked who is not there"
+    );
     assert_eq!(
         lab.json(&["doctor", "--strict"], 1)["ok"],
         json!(false),
@@ -653,7 +728,7 @@ fn doctor_is_quiet_when_all_is_well_and_names_the_next_command_when_not() {
     );
     assert_eq!(
         find(&drift, "host")[0]["next"],
-        json!("void provision ssh local")
+        json!("void provision local")
     );
     fs::write(lab.path("list.json"), list).unwrap();
 

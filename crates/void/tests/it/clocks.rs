@@ -163,3 +163,137 @@ fn a_jump_over_a_restart_revives_nothing_and_keeps_time_going_forward() {
         );
     }
 }
+
+impl Jumping {
+    /// On the database of this address.
+    fn on(database_url: Option<String>) -> Self {
+        let mut jumping = Self::new();
+        jumping.lab.database_url = database_url;
+        jumping
+    }
+
+    fn clock_finding(&self) -> Value {
+        let report = self.lab.void(&["doctor", "--json"]);
+        let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap().iter();
+        let mut found = findings.filter(|one| word(one, "check") == "clock");
+        found.next().unwrap().clone()
+    }
+}
+
+fn ahead_s(server: &Server) -> Option<i64> {
+    server.call("GET", "/api/status", None).1["clock_ahead_s"].as_i64()
+}
+
+fn accepted(lab: &Lab) -> Vec<Value> {
+    let listed = lab.json(&["audit", "ls", "--limit", "200"], 0);
+    let entries = listed["entries"].as_array().unwrap().iter();
+    entries
+        .filter(|entry| word(entry, "verb") == "clock.accepted")
+        .cloned()
+        .collect()
+}
+
+/// Two days ahead before a start (more, and retention would have dropped what waited): the start does not take it for the truth, says so, and the owner alone ends it.
+#[test]
+fn a_start_during_a_jump_is_in_doubt_until_the_owner_accepts_the_clock() {
+    const JUMP: i64 = 2 * DAY;
+    for database in [None, Some(void_testkit::postgres_database())] {
+        let jumping = Jumping::on(database);
+        let lab = &jumping.lab;
+        let mut server = jumping.serve();
+        assert_eq!(ahead_s(&server), None);
+        let before = now(&server);
+        queue(&server);
+        assert!(server.terminate().success());
+        jumping.set(&format!("+{JUMP}"));
+        let mut server = jumping.serve();
+        // A database on this machine has this machine's clock, and is no second witness.
+        let ahead = ahead_s(&server).unwrap();
+        assert!((JUMP - 60..=JUMP + 60).contains(&ahead), "{ahead}");
+        assert!(now(&server).since(before) < std::time::Duration::from_secs(600));
+        let status = String::from_utf8(lab.void(&["status"]).stdout).unwrap();
+        let told = status.lines().find(|line| line.starts_with("Clock"));
+        let told = told.unwrap_or_else(|| panic!("{status}"));
+        assert!(
+            told.contains("ahead of") && told.contains("void clock accept"),
+            "{told}"
+        );
+        let finding = jumping.clock_finding();
+        assert_eq!(word(&finding, "level"), "problem", "{finding}");
+        assert!(word(&finding, "message").contains("in doubt"), "{finding}");
+        assert!(
+            word(&finding, "next").contains("void clock accept"),
+            "{finding}"
+        );
+        // Nobody accepts it over the wire.
+        for path in ["/api/clock", "/api/clock/accept"] {
+            assert!(server.call("POST", path, None).0 >= 400, "{path}");
+        }
+        let waiting = queue(&server);
+        assert!(server.terminate().success());
+        // A restart is no acceptance.
+        let mut server = jumping.serve();
+        assert!(ahead_s(&server).is_some());
+        assert_eq!(accepted(lab), Vec::<Value>::new());
+        assert_eq!(lab.json(&["clock", "accept"], 0)["accepted"], json!(true));
+        assert!(ahead_s(&server).is_some(), "not before the next start");
+        assert!(server.terminate().success());
+        let mut server = jumping.serve();
+        assert_eq!(ahead_s(&server), None);
+        assert!(now(&server).since(before) > std::time::Duration::from_secs(24 * 3_600));
+        let entries = accepted(lab);
+        assert_eq!(entries.len(), 1, "{entries:?}");
+        assert_eq!(word(&entries[0], "actor"), "system");
+        let (found, row) = server.call("GET", &format!("/api/proposals/{waiting}"), None);
+        // By the accepted time it ended years ago, so it may be forgotten already.
+        assert!(
+            found == 404 || matches!(word(&row, "status"), "cancelled" | "expired"),
+            "what waited is void: {row}"
+        );
+        assert!([404, 409].contains(&approve(&server, &waiting).0));
+        // The way back: the clock was wrong after all.
+        assert!(server.terminate().success());
+        jumping.set("+0");
+        let mut server = jumping.serve();
+        let behind = ahead_s(&server).unwrap();
+        assert!(behind < -JUMP + 600, "{behind}");
+        let waiting = queue(&server);
+        lab.json(&["clock", "accept"], 0);
+        assert!(server.terminate().success());
+        let mut server = jumping.serve();
+        assert_eq!(ahead_s(&server), None);
+        let (_, row) = server.call("GET", &format!("/api/proposals/{waiting}"), None);
+        assert_eq!(word(&row, "status"), "cancelled", "{row}");
+        assert_eq!(accepted(lab).len(), 2);
+        assert_eq!(lab.json(&["audit", "verify"], 0)["intact"], json!(true));
+        // Said when there is no doubt, it does not lie in wait for one.
+        lab.json(&["clock", "accept"], 0);
+        assert!(server.terminate().success());
+        let mut server = jumping.serve();
+        assert!(!lab.data().join("clock.accept").exists());
+        assert!(server.terminate().success());
+        jumping.set(&format!("+{JUMP}"));
+        let server = jumping.serve();
+        assert!(ahead_s(&server).is_some());
+        assert_eq!(accepted(lab).len(), 2);
+        assert_eq!(lab.effects(), Vec::<String>::new());
+    }
+}
+
+/// Under a running server: in doubt as long as it lasts, however long, and forgotten when it is over.
+#[test]
+fn a_jump_under_a_running_server_is_told_and_forgotten() {
+    let jumping = Jumping::new();
+    let server = jumping.serve();
+    assert_eq!(word(&jumping.clock_finding(), "level"), "ok");
+    jumping.set("+2592000");
+    assert!((ahead_s(&server).unwrap() - 30 * DAY).abs() < 60);
+    let finding = jumping.clock_finding();
+    assert_eq!(word(&finding, "level"), "problem", "{finding}");
+    // Within a correction nothing is said.
+    jumping.set("+240");
+    assert_eq!(ahead_s(&server), None);
+    jumping.set("+0");
+    assert_eq!(ahead_s(&server), None);
+}

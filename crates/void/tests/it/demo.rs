@@ -240,11 +240,23 @@ fn little_blue_mends_what_is_safe_and_asks_for_the_rest() {
         let service = demo.json(&["services", "caddy"]);
         (service["status"] == "down").then_some(())
     });
+    let said = chat(&demo, "don't restart caddy");
+    assert!(said.contains("Void: Nothing was run or queued"), "{said}");
     let said = chat(&demo, "what is wrong?");
     assert!(
         said.contains("Caddy, the reverse proxy (rehearsal) is down"),
         "{said}"
     );
+    // She looks and offers; only a yes to that does something.
+    assert!(
+        said.contains("Shall I run restart-caddy?")
+            || said.contains("Shall I run `restart-caddy`?"),
+        "{said}"
+    );
+    assert!(said.contains("Void: Nothing was run or queued"), "{said}");
+    assert_eq!(demo.json(&["services", "caddy"])["status"], "down");
+    let said = chat(&demo, "yes");
+    assert!(said.contains("(Restart Caddy (rehearsal)) now."), "{said}");
     assert!(
         said.contains("Void: Done, checked: Restart Caddy (rehearsal)."),
         "{said}"

@@ -11,7 +11,7 @@ use crate::lab::{Lab, OWNER, call};
 const ACTIONS: usize = 100;
 
 fn catalogue() -> Value {
-    let action = |n: usize| json!({"id": format!("safe-{n}"), "kind": "service_restart", "host": "local", "service": format!("s{n}"), "tier": "safe"});
+    let action = |n: usize| json!({"id": format!("safe-{n}"), "kind": "service_restart", "host": "local", "service": format!("s{n}"), "tier": "safe", "cooldown_s": 0});
     json!({"hosts": {}, "actions": (0..ACTIONS).map(action).collect::<Vec<_>>()})
 }
 

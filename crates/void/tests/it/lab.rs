@@ -27,7 +27,7 @@ pub struct Lab {
 
 /// Three actions on this machine: safe, risky and critical by its own word; each effect is a line.
 pub fn catalogue() -> Value {
-    let action = |id: &str, tier: &str| json!({"id": id, "label": format!("Label of {id}"), "kind": "service_restart", "host": "local", "service": id, "tier": tier});
+    let action = |id: &str, tier: &str| json!({"id": id, "label": format!("Label of {id}"), "kind": "service_restart", "host": "local", "service": id, "tier": tier, "cooldown_s": 0});
     let mut critical = action("critical-one", "risky");
     critical["risk"] = json!("critical");
     json!({"hosts": {}, "actions": [action("safe-one", "safe"), action("safe-two", "safe"), action("risky-one", "risky"), critical]})
@@ -100,7 +100,7 @@ impl Lab {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn command(&self) -> Command {
+    pub fn command(&self) -> Command {
         let mut command = Command::new(VOID);
         command
             .env_clear()

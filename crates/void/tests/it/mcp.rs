@@ -114,7 +114,7 @@ fn handshake() -> Value {
 
 fn with_slow_action() -> Value {
     let mut catalogue = catalogue();
-    let slow = json!({"id": "slow-one", "label": "Slow", "kind": "service_restart", "host": "local", "service": "slow-one", "tier": "safe"});
+    let slow = json!({"id": "slow-one", "label": "Slow", "kind": "service_restart", "host": "local", "service": "slow-one", "tier": "safe", "cooldown_s": 0});
     catalogue["actions"].as_array_mut().unwrap().push(slow);
     catalogue
 }
@@ -165,7 +165,9 @@ fn what_is_no_message_is_answered_too() {
     let mut bridge = Bridge::to(&lab, &token);
     bridge.say("nothing\n\n[]\n");
     for code in [-32700, -32600] {
-        assert_eq!(bridge.hear().unwrap()["error"]["code"], code);
+        let answer = bridge.hear().unwrap();
+        assert_eq!(answer["error"]["code"], code);
+        assert_eq!(answer.get("id"), Some(&Value::Null), "{answer}");
     }
     let long = line(1, "ping", &json!({"padding": "x".repeat(3 << 20)}));
     bridge.say(&long);
@@ -392,6 +394,71 @@ fn it_works_where_connections_are_not_given_away() {
             .contains("refuses this token")
     );
     assert_eq!(bridge.end().0.code(), Some(4));
+}
+
+/// Word of a run that takes its time comes also where every message is a request.
+#[test]
+fn a_slow_run_is_told_of_where_connections_are_not_given_away() {
+    let lab = Lab::with(&with_slow_action());
+    let mut server = lab.serve(&[]);
+    let (_, token) = agent(&lab, "client");
+    let mut bridge = Bridge::start(command(proxy(lab.address), &token));
+    let slow = json!({"action_id": "slow-one", "reason": "a test"});
+    let mut params = call("propose_action", slow.clone());
+    params["_meta"] = json!({"progressToken": "p-1"});
+    bridge.say(&line(7, "tools/call", &params));
+    let mut before = 0;
+    for _ in 0..2 {
+        let notice = bridge.hear().unwrap();
+        assert_eq!(notice["method"], "notifications/progress", "{notice}");
+        assert_eq!(notice["params"]["progressToken"], "p-1");
+        assert!(notice.get("id").is_none(), "{notice}");
+        let progress = notice["params"]["progress"].as_u64().unwrap();
+        assert!(progress > before, "{notice}");
+        before = progress;
+    }
+    // Others are answered meanwhile.
+    bridge.say(&line(8, "ping", &json!({})));
+    let mut heard = bridge.hear().unwrap();
+    while heard["method"] == "notifications/progress" {
+        heard = bridge.hear().unwrap();
+    }
+    assert_eq!(heard["id"], 8, "{heard}");
+    fs::write(lab.path("go"), "").unwrap();
+    let mut answer = bridge.hear().unwrap();
+    while answer["method"] == "notifications/progress" {
+        answer = bridge.hear().unwrap();
+    }
+    assert_eq!(answer["id"], 7, "{answer}");
+    assert_eq!(answer["result"]["structuredContent"]["outcome"], "executed");
+    // Whoever did not ask for word is told the answer only.
+    fs::remove_file(lab.path("go")).unwrap();
+    bridge.say(&line(
+        9,
+        "tools/call",
+        &call("propose_action", slow.clone()),
+    ));
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    fs::write(lab.path("go"), "").unwrap();
+    let answer = bridge.hear().unwrap();
+    assert_eq!(answer["id"], 9, "{answer}");
+    // A server that goes away in the middle is an error, and no answer is made up.
+    fs::remove_file(lab.path("go")).unwrap();
+    params["_meta"] = json!({"progressToken": "p-2"});
+    bridge.say(&line(10, "tools/call", &params));
+    let notice = bridge.hear().unwrap();
+    assert_eq!(notice["params"]["progressToken"], "p-2", "{notice}");
+    server.kill();
+    let mut answer = bridge.hear().unwrap();
+    while answer["method"] == "notifications/progress" {
+        answer = bridge.hear().unwrap();
+    }
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(10), &json!(-32000)),
+        "{answer}"
+    );
+    fs::write(lab.path("go"), "").unwrap();
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What `void provision ssh` prints is what a host needs: its own checker accepts the list, sudo
 //! accepts the lines and allows exactly those commands, and Void finds no drift.
 
+mod local;
+mod machines;
 mod proxmox;
 
 use std::fs;
@@ -17,6 +19,8 @@ fn catalogue() -> Value {
         "actions": [
             {"id": "restart-caddy", "kind": "service_restart", "host": "ct100", "service": "caddy", "tier": "safe", "cooldown_s": 60, "max_per_hour": 6},
             {"id": "restart-odd", "kind": "service_restart", "host": "ct100", "service": "wg-quick@wg0:1.service", "tier": "risky", "timeout_s": 30},
+            {"id": "restart-plain", "kind": "service_restart", "host": "ct100", "service": "plain", "tier": "safe"},
+            {"id": "restart-zero", "kind": "service_restart", "host": "ct100", "service": "zero", "tier": "safe", "cooldown_s": 0},
             {"id": "stop-ct107", "kind": "guest_power", "node": "z", "vmid": 107, "op": "stop", "tier": "risky", "via": "host"},
             {"id": "reboot-vm9", "kind": "guest_power", "guest": "qemu", "node": "z", "vmid": 900, "op": "reboot", "tier": "risky", "via": "host"},
             {"id": "scale-grafana", "kind": "scale", "node": "z", "service": "grafana", "tier": "risky", "via": "host",
@@ -27,10 +31,53 @@ fn catalogue() -> Value {
 }
 
 fn plan(host: &str) -> (Lab, Value) {
-    let lab = Lab::new();
+    let mut lab = Lab::new();
     fs::write(lab.path("actions.json"), catalogue().to_string()).unwrap();
+    with_key(&mut lab);
     let plan = lab.json(&["provision", "ssh", host], 0);
     (lab, plan)
+}
+
+/// A key pair that Void connects with.
+fn with_key(lab: &mut Lab) {
+    let key = lab.path("void-key");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+        .arg(&key)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let key = key.display().to_string();
+    lab.environment.push(("ACTIONS_SSH_KEY".into(), key));
+}
+
+/// Without the key, the machine would be open to nobody, and somebody would find that out later.
+#[test]
+fn without_a_key_nothing_is_printed() {
+    let mut lab = Lab::new();
+    fs::write(lab.path("actions.json"), catalogue().to_string()).unwrap();
+    let none = lab.void(&["provision", "ssh", "ct100"]);
+    assert_eq!(none.status.code(), Some(3));
+    assert!(none.stdout.is_empty());
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(said.contains("next: ssh-keygen -t ed25519"), "{said}");
+    with_key(&mut lab);
+    lab.json(&["provision", "ssh", "ct100"], 0);
+    let public = lab.path("void-key.pub");
+    for bad in [
+        "",
+        "not a key\n",
+        "ssh-ed25519\n",
+        "ssh-ed25519 AAAA\u{7}\n",
+    ] {
+        fs::write(&public, bad).unwrap();
+        let refused = lab.json(&["provision", "ssh", "ct100"], 3);
+        let next = word(&refused["error"], "next");
+        assert!(next.starts_with("ssh-keygen -y -f "), "{bad:?}: {next}");
+    }
+    // This machine has no SSH in between.
+    let here = lab.json(&["provision", "ssh", "local"], 2);
+    assert_eq!(here["error"]["next"], json!("void provision local"));
 }
 
 #[test]
@@ -38,7 +85,22 @@ fn the_list_holds_the_hosts_actions_and_nothing_else() {
     let (_lab, plan) = plan("ct100");
     let entries = plan["list"]["entries"].as_array().unwrap();
     let ids: Vec<&str> = entries.iter().map(|entry| word(entry, "id")).collect();
-    assert_eq!(ids, ["restart-caddy", "restart-odd"]);
+    assert_eq!(
+        ids,
+        [
+            "restart-caddy",
+            "restart-odd",
+            "restart-plain",
+            "restart-zero"
+        ]
+    );
+    // A written cooldown is everybody's; the default is for whoever comes without a ticket; 0 is none, and
+    // then a bare id is refused.
+    let brakes = |at: usize| (&entries[at]["cooldown_s"], &entries[at]["bare_cooldown_s"]);
+    assert_eq!(brakes(0), (&json!(60), &Value::Null));
+    assert_eq!(brakes(1), (&Value::Null, &Value::Null));
+    assert_eq!(brakes(2), (&Value::Null, &json!(60)));
+    assert_eq!(brakes(3), (&Value::Null, &Value::Null));
     assert_eq!(
         entries[0]["argv"],
         json!([
@@ -144,6 +206,8 @@ fn the_hosts_own_checkers_accept_what_is_printed() {
             "{}",
             String::from_utf8_lossy(&shell.stderr)
         );
+        assert!(script.contains("\nset -eu\n"), "{script}");
+        assert!(script.contains("\necho 'Done: "), "{script}");
         for line in lines {
             assert!(script.contains(line), "{line}");
         }

@@ -1,6 +1,8 @@
 //! Yes on one surface and no on another, at the same moment: one decision, and both are told the truth.
 //! Every pair of surfaces, with the real binary, a Bot API, an ntfy server and a real folder.
 
+mod cards;
+
 use std::fs;
 use std::sync::Barrier;
 use std::time::Duration;
@@ -64,7 +66,7 @@ struct Stage {
 
 impl Stage {
     /// Only the surfaces that this pair needs, so that the others cost nothing.
-    fn set(pair: [Surface; 2]) -> Self {
+    fn set<const N: usize>(pair: [Surface; N]) -> Self {
         let (api, receiver) = (BotApi::start(), Receiver::start());
         let mut bridge = Bridge::with_decisions();
         let has = |surface| pair.contains(&surface);

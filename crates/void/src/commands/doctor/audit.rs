@@ -39,6 +39,26 @@ pub(super) async fn check_served(server: &Server, findings: &mut Findings) {
         let message = format!("it takes longer than {SERVED_WITHIN:?}");
         Err(Problem::failed("timeout", message))
     });
+    let stored = tokio::time::timeout(SERVED_WITHIN, server.client.get("/api/audit-verify"));
+    let stored = stored.await.ok().and_then(Result::ok).unwrap_or_default();
+    if let Some(problem) = crate::commands::audit::stored_problem(&stored) {
+        findings.wrong(
+            "audit",
+            format!("the record is damaged: {problem}"),
+            BROKEN_NEXT,
+        );
+        return;
+    }
+    if let Some(rows @ 1..) = stored.get("set_aside").and_then(Value::as_u64) {
+        findings.warn(
+            "audit",
+            format!("{rows} rows that Void did not write were found in the record and set aside"),
+            "read the table audit_strays, and find out who can write to the database",
+        );
+    }
+    if let Some(rows) = crate::commands::audit::edited(&stored) {
+        findings.wrong("rows", rows, crate::commands::audit::EDITED_NEXT);
+    }
     match verified {
         Err(problem) => {
             let next = problem

@@ -26,7 +26,8 @@ pub(super) fn check(session: &Session<'_>, findings: &mut Findings) {
         findings.warn("backups", "there is none yet", "void backup create");
         return;
     };
-    let message = format!("the newest is from {}", newest.made_at);
+    let made_at = session.output.times.clock(&newest.made_at.to_string());
+    let message = format!("the newest is from {made_at}");
     if Clock::system().now().since(newest.made_at) > AGE_MAX {
         findings.wrong(
             "backups",

@@ -4,18 +4,19 @@ use serde_json::Value;
 
 use super::findings::Findings;
 use crate::client::Client;
+use crate::commands::Session;
 use crate::commands::rows::{given, word};
 
 const CHECK: &str = "channel";
 
-pub(super) async fn check(client: &Client, findings: &mut Findings) {
+pub(super) async fn check(session: &Session<'_>, client: &Client, findings: &mut Findings) {
     // Whether the owner may ask was said where the hosts were asked.
     let Ok(answer) = client.get("/api/notifications").await else {
         return;
     };
     let list = |name: &str| answer.get(name).and_then(Value::as_array);
     for place in list("places").into_iter().flatten() {
-        check_place(place, findings);
+        check_place(session, place, findings);
     }
     // The newest comes first; what no longer has a place was still not delivered.
     let failed = list("failed").map(Vec::as_slice).unwrap_or_default();
@@ -31,12 +32,12 @@ pub(super) async fn check(client: &Client, findings: &mut Findings) {
     }
 }
 
-fn check_place(place: &Value, findings: &mut Findings) {
+fn check_place(session: &Session<'_>, place: &Value, findings: &mut Findings) {
     let given = |name: &str| given(place, name);
     let (channel, name) = (word(place, "channel"), word(place, "name"));
     let last = match given("last_sent_at") {
         None => "nothing was sent yet".to_owned(),
-        Some(at) => format!("last message {at}"),
+        Some(at) => format!("last message {}", session.output.times.short(at)),
     };
     let is_known = given("paired_at").is_some() || given("last_sent_at").is_some();
     match (given("problem"), given("target")) {

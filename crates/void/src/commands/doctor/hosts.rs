@@ -6,6 +6,7 @@ use void_domain::catalogue::Catalogue;
 
 use super::findings::Findings;
 use crate::client::Client;
+use crate::commands::hosts::{is_mended_by_provisioning, provision};
 use crate::commands::rows::word;
 use crate::commands::run::segment;
 use crate::exit::Problem;
@@ -67,21 +68,35 @@ fn describe(host: &Value, checked: &Value, findings: &mut Findings) {
     let name = word(host, "name");
     if let Some(error) = checked.get("error").filter(|error| error.is_object()) {
         let message = format!("{name}: {}", word(error, "message"));
+        if word(error, "code") == "other_instance" {
+            findings.fine("host", message);
+            return;
+        }
         let (check, next) = next_after(host, word(error, "code"));
         findings.wrong(check, message, next);
     } else if let Some(drift) = checked.get("drift").and_then(Value::as_str) {
-        let next = format!("void provision ssh {name}");
+        let next = format!("void {}", provision(name));
         findings.wrong("host", format!("{name}: {drift}"), next);
+    } else if let Some((id, why)) = first_that_cannot_run(checked) {
+        let next = format!("void {}", provision(name));
+        findings.wrong("host", format!("{name}: {id} cannot run: {why}"), next);
     } else if checked.get("stopped") == Some(&Value::Bool(true)) {
         let next = format!("remove the stop file on {name} when it may run again");
         findings.warn("host", format!("{name}: its stop file is set"), next);
     } else {
-        let message = format!("{name}: reachable, its list is as the catalogue says");
+        let message = format!("{name}: reachable, its list is as the catalogue says and could run");
         findings.fine("host", message);
     }
 }
 
-fn next_after(host: &Value, code: &str) -> (&'static str, String) {
+/// sudo refuses it, or its program is missing.
+fn first_that_cannot_run(checked: &Value) -> Option<(&str, &str)> {
+    let cannot = checked.get("cannot")?.as_object()?;
+    let (id, why) = cannot.iter().next()?;
+    Some((id, why.as_str().unwrap_or("-")))
+}
+
+pub(super) fn next_after(host: &Value, code: &str) -> (&'static str, String) {
     let name = word(host, "name");
     let trust = if host.get("pinned") == Some(&Value::Bool(true)) {
         format!("write its new key as host_key of {name} into the catalogue")
@@ -101,12 +116,15 @@ fn next_after(host: &Value, code: &str) -> (&'static str, String) {
             "host key",
             format!("give {name} another host key, compare it, then {trust}"),
         ),
-        "auth_refused" | "no_answer" | "not_configured" => {
-            ("host", format!("void provision ssh {name}"))
-        }
+        code if is_mended_by_provisioning(code) => ("host", format!("void {}", provision(name))),
         "unreachable" => (
             "host",
             format!("is {name} up, and its address right? then void hosts check {name}"),
+        ),
+        "instance_away" => ("host", "start that instance again".to_owned()),
+        "ambiguous_host" => (
+            "host",
+            format!("write \"instance\" at {name} under hosts of the catalogue"),
         ),
         _ => ("host", format!("void hosts check {name}")),
     }

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::findings::Findings;
 use crate::client::Client;
+use crate::commands::Session;
 use crate::commands::node::worries;
 use crate::commands::rows::{given, word};
 
-pub(super) async fn check(client: &Client, findings: &mut Findings) {
+pub(super) async fn check(session: &Session<'_>, client: &Client, findings: &mut Findings) {
     // Whether the owner may ask was said where the hosts were asked.
     let Ok(answer) = client.get("/api/nodes").await else {
         return;
@@ -20,14 +21,14 @@ pub(super) async fn check(client: &Client, findings: &mut Findings) {
                 let message = format!("{name} asks to join");
                 findings.warn("node", message, "void node ls, and compare its fingerprint");
             }
-            "joined" => joined(name, node, findings),
+            "joined" => joined(session, name, node, findings),
             _ => {}
         }
     }
 }
 
-fn joined(name: &str, node: &Value, findings: &mut Findings) {
-    let worries = worries(node);
+fn joined(session: &Session<'_>, name: &str, node: &Value, findings: &mut Findings) {
+    let worries = worries(node, &session.output.times);
     if worries.is_empty() {
         findings.fine("node", format!("{name}: here, its list fits"));
         return;

@@ -42,7 +42,9 @@ pub(super) async fn check(
         .iter()
         .filter(|excess| !is_for_a_check(excess, &watched))
         .collect();
-    let token = TokenName::of(&session.settings, session.environment);
+    // The token that is there, root's too: the commands are about it and no other.
+    let token = TokenName::set(&session.settings, session.environment);
+    let token = token.unwrap_or_else(|| TokenName::of(&session.settings, session.environment));
     describe_excesses(&token, &excesses, findings);
     describe_shortages(&rights.shortages, findings);
     let unseen = check_watched(probe, &watched, findings).await;

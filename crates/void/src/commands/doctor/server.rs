@@ -9,9 +9,12 @@ use void_domain::time::Timestamp;
 use super::clocks;
 use super::findings::Findings;
 use crate::client::Client;
-use crate::commands::Session;
 use crate::commands::rows::word;
+use crate::commands::{Session, freeze, storage};
 use crate::exit::{Exit, Problem};
+
+/// Services that are down and named one by one.
+const NAMED_MAX: usize = 8;
 
 /// A server that takes longer for one look is not well.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
@@ -43,12 +46,50 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
             let message = format!("{} answers at {}", word(&status, "version"), client.base());
             findings.fine("server", message);
             if status.get("frozen") == Some(&Value::Bool(true)) {
-                findings.warn("freeze", "everything is frozen; nothing runs", "void thaw");
+                match rolled_back(&client).await {
+                    Some(reason) => findings.wrong(
+                        "database",
+                        format!("everything is frozen: {reason}"),
+                        "look at tokens, catalogue and machines, then void thaw",
+                    ),
+                    None => {
+                        let told = freeze::told(&status, "frozen_");
+                        let message = format!("everything is frozen, {told}; nothing new starts");
+                        findings.warn("freeze", message, "void thaw");
+                    }
+                }
             }
+            let quarantined = status
+                .get("quarantined")
+                .and_then(Value::as_u64)
+                .unwrap_or(0);
+            if quarantined > 0 {
+                let message = format!(
+                    "{quarantined} credentials came back with an older copy and open nothing until you confirm them"
+                );
+                findings.warn("quarantine", message, "void quarantine ls");
+            }
+            check_storage(&status, findings);
             check_clock(&status, asked_at, findings);
+            check_services(&client, findings).await;
             Some(Server { client, status })
         }
     }
+}
+
+/// Says how large what grows is; whether the disk has room is the check `disk`.
+fn check_storage(status: &Value, findings: &mut Findings) {
+    if let Some(storage) = status.get("storage") {
+        let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
+        let message = format!("{bytes}; rows: {rows}; kept: {}", storage::kept(storage));
+        findings.fine("storage", message);
+    }
+}
+
+/// Why the server itself froze everything: its database went back.
+async fn rolled_back(client: &Client) -> Option<String> {
+    let freeze = client.get("/api/freeze").await.ok()?;
+    (word(&freeze, "by") == "system").then(|| word(&freeze, "reason").to_owned())
 }
 
 fn late(base: &str) -> Problem {
@@ -59,6 +100,9 @@ fn late(base: &str) -> Problem {
 
 /// It said its time between these two moments.
 fn check_clock(status: &Value, asked_at: [Timestamp; 2], findings: &mut Findings) {
+    if let Some(ahead_s) = status.get("clock_ahead_s").and_then(Value::as_i64) {
+        return clocks::in_doubt(ahead_s, word(status, "at"), findings);
+    }
     let Some(theirs) = Timestamp::parse_rfc3339(word(status, "at")) else {
         return;
     };
@@ -66,4 +110,34 @@ fn check_clock(status: &Value, asked_at: [Timestamp; 2], findings: &mut Findings
     let ours = theirs.as_ms().clamp(before, after);
     let ahead_ms = theirs.as_ms().saturating_sub(ours);
     clocks::compare("the server's clock", ahead_ms, findings);
+}
+
+/// What is watched and down now: nothing is wrong with Void, and something is wrong.
+async fn check_services(client: &Client, findings: &mut Findings) {
+    let Ok(answer) = client.get("/api/services").await else {
+        return;
+    };
+    let services = answer.get("services").and_then(Value::as_array);
+    let down: Vec<&str> = (services.into_iter().flatten())
+        .filter(|service| word(service, "status") == "down")
+        .map(|service| word(service, "id"))
+        .collect();
+    let named = down.get(..NAMED_MAX.min(down.len())).unwrap_or(&down);
+    let others = match down.len() - named.len() {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    match down.as_slice() {
+        [] => {}
+        [one] => findings.warn(
+            "service",
+            format!("{one} is down"),
+            format!("void services {one}"),
+        ),
+        _ => findings.warn(
+            "service",
+            format!("{}{others} are down", named.join(", ")),
+            "void services",
+        ),
+    }
 }

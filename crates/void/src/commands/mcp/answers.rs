@@ -47,6 +47,10 @@ impl Answers {
                 open.push(id);
             }
         }
+        // Whoever gives up a call waits for no answer to it.
+        for id in cancelled(lines) {
+            forget(&mut open, &id);
+        }
     }
 
     /// Hands whole lines of answers on.
@@ -114,7 +118,7 @@ fn forget(open: &mut Vec<Value>, id: &Value) -> bool {
 }
 
 /// The id of an answer. Where it stands at the beginning, the rest need not be read.
-fn id_of(line: &[u8]) -> Option<Value> {
+pub(super) fn id_of(line: &[u8]) -> Option<Value> {
     match line.strip_prefix(b"{\"jsonrpc\":\"2.0\",\"id\":") {
         Some(rest) => serde_json::Deserializer::from_slice(rest)
             .into_iter::<Value>()
@@ -124,8 +128,28 @@ fn id_of(line: &[u8]) -> Option<Value> {
     }
 }
 
+/// The ids of the requests that these lines give up.
+pub(super) fn cancelled(lines: &[u8]) -> impl Iterator<Item = Value> {
+    #[derive(Deserialize)]
+    struct Notice<'a> {
+        #[serde(borrow)]
+        method: std::borrow::Cow<'a, str>,
+        params: Given,
+    }
+    #[derive(Deserialize)]
+    struct Given {
+        #[serde(rename = "requestId")]
+        request_id: Value,
+    }
+    let lines = lines.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| {
+        let notice = serde_json::from_slice::<Notice<'_>>(line).ok()?;
+        (notice.method == "notifications/cancelled").then_some(notice.params.request_id)
+    })
+}
+
 /// The ids of the requests among these lines.
-fn asked(lines: &[u8]) -> impl Iterator<Item = Value> {
+pub(super) fn asked(lines: &[u8]) -> impl Iterator<Item = Value> {
     let lines = lines.split(|byte| *byte == b'\n');
     lines.filter_map(|line| {
         let head = serde_json::from_slice::<Head<'_>>(line).ok()?;

@@ -6,7 +6,7 @@ use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 
 const READ_BYTES: usize = 64 * 1024;
 /// More than all tools have to say about the largest catalogue.
-const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub(super) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 pub(super) struct Lines<R> {
     reader: R,

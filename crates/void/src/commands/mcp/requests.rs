@@ -1,5 +1,6 @@
 //! A request for every message: over TLS, and where something on the way does not give connections away.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -7,8 +8,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
-use super::answers::Answers;
+use super::answers::{Answers, asked, cancelled, id_of};
+use super::lines::ANSWER_BYTES_MAX;
 use super::servers::Server;
 use crate::exit::Problem;
 
@@ -23,6 +26,8 @@ pub(super) struct Requests {
     sender: Arc<Sending>,
     places: Arc<Semaphore>,
     problems: Receiver<Problem>,
+    /// What is under way, by the id of its request.
+    open: HashMap<String, AbortHandle>,
 }
 
 struct Sending {
@@ -57,6 +62,7 @@ impl Requests {
             }),
             places: Arc::new(Semaphore::new(OPEN_MAX)),
             problems: told,
+            open: HashMap::new(),
         })
     }
 
@@ -68,11 +74,22 @@ impl Requests {
             }
             let place = Arc::clone(&self.places).acquire_owned();
             let place = self.runtime.block_on(place);
+            // Whoever gives up a call waits for no answer to it.
+            for id in cancelled(line) {
+                if let Some(call) = self.open.remove(&id.to_string()) {
+                    call.abort();
+                }
+            }
+            let id = asked(line).next();
             let (sender, line) = (Arc::clone(&self.sender), line.to_vec());
-            self.runtime.spawn(async move {
+            let call = self.runtime.spawn(async move {
                 sender.pass_on(line).await;
                 drop(place);
             });
+            self.open.retain(|_, call| !call.is_finished());
+            if let Some(id) = id {
+                self.open.insert(id.to_string(), call.abort_handle());
+            }
         }
         self.problem()
     }
@@ -111,6 +128,7 @@ impl Sending {
             .post(format!("{}/mcp", self.server.base))
             .bearer_auth(self.server.token.expose())
             .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
             .header("x-void-bridge", "stdio");
         if let Some(registry) = &self.server.registry {
             request = request.header("x-void-registry", registry);
@@ -120,6 +138,9 @@ impl Sending {
             Err(error) => return Ok(Err(self.lost(&error))),
         };
         let status = response.status();
+        if status.is_success() && is_events(&response) {
+            return Ok(self.events(response).await);
+        }
         let body = match response.bytes().await {
             Ok(body) => body,
             Err(error) => return Ok(Err(self.lost(&error))),
@@ -133,14 +154,50 @@ impl Sending {
         self.server.refused(status.as_u16(), &body).map(Err)
     }
 
+    /// A call that takes its time: word of it is handed on as it comes, and the answer is the last event.
+    async fn events(&self, mut response: reqwest::Response) -> Result<Vec<u8>, String> {
+        let mut unread = Vec::new();
+        loop {
+            let piece = match response.chunk().await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => return Err(self.cut_off()),
+                Err(error) => return Err(self.lost(&error)),
+            };
+            unread.extend_from_slice(&piece);
+            while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = unread.drain(..=end).collect();
+                let Some(message) = line.strip_prefix(b"data:") else {
+                    continue;
+                };
+                let message = message.trim_ascii();
+                if id_of(message).is_some() {
+                    return Ok(message.to_vec());
+                }
+                self.answers.give(&[message, b"\n"].concat());
+            }
+            if unread.len() > ANSWER_BYTES_MAX {
+                return Err(self.cut_off());
+            }
+        }
+    }
+
     fn lost(&self, error: &reqwest::Error) -> String {
         if error.is_connect() {
             return self.server.unreachable("no connection");
         }
+        self.cut_off()
+    }
+
+    fn cut_off(&self) -> String {
         format!(
             "{} did not answer to the end; whether it was done is not known here. search and \
              proposal_status tell",
             self.server.base
         )
     }
+}
+
+fn is_events(response: &reqwest::Response) -> bool {
+    let kind = response.headers().get("content-type");
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }

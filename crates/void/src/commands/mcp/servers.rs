@@ -45,6 +45,7 @@ impl Server {
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(not_allowed("VOID_AGENT_TOKEN is not a token of Void's"));
         }
+        client::plain_http::judge(&base, environment)?;
         let registry = set("VOID_TOOL_REGISTRY").map(str::to_owned);
         if registry.as_deref().is_some_and(|name| !is_slug(name)) {
             return Err(Problem::usage(

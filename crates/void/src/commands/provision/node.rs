@@ -2,13 +2,14 @@
 //!
 //! A deploy looks first what runs, so that a rollback of the same service has something to return to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use void_act::{Arg, Entry, LIST_VERSION, List, ParamRef, RecordSpec, RecordedRef};
 use void_domain::catalogue::{Action, ActionKind, Catalogue, NodeOp, Route};
 use void_domain::text;
 
+use super::scripts::Script;
 use super::ssh;
 use crate::catalogue;
 use crate::commands::Session;
@@ -16,6 +17,7 @@ use crate::exit::{Exit, Problem};
 
 /// Where an owner's own programs for the node kinds are expected.
 const PROGRAMS: &str = "/usr/local/lib/void-node";
+const LIST: &str = "/etc/void-node/list.json";
 /// An image or a version: nothing that a program could read as an option or as more than a word.
 const RECORDED: &str = "^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$";
 const RECORDED_BYTES_MAX: usize = 300;
@@ -89,7 +91,11 @@ fn entry(action: &Action, all: &[&Action]) -> Result<Entry, Problem> {
             });
         }
         NodeOp::Rollback => entry.argv.extend(returns_to(service, all)),
-        NodeOp::RestartService | NodeOp::Scale => {}
+        NodeOp::Scale => {
+            entry.count =
+                (action.replicas_param()).and_then(|param| ssh::count(action, PROGRAMS, param));
+        }
+        NodeOp::RestartService => {}
     }
     Ok(entry)
 }
@@ -103,20 +109,14 @@ fn returns_to(service: &str, all: &[&Action]) -> Option<Arg> {
     Some(Arg::Recorded(RecordedRef { recorded }))
 }
 
-/// One text to paste on the machine as root. The here-document is quoted, so nothing in it expands.
 fn script(name: &str, list: &List) -> String {
-    let list = serde_json::to_string_pretty(list).unwrap_or_default();
-    format!(
-        "# For {name}: run this there as root, after void node install. Made from the catalogue; run it again after every change of it.
-install -d -m 0755 -o root -g root /etc/void-node {PROGRAMS}
-cat > /etc/void-node/list.json.new <<'VOID'
-{list}
-VOID
-chmod 0644 /etc/void-node/list.json.new
-mv /etc/void-node/list.json.new /etc/void-node/list.json
-
-# Programs that the list names, owned by root: {PROGRAMS}/deploy_service SERVICE PARAMETER…, and so on.
-# {PROGRAMS}/current SERVICE prints what runs now, as one word. Examples for docker compose: deploy/programs.
-void act --check --list /etc/void-node/list.json"
-    )
+    let mut script = Script::new(&format!(
+        "For {name}: run it there as root, after void node install. Made from the catalogue; run it again after every change of it.\n# Programs that the list names belong to root: {PROGRAMS}/deploy_service SERVICE PARAMETER…, and so on;\n# {PROGRAMS}/current SERVICE prints what runs now, as one word; {PROGRAMS}/running SERVICE how many copies run. Examples for docker compose: deploy/programs."
+    ));
+    script.step("writing the list");
+    script.line(format!("install -d -m 0755 -o root -g root {PROGRAMS}"));
+    script.list(Path::new(LIST), list);
+    script.step("having void act check the list");
+    script.line(format!("void act --check --list {LIST}"));
+    script.done(&format!("Done: {name} has its list."))
 }

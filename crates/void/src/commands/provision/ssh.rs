@@ -1,19 +1,23 @@
 //! `void provision ssh`: the list, key line, sudoers lines and commands of one host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use void_act::{Arg, Entry, LIST_VERSION, List, ParamRef};
+use void_act::{Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef};
+use void_domain::actors::ActorKind;
 use void_domain::catalogue::{Action, ActionKind, Catalogue, Guest, ParamSpec, Tier};
-use void_domain::hosts::{Host, HostName, Reach, SshAddress};
+use void_domain::hosts::{Host, HostName, Reach};
+use void_domain::policy;
 use void_domain::text;
 
+use super::scripts::Script;
 use crate::catalogue;
-use crate::commands::Session;
+use crate::commands::{Session, quoted};
 use crate::exit::{Exit, Problem};
 
 const PROGRAM: &str = "/usr/local/bin/void-act";
+const SUDOERS: &str = "void-act";
 /// Where an owner's own programs for node kinds are expected on a host.
 const OWN_PROGRAMS: &str = "/usr/local/lib/void-act";
 
@@ -60,25 +64,24 @@ impl Plan {
         };
         let user = match &host.reach {
             Reach::Ssh(ssh) => ssh.user.clone(),
-            Reach::Local => SshAddress::USER.to_owned(),
+            Reach::Local => {
+                let message = "this machine is reached without SSH";
+                return Err(Problem::usage(message).next("void provision local"));
+            }
         };
+        let authorized_keys = format!("restrict,command=\"{PROGRAM}\" {}", public_key(key)?);
         let entries = catalogue
             .actions_on(&host.name)
             .map(|action| entry(action))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut sudoers: Vec<String> = entries
-            .iter()
-            .filter_map(|entry| sudoers_line(&user, entry))
-            .collect();
-        sudoers.dedup();
+        let sudoers = sudoers_lines(&user, &entries);
         let list = List {
             version: LIST_VERSION,
             host: host.name.to_string(),
             stop_file: PathBuf::from("/etc/void-act/stop"),
             entries,
         };
-        let authorized_keys = format!("restrict,command=\"{PROGRAM}\" {}", public_key(key));
-        let commands = commands(host, &user);
+        let commands = commands(&user);
         Ok(Self {
             host: host.clone(),
             user,
@@ -89,44 +92,60 @@ impl Plan {
         })
     }
 
-    /// One text to paste on the host as root. Here-documents are quoted, so nothing in them expands.
     fn script(&self) -> String {
-        let list = serde_json::to_string_pretty(&self.list).unwrap_or_default();
-        let sudoers = self.sudoers.join("\n");
-        let mut text = format!(
-            "# For {}: run this there as root. Made from the catalogue; run it again after every change of it.\n",
-            self.host.name
-        );
-        for command in &self.commands {
-            text.push_str(command);
-            text.push('\n');
+        let (name, user) = (&self.host.name, &self.user);
+        let home = PathBuf::from(format!("/var/lib/{user}"));
+        let mut script = Script::new(&format!(
+            "For {name}: copy void-act of this release beside it, then run it there as root.\n# Made from the catalogue; run it again after every change of it."
+        ));
+        script.step("installing void-act from the folder that this runs in");
+        let mut commands = self.commands.iter();
+        if let Some(install) = commands.next() {
+            script.line(install);
         }
-        let home = format!("/var/lib/{}", self.user);
-        text.push_str(&format!("\ninstall -d -m 0755 -o root -g root /etc/void-act\ncat > /etc/void-act/list.json <<'VOID'\n{list}\nVOID\nchmod 0644 /etc/void-act/list.json\n"));
-        if !sudoers.is_empty() {
-            text.push_str(&format!("\ncat > /etc/sudoers.d/void-act <<'VOID'\n{sudoers}\nVOID\nchmod 0440 /etc/sudoers.d/void-act\nvisudo -cf /etc/sudoers.d/void-act\n"));
+        script.step("making the account");
+        for command in commands {
+            script.line(command);
         }
-        if matches!(self.host.reach, Reach::Ssh(_)) {
-            text.push_str(&format!("\ninstall -d -m 0755 -o root -g root {home}/.ssh\ncat > {home}/.ssh/authorized_keys <<'VOID'\n{}\nVOID\nchmod 0644 {home}/.ssh/authorized_keys\n", self.authorized_keys));
-        }
-        text.push_str(&format!("\n{PROGRAM} --check\n\n# Compare this fingerprint, then on Void's machine: void hosts trust {} --fingerprint SHA256:…\nssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", self.host.name));
-        text
+        script.step("writing the list");
+        script.list(Path::new(void_act::LIST_PATH), &self.list);
+        script.step("writing the sudoers lines");
+        script.sudoers(SUDOERS, &self.sudoers);
+        script.step("writing the key line");
+        let ssh = home.join(".ssh");
+        script.line(format!(
+            "install -d -m 0755 -o root -g root {}",
+            ssh.display()
+        ));
+        script.file(&ssh.join("authorized_keys"), "0644", &self.authorized_keys);
+        script.step("having void-act check the list");
+        script.line(format!("{PROGRAM} --check"));
+        script.step("reading the host key");
+        script.line("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub");
+        script.done(&format!(
+            "Done: {name} has void-act, its list and its key line. Next, where Void is, if that fingerprint is the same: void hosts trust {name} --fingerprint SHA256:…"
+        ))
     }
 }
 
-fn commands(host: &Host, user: &str) -> Vec<String> {
+fn commands(user: &str) -> Vec<String> {
     let home = format!("/var/lib/{user}");
-    let mut commands = Vec::new();
-    if matches!(host.reach, Reach::Ssh(_)) {
-        commands.push(format!("install -m 0755 -o root -g root void-act {PROGRAM}   # the binary of this release, copied here before"));
-        commands.push(format!("id -u {user} >/dev/null 2>&1 || useradd --system --home-dir {home} --no-create-home --shell {PROGRAM} {user}"));
-        commands.push(format!("install -d -m 0755 -o root -g root {home}"));
-    }
-    commands.push(format!(
-        "install -d -m 0700 -o {user} -g {user} {}",
-        void_act::STATE_DIR
-    ));
-    commands
+    vec![
+        format!("install -m 0755 -o root -g root void-act {PROGRAM}"),
+        format!(
+            "id -u {user} >/dev/null 2>&1 || useradd --system --home-dir {home} --no-create-home --shell {PROGRAM} {user}"
+        ),
+        // An account that was never given a password begins with ! and is locked; an sshd without PAM turns that
+        // away. With * no password fits either, and the key works. What root locked on purpose stays locked.
+        format!(
+            "case \"$(getent shadow {user} | cut -d: -f2)\" in '!'|'!!'|'!*') usermod -p '*' {user} ;; esac"
+        ),
+        format!("install -d -m 0755 -o root -g root {home}"),
+        format!(
+            "install -d -m 0700 -o {user} -g \"$(id -g {user})\" {}",
+            void_act::STATE_DIR
+        ),
+    ]
 }
 
 pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
@@ -174,9 +193,17 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
             Tier::Risky => void_act::Tier::Risky,
         },
         def: Some(action.exec_digest().to_string()),
+        // A written one holds for every ticket. The default does not bind the owner, and the host cannot
+        // tell whose ticket it sees: there it holds for whoever comes without one.
         cooldown_s: action
             .cooldown
+            .filter(|cooldown| !cooldown.is_zero())
             .and_then(|cooldown| number(cooldown.as_secs())),
+        bare_cooldown_s: match action.cooldown {
+            None => policy::cooldown(None, action.tier, ActorKind::Agent)
+                .and_then(|cooldown| number(cooldown.as_secs())),
+            Some(_) => None,
+        },
         max_per_hour: action.max_per_hour,
         max_per_day: None,
         timeout_s: number(action.timeout.as_secs()),
@@ -187,7 +214,21 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
             .collect::<BTreeMap<_, _>>(),
         env: BTreeMap::new(),
         record: None,
+        count: action
+            .replicas_param()
+            .and_then(|param| count(action, OWN_PROGRAMS, param)),
         signed: false,
+    })
+}
+
+/// Looks how many copies run once a `scale` has run.
+pub(super) fn count(action: &Action, programs: &str, param: &str) -> Option<CountSpec> {
+    let ActionKind::OnNode { service, .. } = &action.kind else {
+        return None;
+    };
+    Some(CountSpec {
+        argv: vec![format!("{programs}/running"), service.clone()],
+        param: param.to_owned(),
     })
 }
 
@@ -214,8 +255,8 @@ fn param(spec: &ParamSpec) -> void_act::ParamSpec {
     }
 }
 
-/// Exactly this argv without a password, for exactly this account.
-fn sudoers_line(user: &str, entry: &Entry) -> Option<String> {
+/// The command that an entry runs through sudo, if it does and if all of it is fixed.
+pub(super) fn sudo_command(entry: &Entry) -> Option<Vec<&str>> {
     let words: Option<Vec<&str>> = entry
         .argv
         .iter()
@@ -225,34 +266,54 @@ fn sudoers_line(user: &str, entry: &Entry) -> Option<String> {
         })
         .collect();
     match words?.as_slice() {
-        ["/usr/bin/sudo", "-n", command @ ..] => {
-            // In sudoers, these mean something; a backslash takes that away.
-            let escaped: Vec<String> = command
-                .iter()
-                .map(|word| {
-                    word.replace('\\', "\\\\")
-                        .replace([':'], "\\:")
-                        .replace(',', "\\,")
-                        .replace('=', "\\=")
-                })
-                .collect();
-            Some(format!("{user} ALL=(root) NOPASSWD: {}", escaped.join(" ")))
-        }
+        ["/usr/bin/sudo", "-n", command @ ..] => Some(command.to_vec()),
         _ => None,
     }
 }
 
-fn public_key(key: Option<&Path>) -> String {
-    let file = key.map(|key| {
-        let mut name = key.as_os_str().to_owned();
-        name.push(".pub");
-        PathBuf::from(name)
-    });
-    let text = file
-        .and_then(|file| std::fs::read_to_string(file).ok())
-        .unwrap_or_default();
-    match text.lines().next() {
-        Some(line) if line.starts_with("ssh-") || line.starts_with("ecdsa-") => line.trim().to_owned(),
-        _ => "ssh-ed25519 AAAA… (make a key: ssh-keygen -t ed25519 -N '' -f FILE, and set ACTIONS_SSH_KEY=FILE)".to_owned(),
+/// Exactly these argvs without a password, for exactly this account.
+pub(super) fn sudoers_lines(user: &str, entries: &[Entry]) -> Vec<String> {
+    let line = |entry: &Entry| {
+        // In sudoers, these mean something; a backslash takes that away.
+        let escaped = |word: &str| {
+            word.replace('\\', "\\\\")
+                .replace(':', "\\:")
+                .replace(',', "\\,")
+                .replace('=', "\\=")
+        };
+        let command: Vec<String> = sudo_command(entry)?.into_iter().map(escaped).collect();
+        Some(format!("{user} ALL=(root) NOPASSWD: {}", command.join(" ")))
+    };
+    let lines: BTreeSet<String> = entries.iter().filter_map(line).collect();
+    lines.into_iter().collect()
+}
+
+/// The public half of the key that Void connects with. Without one the account would be open to nobody.
+fn public_key(key: Option<&Path>) -> Result<String, Problem> {
+    let make =
+        "ssh-keygen -t ed25519 -N '' -f ~/.ssh/void-act; export ACTIONS_SSH_KEY=~/.ssh/void-act";
+    let Some(key) = key else {
+        return Err(Problem::config("there is no key that Void could come with").next(make));
+    };
+    let mut file = key.as_os_str().to_owned();
+    file.push(".pub");
+    let file = PathBuf::from(file);
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let line = text.lines().next().unwrap_or_default().trim();
+    let kinds = ["ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-"];
+    let is_key = kinds.iter().any(|kind| line.starts_with(kind)) && line.contains(' ');
+    if is_key && !line.chars().any(char::is_control) {
+        return Ok(line.to_owned());
     }
+    let (key, file) = (key.display().to_string(), file.display().to_string());
+    let problem = Problem::config(format!("{file} is no public key"));
+    Err(if Path::new(&key).exists() {
+        problem.next(format!(
+            "ssh-keygen -y -f {} > {}",
+            quoted(&key),
+            quoted(&file)
+        ))
+    } else {
+        problem.next(make)
+    })
 }

@@ -32,6 +32,9 @@ pub fn catalogue() -> Value {
     actions.push(json!({"id": "restart-web", "kind": "restart_service", "node": "n1", "service": "web", "tier": "safe", "via": "file", "timeout_s": 1}));
     actions.push(json!({"id": "deploy-web", "kind": "deploy_service", "node": "n1", "service": "web", "tier": "risky", "via": "file", "params": image}));
     actions.push(json!({"id": "deploy-db", "kind": "deploy_service", "node": "n1", "service": "db", "tier": "risky", "via": "file"}));
+    let image =
+        json!({"image": {"type": "pattern", "pattern": "^[a-z0-9./:-]{1,90}$", "max_len": 90}});
+    actions.push(json!({"id": "deploy-grafana", "label": "Deploy Grafana", "kind": "deploy_service", "node": "n1", "service": "grafana", "tier": "risky", "via": "file", "timeout_s": 77, "max_per_hour": 9, "params": image}));
     all
 }
 

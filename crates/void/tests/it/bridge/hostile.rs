@@ -46,7 +46,8 @@ fn hostile_files_are_set_aside_and_nothing_outside_is_touched() {
     let mut approved = wish("self-approved");
     approved["status"] = json!("approved");
     bridge.drop_file(&approved);
-    let mut image = wish("image");
+    // A deploy that has no such parameter; of a restart it would be only a word.
+    let mut image = Bridge::wish("image", "deploy_service", "n1", "db");
     image["details"]["image"] = json!("evil:1");
     bridge.drop_file(&image);
     bridge.write("approved", "smuggled", &wish("smuggled"));
@@ -97,6 +98,40 @@ fn hostile_files_are_set_aside_and_nothing_outside_is_touched() {
         .1
         .to_string();
     assert!(entries.contains("bridge.invalid"), "{entries}");
+}
+
+/// Three thousand of them were three thousand entries, for good.
+#[test]
+fn a_flood_of_garbage_is_one_entry_and_a_count() {
+    const FILES: usize = 150;
+    let bridge = Bridge::new();
+    let mut server = bridge.serve();
+    for n in 0..FILES {
+        fs::write(bridge.dir().join(format!("pending/g{n}.json")), "garbage").unwrap();
+    }
+    for n in 0..FILES {
+        bridge.wait_for_invalid(&format!("g{n}.json"));
+    }
+    assert!(server.terminate().success());
+    let server = bridge.serve();
+    let entries = server.call("GET", "/api/audit?limit=500", None).1;
+    let of = |verb: &str| {
+        let entries = entries["entries"].as_array().unwrap().clone();
+        let found = entries
+            .into_iter()
+            .filter(|entry| word(entry, "verb") == verb);
+        found.collect::<Vec<_>>()
+    };
+    let first = of("bridge.invalid").len();
+    assert!(
+        (1..=10).contains(&first),
+        "{first} entries for {FILES} files"
+    );
+    let counted: u64 = of("refusals.counted")
+        .iter()
+        .map(|entry| entry["detail"]["count"].as_u64().unwrap())
+        .sum();
+    assert_eq!(counted + first as u64, FILES as u64, "none is lost");
 }
 
 #[test]

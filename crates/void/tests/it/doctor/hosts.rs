@@ -38,6 +38,10 @@ impl Machine {
     fn write_list(&self, change: impl FnOnce(&mut Value)) {
         let mut list = self.lab.json(&["provision", "ssh", "ct100"], 0)["list"].take();
         list["stop_file"] = json!(self.sshd.path("stop"));
+        // sudo lets this account run nothing here, and the host would say so.
+        for entry in list["entries"].as_array_mut().unwrap() {
+            entry["argv"] = json!(["/usr/bin/true"]);
+        }
         change(&mut list);
         self.sshd.write("list.json", &list.to_string(), 0o644);
     }
@@ -139,5 +143,42 @@ fn a_changed_key_that_the_catalogue_pins_is_changed_there() {
     assert!(
         next.ends_with("as host_key of ct100 into the catalogue"),
         "{next}"
+    );
+}
+
+/// The list fits and is in place; what the account may do is asked of sudo itself.
+#[test]
+fn what_sudo_does_not_let_through_is_named() {
+    let machine = Machine::new(true);
+    fine(&report(&machine.lab), "host");
+    machine.write_list(|list| {
+        list["entries"][0]["argv"] = json!([
+            "/usr/bin/sudo",
+            "-n",
+            "/usr/bin/systemctl",
+            "restart",
+            "caddy"
+        ]);
+    });
+    let (message, next) = problem(&report(&machine.lab), "host");
+    assert_eq!(
+        message,
+        "ct100: restart-caddy cannot run: sudo does not allow /usr/bin/systemctl restart caddy without a password"
+    );
+    assert_eq!(next, "void provision ssh ct100");
+    machine.write_list(|list| {
+        list["entries"][1]["argv"] = json!(["/nonexistent/program"]);
+    });
+    let (message, _) = problem(&report(&machine.lab), "host");
+    assert!(
+        message.starts_with("ct100: restart-smb cannot run: /nonexistent/program: "),
+        "{message}"
+    );
+    let checked = machine.lab.void(&["hosts", "check", "ct100"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert!(
+        said.contains("restart-smb cannot run") && said.contains("next: "),
+        "{said}"
     );
 }

@@ -89,7 +89,11 @@ fn a_token_that_may_too_much_is_named_with_what() {
     );
 
     // Looking alone is no problem, but more than is needed.
-    let grants = [&needed()[..], &[Acl::new("/nodes", &["Sys.Audit"])]].concat();
+    let grants = [
+        &needed()[..],
+        &[Acl::new("/storage/local", &["Datastore.Audit"])],
+    ]
+    .concat();
     server.set_access(access(&grants));
     let found = amiss(&report(&lab), "proxmox rights");
     assert!(

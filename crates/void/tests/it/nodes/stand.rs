@@ -13,7 +13,7 @@ use void_testkit::eventually_blocking;
 use crate::lab::{Lab, Server, VOID, word};
 
 pub fn catalogue() -> Value {
-    let action = |id: &str, kind: &str, service: &str, tier: &str| json!({"id": id, "kind": kind, "node": "n1", "service": service, "tier": tier});
+    let action = |id: &str, kind: &str, service: &str, tier: &str| json!({"id": id, "kind": kind, "node": "n1", "service": service, "tier": tier, "cooldown_s": 0});
     let mut deploy = action("deploy-web", "deploy_service", "web", "risky");
     deploy["params"] = json!({"image": {"type": "pattern", "pattern": "^[ -~]+$", "max_len": 80}});
     let mut scale = action("scale-web", "scale", "web", "risky");
@@ -52,6 +52,8 @@ impl Stand {
         fs::write(lab.path("node.sh"), script).unwrap();
         let look = format!("[ ! -e {0} ] || cat {0}\n", lab.path("current").display());
         fs::write(lab.path("current.sh"), look).unwrap();
+        let running = format!("cat {}\n", lab.path("running").display());
+        fs::write(lab.path("running.sh"), running).unwrap();
         for node in ["n1", "n2"] {
             stand.write_list(node, &catalogue());
         }
@@ -84,7 +86,11 @@ impl Stand {
                             json!({"argv": look, "pattern": "^[ -~]+$", "max_len": 80});
                     }
                     "rollback-web" => argv.push(json!({"recorded": "deploy-web"})),
-                    "scale-web" => entry["env"] = json!({"REPLICAS": {"param": "replicas"}}),
+                    "scale-web" => {
+                        entry["env"] = json!({"REPLICAS": {"param": "replicas"}});
+                        let look = ["/bin/sh".into(), self.lab.path("running.sh")];
+                        entry["count"] = json!({"argv": look, "param": "replicas"});
+                    }
                     _ => {}
                 }
                 entry["argv"] = json!(argv);

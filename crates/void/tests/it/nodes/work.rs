@@ -52,6 +52,41 @@ fn parameters_are_whole_words_and_a_rollback_returns_to_the_record() {
     assert_eq!(status, 422);
 }
 
+/// A service that answers says nothing about how many copies there are.
+#[test]
+fn a_scale_is_verified_by_how_many_copies_run() {
+    let (stand, server, _node) = joined();
+    let scale = |wanted: u32, running: &str| {
+        fs::write(stand.lab.path("running"), running).unwrap();
+        let row = run_to_end(&server, "scale-web", &json!({"replicas": wanted}));
+        assert_eq!(word(&row, "status"), "executed", "{row:#}");
+        let id = word(&row, "id").to_owned();
+        eventually_blocking("the check to end", || {
+            let row = self::row(&server, &id);
+            (!row["verification"].is_null()).then_some(row)
+        })
+    };
+    for (wanted, running, outcome) in [
+        (3, "3", "verified"),
+        (3, "2", "failed"),
+        (3, "4", "failed"),
+        (0, "0", "verified"),
+        (1, "many", "unverified"),
+    ] {
+        let row = scale(wanted, running);
+        assert_eq!(
+            word(&row, "verification"),
+            outcome,
+            "{wanted}, {running}: {row:#}"
+        );
+        let replicas = match running.parse::<u32>() {
+            Ok(running) => json!({"wanted": wanted, "running": running}),
+            Err(_) => Value::Null,
+        };
+        assert_eq!(row["result"]["check"]["replicas"], replicas, "{row:#}");
+    }
+}
+
 #[test]
 fn what_a_run_says_is_seen_while_it_runs_and_kept() {
     let (stand, server, _node) = joined();

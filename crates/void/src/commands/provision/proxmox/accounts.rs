@@ -40,8 +40,20 @@ impl TokenName {
             })
     }
 
-    /// `user@realm!name=secret`. Root needs no grants, and is no account for this.
+    /// That of the settings, whoever's it is; `None` if it cannot be read.
+    pub(in crate::commands) fn set(settings: &Settings, environment: &Environment) -> Option<Self> {
+        let token = settings.proxmox.token.value.as_ref()?;
+        let token = token.resolve(environment, "proxmox.token").ok()?;
+        Self::read(token.expose())
+    }
+
+    /// Root needs no grants, and is no account for this.
     fn parse(token: &str) -> Option<Self> {
+        Self::read(token).filter(|token| token.user != "root@pam")
+    }
+
+    /// `user@realm!name=secret`.
+    fn read(token: &str) -> Option<Self> {
         let (id, _) = token.split_once('=')?;
         let (user, name) = id.split_once('!')?;
         let (login, realm) = user.split_once('@')?;
@@ -49,7 +61,7 @@ impl TokenName {
             let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
             !word.is_empty() && !word.starts_with('-') && word.bytes().all(plain)
         };
-        let fits = [login, realm, name].into_iter().all(is_word) && user != "root@pam";
+        let fits = [login, realm, name].into_iter().all(is_word);
         fits.then(|| Self {
             user: user.to_owned(),
             name: name.to_owned(),
@@ -78,6 +90,14 @@ impl TokenName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_token_that_is_there_is_known_whoever_owns_it() {
+        let read = |token: &str| TokenName::read(token).map(|token| token.id());
+        assert_eq!(read("root@pam!ci=x-1").as_deref(), Some("root@pam!ci"));
+        assert_eq!(read("ops@pve!void=x").as_deref(), Some("ops@pve!void"));
+        assert_eq!(read("root@pam!$(id)=x"), None);
+    }
 
     #[test]
     fn only_a_plain_name_is_taken_from_a_token() {

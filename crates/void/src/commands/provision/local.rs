@@ -1,0 +1,186 @@
+//! `void provision local`: the list, state folder and sudoers lines of the machine that Void lives on, for the
+//! account that runs Void. What is printed is run by root; what belongs to the account is done as the account.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use void_act::{Entry, LIST_VERSION, List};
+use void_domain::catalogue::Catalogue;
+use void_domain::hosts::{HostName, Reach};
+
+use super::scripts::Script;
+use super::ssh;
+use crate::catalogue;
+use crate::commands::{Session, quoted};
+use crate::exit::{Exit, Problem};
+
+const ROOT: &str = "root";
+/// A file of its own: the machine may be reached by SSH too.
+const SUDOERS: &str = "void-local";
+const ACCOUNTS: &str = "/etc/passwd";
+
+pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Problem> {
+    let catalogue = catalogue::load(&session.settings)?;
+    let account = match user {
+        Some(name) => named_account(name)?,
+        None => account_of(&session.settings.data.value)?,
+    };
+    let plan = Plan::new(session, &catalogue, account)?;
+    if session.output.json {
+        session.output.value(json!({
+            "host": HostName::LOCAL,
+            "account": plan.account,
+            "list": plan.list,
+            "list_file": plan.list_file,
+            "state": plan.state,
+            "sudoers": plan.sudoers,
+        }));
+    } else {
+        session.output.line(plan.script());
+    }
+    Ok(Exit::Done)
+}
+
+struct Plan {
+    account: String,
+    list: List,
+    list_file: PathBuf,
+    state: PathBuf,
+    sudoers: Vec<String>,
+    /// This program, as the account starts it.
+    program: PathBuf,
+}
+
+impl Plan {
+    fn new(session: &Session<'_>, catalogue: &Catalogue, account: String) -> Result<Self, Problem> {
+        let mut entries = catalogue
+            .hosts()
+            .filter(|host| host.reach == Reach::Local)
+            .flat_map(|host| catalogue.actions_on(&host.name))
+            .map(|action| ssh::entry(action))
+            .collect::<Result<Vec<_>, _>>()?;
+        if entries.is_empty() {
+            let message = "no action of the catalogue runs on this machine";
+            return Err(Problem::new(Exit::NotFound, "not_found", message).next(
+                "write one with \"host\": \"local\"; void actions ls shows where the others run",
+            ));
+        }
+        if account == ROOT {
+            entries.iter_mut().for_each(without_sudo);
+        }
+        let settings = &session.settings;
+        let program = std::env::current_exe()
+            .map_err(|error| Problem::failed("internal", error.to_string()))?;
+        Ok(Self {
+            sudoers: ssh::sudoers_lines(&account, &entries),
+            account,
+            list: List {
+                version: LIST_VERSION,
+                host: HostName::LOCAL.to_owned(),
+                stop_file: settings.local_list.value.with_file_name("stop"),
+                entries,
+            },
+            list_file: settings.local_list.value.clone(),
+            state: settings.local_state.value.clone(),
+            program: settings.local_program.value.clone().unwrap_or(program),
+        })
+    }
+
+    fn script(&self) -> String {
+        let account = &self.account;
+        let mut script = Script::new(&format!(
+            "For this machine, where Void runs as {account}: read it, then run it as root:\n# void provision local | sudo sh\n# Made from the catalogue; run it again after every change of it."
+        ));
+        let list = self.list_file.display().to_string();
+        script.step("looking at the list that is here already");
+        script.line(format!(
+            "if [ -e {list} ] && ! grep -Eq '\"host\": ?\"{host}\"' {list}; then echo {why} >&2; exit 1; fi",
+            list = quoted(&list),
+            host = HostName::LOCAL,
+            why = quoted(&format!(
+                "{list} is the list of another host: this machine is reached by SSH too. Set list under [local] in void.toml to another file"
+            )),
+        ));
+        script.step("writing the list");
+        script.list(&self.list_file, &self.list);
+        script.step("making the state folder");
+        let state = quoted(&self.state.display().to_string());
+        script.line(self.as_account(&format!("umask 077 && mkdir -p {state} && test -w {state}")));
+        if self.account != ROOT {
+            script.step("writing the sudoers lines");
+            script.sudoers(SUDOERS, &self.sudoers);
+            script.step("trying what sudo allows");
+            for entry in &self.list.entries {
+                if let Some(command) = ssh::sudo_command(entry) {
+                    let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+                    let command = command.join(" ");
+                    script.line(self.as_account(&format!("sudo -n -l {command} >/dev/null")));
+                }
+            }
+        }
+        script.step("having void-act check the list");
+        let program = self.program.display().to_string();
+        let act = if self.program.file_name() == Some("void-act".as_ref()) {
+            quoted(&program)
+        } else {
+            format!("{} act", quoted(&program))
+        };
+        script.line(self.as_account(&format!("{act} --check --list {}", quoted(&list))));
+        script.done(&format!(
+            "Done: this machine has its list, {account} its state folder and {} sudoers lines. Next: void hosts check local",
+            self.sudoers.len()
+        ))
+    }
+
+    /// Root runs nothing that the account could have changed.
+    fn as_account(&self, command: &str) -> String {
+        if self.account == ROOT {
+            return format!("sh -c {}", quoted(command));
+        }
+        let (command, account) = (quoted(command), quoted(&self.account));
+        format!("su -s /bin/sh -c {command} {account}")
+    }
+}
+
+/// Root needs no leave of its own.
+fn without_sudo(entry: &mut Entry) {
+    if ssh::sudo_command(entry).is_some() {
+        entry.argv.drain(..2);
+    }
+}
+
+/// Who the data folder belongs to runs Void; before there is one, whoever asks will.
+fn account_of(data: &Path) -> Result<String, Problem> {
+    let owner = std::fs::metadata(data).map(|folder| folder.uid());
+    let uid = owner.unwrap_or_else(|_| rustix::process::geteuid().as_raw());
+    let number = uid.to_string();
+    find_account(|_, id| id == number).ok_or_else(|| {
+        let message = format!("{ACCOUNTS} has no account with the number {uid}");
+        Problem::config(message).next("void provision local --user ACCOUNT")
+    })
+}
+
+fn named_account(name: &str) -> Result<String, Problem> {
+    find_account(|known, _| known == name).ok_or_else(|| {
+        let message = format!("{ACCOUNTS} has no such account");
+        Problem::new(Exit::NotFound, "not_found", message)
+            .next("getent passwd shows all; on a directory's accounts use a local one")
+    })
+}
+
+fn find_account(is_it: impl Fn(&str, &str) -> bool) -> Option<String> {
+    let text = std::fs::read_to_string(ACCOUNTS).ok()?;
+    let accounts = text.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        Some((fields.next()?, fields.nth(1)?))
+    });
+    let mut found = accounts.filter(|(name, id)| is_it(name, id) && is_plain(name));
+    found.next().map(|(name, _)| name.to_owned())
+}
+
+/// Nothing that sudoers or a shell would read otherwise.
+fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    !name.is_empty() && !name.starts_with('-') && name.bytes().all(plain)
+}

@@ -1,0 +1,166 @@
+//! Lines that fit a terminal. Text is broken between words where that goes, never inside an escape: neither one
+//! that a terminal obeys (`ESC [ 31 m`, which takes no room) nor one that shows a character (`\u{202e}`).
+
+/// Narrower than this nothing can be read; then the terminal breaks lines as it likes.
+const COLUMNS_MIN: usize = 8;
+const ESCAPE: char = '\u{1b}';
+
+/// How many columns a character takes.
+const fn columns_of(symbol: char) -> usize {
+    match symbol {
+        '\u{300}'..='\u{36f}' => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
+/// How many columns a text takes; what a terminal obeys takes none.
+pub(crate) fn columns(text: &str) -> usize {
+    units(text).map(width).sum()
+}
+
+fn width(unit: &str) -> usize {
+    if unit.starts_with(ESCAPE) {
+        return 0;
+    }
+    unit.chars().map(columns_of).sum()
+}
+
+/// The parts of a text that stay whole: escapes, and single characters.
+fn units(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = match first {
+            ESCAPE => rest.find('m').map(|end| end + 1),
+            '\\' if rest.starts_with("\\u{") => rest.find('}').map(|end| end + 1),
+            _ => None,
+        };
+        let (unit, after) = rest.split_at_checked(length.unwrap_or(first.len_utf8()))?;
+        rest = after;
+        Some(unit)
+    })
+}
+
+/// The text in lines of at most `max` columns. Its own line breaks stay.
+pub(crate) fn wrapped(text: &str, max: usize) -> Vec<String> {
+    let max = max.max(COLUMNS_MIN);
+    text.split('\n')
+        .flat_map(|line| wrapped_line(line, max))
+        .collect()
+}
+
+fn wrapped_line(text: &str, max: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut room = max;
+    for word in text.split_inclusive(' ') {
+        // A space at the end of a line needs no room.
+        let needed = columns(word.trim_end_matches(' '));
+        let is_begun = room < max;
+        if needed > room && is_begun && needed <= max {
+            lines.push(String::new());
+            room = max;
+        }
+        for unit in units(word) {
+            let wide = width(unit);
+            if wide > room && unit != " " {
+                lines.push(String::new());
+                room = max;
+            }
+            if let Some(line) = lines.last_mut() {
+                line.push_str(unit);
+            }
+            room = room.saturating_sub(wide);
+        }
+    }
+    for line in &mut lines {
+        line.truncate(line.trim_end_matches(' ').len());
+    }
+    lines
+}
+
+/// What each column of a table gets, so that all of it fits: the widest give way first, down to what can still be
+/// read, and the first, by which a row is called, last.
+pub(crate) fn column_widths(natural: &[usize], gap: usize, max: usize) -> Vec<usize> {
+    let mut widths = natural.to_vec();
+    let gaps = gap * natural.len().saturating_sub(1);
+    let room = max.saturating_sub(gaps);
+    while widths.iter().sum::<usize>() > room {
+        let (first, others) = widths.split_at_mut(1.min(natural.len()));
+        let gives_way = |width: &&mut usize| **width > COLUMNS_MIN;
+        let widest = others.iter_mut().filter(gives_way).max();
+        let Some(widest) = widest.or_else(|| first.iter_mut().find(gives_way)) else {
+            break;
+        };
+        *widest -= 1;
+    }
+    widths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_hold_everything() {
+        let text = "its list has no entry restart-caddy; run it again";
+        for max in [8, 13, 20, 79] {
+            let lines = wrapped(text, max);
+            assert!(lines.iter().all(|line| columns(line) <= max), "{lines:?}");
+            let whole: String = lines.concat();
+            assert_eq!(whole.replace(' ', ""), text.replace(' ', ""), "{max}");
+        }
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("a\n\nb", 8), ["a", "", "b"]);
+        assert_eq!(wrapped("", 8), [""]);
+    }
+
+    #[test]
+    fn a_word_that_is_too_long_is_broken_but_no_escape_is() {
+        assert_eq!(wrapped("0123456789abcdef", 8), ["01234567", "89abcdef"]);
+        let shown = "ab\\u{202e}cdefgh\\u{1b}x";
+        for max in 8..20 {
+            for line in wrapped(shown, max) {
+                let (opened, closed) = (line.matches("\\u{").count(), line.matches('}').count());
+                assert_eq!(opened, closed, "{line}");
+            }
+        }
+        let coloured = "\u{1b}[31mthis is all red and long\u{1b}[0m";
+        assert_eq!(columns(coloured), 24);
+        for max in 8..24 {
+            for line in wrapped(coloured, max) {
+                let (begun, ended) = (line.matches(ESCAPE).count(), line.matches('m').count());
+                assert_eq!(begun, ended, "{line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn wide_characters_count_twice_and_marks_not_at_all() {
+        assert_eq!(columns("東京"), 4);
+        assert_eq!(columns("e\u{301}"), 1);
+        assert_eq!(columns("Grüße"), 5);
+        for line in wrapped(&"東".repeat(20), 9) {
+            assert!(columns(&line) <= 9);
+        }
+    }
+
+    #[test]
+    fn the_widest_columns_give_way_first() {
+        assert_eq!(column_widths(&[4, 40, 10], 2, 40), [4, 22, 10]);
+        assert_eq!(column_widths(&[4, 40, 40], 2, 48), [4, 20, 20]);
+        assert_eq!(column_widths(&[4, 10], 2, 80), [4, 10]);
+        assert_eq!(column_widths(&[30, 20, 20], 2, 60), [30, 13, 13]);
+        assert_eq!(column_widths(&[], 2, 10), [0; 0]);
+        // Too narrow for anything: it ends, and stays readable.
+        assert_eq!(column_widths(&[20, 20, 20], 2, 10), [8, 8, 8]);
+    }
+}

@@ -1,0 +1,172 @@
+//! Times as people say them: local, short, and as far as a person needs them. Programs get RFC 3339 in UTC.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+const MINUTE_S: i64 = 60;
+const HOUR_S: i64 = 60 * MINUTE_S;
+/// Nearer than this, nobody counts.
+const NOW_S: i64 = 2;
+
+/// How this command says times.
+#[derive(Debug, Clone)]
+pub(crate) struct Times {
+    now: Timestamp,
+    /// `None` says every time as it came, in UTC.
+    zone: Option<TimeZone>,
+}
+
+impl Times {
+    /// As they came: for programs, and with `--utc`.
+    pub(crate) const fn as_they_come() -> Self {
+        Self {
+            now: Timestamp::UNIX_EPOCH,
+            zone: None,
+        }
+    }
+
+    /// Beside this moment, in the zone of this machine.
+    pub(crate) fn local(now_ms: i64) -> Self {
+        Self::in_zone(now_ms, TimeZone::system())
+    }
+
+    fn in_zone(now_ms: i64, zone: TimeZone) -> Self {
+        Self {
+            now: Timestamp::from_millisecond(now_ms).unwrap_or(Timestamp::UNIX_EPOCH),
+            zone: Some(zone),
+        }
+    }
+
+    /// How far away it is, and from an hour on when: `12 min ago`, `in 4 min`, `14:55`, `yesterday 14:55`.
+    pub(crate) fn short(&self, text: &str) -> String {
+        let Some((at, zone)) = self.parsed(text) else {
+            return text.to_owned();
+        };
+        let ahead_s = at.as_second().saturating_sub(self.now.as_second());
+        let away_s = ahead_s.saturating_abs();
+        if away_s <= NOW_S {
+            return "now".to_owned();
+        }
+        if away_s >= HOUR_S {
+            return self.spoken(at, zone);
+        }
+        let away = if away_s < MINUTE_S {
+            format!("{away_s} s")
+        } else {
+            format!("{} min", away_s / MINUTE_S)
+        };
+        if ahead_s > 0 {
+            format!("in {away}")
+        } else {
+            format!("{away} ago")
+        }
+    }
+
+    /// When it is, for a sentence: `14:55`, `tomorrow 08:00`.
+    pub(crate) fn clock(&self, text: &str) -> String {
+        match self.parsed(text) {
+            Some((at, zone)) => self.spoken(at, zone),
+            None => text.to_owned(),
+        }
+    }
+
+    /// To the second, with its day and zone, where the very moment matters.
+    pub(crate) fn exact(&self, text: &str) -> String {
+        match self.parsed(text) {
+            Some((at, zone)) => at
+                .to_zoned(zone.clone())
+                .strftime("%Y-%m-%d %H:%M:%S %Z")
+                .to_string(),
+            None => text.to_owned(),
+        }
+    }
+
+    /// A sentence of the server's, with its times as this command says them.
+    pub(crate) fn sentence(&self, text: &str) -> String {
+        let word = |word: &str| {
+            let bare = word.trim_end_matches(['.', ',', ';', ')', ':']);
+            let rest = word.get(bare.len()..).unwrap_or_default();
+            format!("{}{rest}", self.clock(bare))
+        };
+        let words: Vec<String> = text.split(' ').map(word).collect();
+        words.join(" ")
+    }
+
+    fn parsed(&self, text: &str) -> Option<(Timestamp, &TimeZone)> {
+        Some((text.parse().ok()?, self.zone.as_ref()?))
+    }
+
+    fn spoken(&self, at: Timestamp, zone: &TimeZone) -> String {
+        let [at, now]: [Zoned; 2] = [at, self.now].map(|moment| moment.to_zoned(zone.clone()));
+        let (day, today) = (at.date(), now.date());
+        let form = if day == today {
+            "%H:%M"
+        } else if today.yesterday().ok() == Some(day) {
+            "yesterday %H:%M"
+        } else if today.tomorrow().ok() == Some(day) {
+            "tomorrow %H:%M"
+        } else if day.year() == today.year() {
+            "%-d %b %H:%M"
+        } else {
+            "%-d %b %Y %H:%M"
+        };
+        at.strftime(form).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 16 November 2026, 14:55 in a zone that is two hours ahead of UTC.
+    fn times() -> Times {
+        let now: Timestamp = "2026-11-16T12:55:00.000Z".parse().unwrap();
+        Times::in_zone(now.as_millisecond(), TimeZone::fixed(jiff::tz::offset(2)))
+    }
+
+    #[test]
+    fn what_is_near_is_counted_and_what_is_far_has_its_clock() {
+        for (text, said) in [
+            ("2026-11-16T12:55:01.900Z", "now"),
+            ("2026-11-16T12:54:48.000Z", "12 s ago"),
+            ("2026-11-16T12:43:00.000Z", "12 min ago"),
+            ("2026-11-16T12:59:00.000Z", "in 4 min"),
+            ("2026-11-16T12:55:59.000Z", "in 59 s"),
+            ("2026-11-16T13:54:59.000Z", "in 59 min"),
+            ("2026-11-16T13:55:00.000Z", "15:55"),
+            ("2026-11-16T11:55:00.000Z", "13:55"),
+            // Midnight is the zone's.
+            ("2026-11-15T22:00:00.000Z", "00:00"),
+            ("2026-11-15T21:59:00.000Z", "yesterday 23:59"),
+            ("2026-11-15T12:55:00.000Z", "yesterday 14:55"),
+            ("2026-11-16T22:00:00.000Z", "tomorrow 00:00"),
+            ("2026-11-02T06:05:00.000Z", "2 Nov 08:05"),
+            ("2025-11-02T06:05:00.000Z", "2 Nov 2025 08:05"),
+        ] {
+            assert_eq!(times().short(text), said, "{text}");
+        }
+        assert_eq!(times().clock("2026-11-16T12:59:00.000Z"), "14:59");
+        assert_eq!(
+            times().exact("2026-11-16T12:59:07.120Z"),
+            "2026-11-16 14:59:07 +02"
+        );
+    }
+
+    #[test]
+    fn what_is_no_time_stays_as_it_is() {
+        for text in ["-", "", "never", "2026-13-45T99:00:00Z", "invalid-time(9)"] {
+            assert_eq!(times().short(text), text);
+            assert_eq!(times().clock(text), text);
+        }
+        let utc = "2026-11-16T12:43:00.000Z";
+        assert_eq!(Times::as_they_come().short(utc), utc);
+        assert_eq!(Times::as_they_come().sentence(utc), utc);
+    }
+
+    #[test]
+    fn a_sentence_keeps_its_other_words() {
+        let said = times().sentence("already approved by owner-cli at 2026-11-16T12:43:00.000Z.");
+        assert_eq!(said, "already approved by owner-cli at 14:43.");
+        assert_eq!(times().sentence("a  b\nc"), "a  b\nc");
+    }
+}

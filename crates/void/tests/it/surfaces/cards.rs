@@ -1,0 +1,290 @@
+//! I35 and I39: whoever can say yes has seen everything that the yes binds, on every surface that the server
+//! renders, and what was asked for again is the strictest of both.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::json;
+
+use super::*;
+use crate::lab::OWNER;
+
+const EVIL: &str = "registry.evil.example/backdoor:1";
+const LYING: &str = "-image: grafana/grafana:11.2.0\n+image: grafana/grafana:11.2.1";
+const ALL: [Surface; 5] = [
+    Surface::Api,
+    Surface::Cli,
+    Surface::Telegram,
+    Surface::Ntfy,
+    Surface::File,
+];
+
+impl Stage {
+    fn link_page(&self, code: &str) -> String {
+        let mut stream = TcpStream::connect(self.bridge.lab.address).unwrap();
+        let (host, token) = (self.bridge.lab.address, OWNER);
+        write!(
+            stream,
+            "GET /inbox/{code} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        page.replace("&quot;", "\"")
+    }
+
+    fn on_phone(&self, row: &Value, says: &str) -> void_testkit::telegram::Message {
+        let code = word(row, "code");
+        eventually_blocking("the phone to say it", || {
+            let messages = self.phone().messages().into_iter().rev();
+            let mut about = messages.filter(|message| message.text.contains(code));
+            about.find(|message| message.text.contains(says))
+        })
+    }
+
+    fn pushed(&self, row: &Value, says: &str) -> Value {
+        let code = word(row, "code");
+        eventually_blocking("the push to say it", || {
+            let bodies = self.receiver.bodies().into_iter().rev();
+            let mut about = bodies.filter(|body| word(body, "message").contains(code));
+            about.find(|body| word(body, "message").contains(says))
+        })
+    }
+
+    fn file(&self, id: &str, says: &str) -> Value {
+        eventually_blocking("the file to say it", || {
+            let text = fs::read_to_string(self.bridge.path("pending", id)).ok()?;
+            text.contains(says)
+                .then(|| serde_json::from_str(&text).ok())?
+        })
+    }
+
+    fn shown_by_cli(&self, code: &str) -> String {
+        String::from_utf8(self.bridge.lab.void(&["inbox", "show", code]).stdout).unwrap()
+    }
+}
+
+fn labels(push: &Value) -> Vec<String> {
+    let actions = push["actions"].as_array().cloned().unwrap_or_default();
+    let label = |action: &Value| word(action, "label").to_owned();
+    actions.iter().map(label).collect()
+}
+
+/// The attack: an image of somebody else's, and a diff that tells of another one.
+#[test]
+fn every_bound_value_is_on_every_surface_that_approves() {
+    let stage = Stage::set(ALL);
+    let agent = stage.bridge.lab.json(
+        &[
+            "token", "new", "--kind", "agent", "--name", "nightly", "--cap", "act",
+        ],
+        0,
+    );
+    let body = json!({"params": {"image": EVIL}, "reason": "a new version", "diff": LYING});
+    let address = stage.bridge.lab.address;
+    let path = "/api/actions/deploy-grafana/run";
+    let (status, queued) = call(address, "POST", path, word(&agent, "token"), Some(&body)).unwrap();
+    assert_eq!(status, 200, "{queued}");
+    let row = stage.row(word(&queued, "action_row_id"));
+    let (id, code) = (word(&row, "id"), word(&row, "code"));
+    let card = stage
+        .server
+        .call("GET", &format!("/api/proposals/{id}/card"), None)
+        .1;
+    let effect = format!("deploys grafana with image {EVIL} on n1");
+    assert_eq!(card["consequence"], effect.as_str());
+    let bound = card["bound"].as_array().unwrap();
+    // What the digest binds, from the catalogue and not from the card.
+    let mut expected = vec![
+        EVIL,
+        "deploy-grafana",
+        "deploy_service",
+        "n1",
+        "grafana",
+        "risky",
+        "guarded",
+        "file",
+        "77",
+        "9",
+        "^[a-z0-9./:-]{1,90}$",
+        word(&row, "digest"),
+    ];
+    for value in &expected {
+        let named = bound.iter().any(|bound| word(bound, "value") == *value);
+        assert!(named, "{value} is missing in {card}");
+    }
+    // How it will be known that it worked is said before the yes too.
+    let afterwards = word(&card, "checked_by");
+    assert_eq!(
+        afterwards,
+        "Nothing looks afterwards; it will end as “not confirmed”."
+    );
+    expected.push(afterwards);
+    expected.extend(bound.iter().map(|bound| word(bound, "value")));
+    let message = stage.on_phone(&row, EVIL);
+    let push = stage.pushed(&row, EVIL);
+    let file = stage.file(id, EVIL);
+    assert!(message.labels().iter().any(|label| label == "Approve…"));
+    assert!(labels(&push).contains(&"Approve".to_owned()), "{push}");
+    assert_eq!(file["details"]["diff"], LYING);
+    let file = file.to_string();
+    let surfaces = [
+        ("link page", stage.link_page(code)),
+        ("command line", stage.shown_by_cli(code)),
+        ("telegram", message.text.clone()),
+        (
+            "ntfy",
+            format!("{}\n{}", word(&push, "title"), word(&push, "message")),
+        ),
+        ("file", file.replace("\\\"", "\"")),
+    ];
+    for (surface, text) in &surfaces {
+        for value in expected.iter().chain([&effect.as_str()]) {
+            assert!(
+                text.contains(value),
+                "{surface} does not say {value}: {text}"
+            );
+        }
+        let mark = "words of nightly, not checked";
+        assert!(text.to_lowercase().contains(mark), "{surface}: {text}");
+        for line in LYING.lines() {
+            assert!(text.contains(line), "{surface}: {line}: {text}");
+        }
+    }
+    // Nothing of it is in a fold of the page.
+    let page = &surfaces[0].1;
+    let before_folds = page.split("<details").next().unwrap();
+    assert!(expected.iter().all(|value| before_folds.contains(value)));
+}
+
+/// I39: a tainted, critical twin does not disappear in a clean one, and buttons of before no longer approve.
+#[test]
+fn a_twin_that_is_critical_makes_what_waits_critical_everywhere() {
+    let stage = Stage::set(ALL);
+    let mut wish = Bridge::wish("first", "deploy_service", "n1", "grafana");
+    wish["details"] =
+        json!({"image": "grafana:1", "reason": "a new version", "diff": "+image: grafana:1"});
+    stage.bridge.drop_file(&wish);
+    let row = eventually_blocking("the wish to wait", || {
+        let all = stage.server.proposals();
+        all.into_iter().find(|row| word(row, "status") == "pending")
+    });
+    let (id, code) = (word(&row, "id"), word(&row, "code"));
+    assert_eq!(
+        (word(&row, "risk"), &row["taint"]),
+        ("guarded", &json!(["file:first"]))
+    );
+    let message = stage.on_phone(&row, "risk guarded");
+    let push = stage.pushed(&row, "risk guarded");
+    let actions = push["actions"].as_array().unwrap();
+    let approve = actions.iter().find(|action| action["label"] == "Approve");
+    let approve: Value = serde_json::from_str(word(approve.unwrap(), "body")).unwrap();
+    let (_, ask) = (message.buttons().into_iter())
+        .find(|(label, _)| label == "Approve…")
+        .unwrap();
+    // The file as it was when somebody read it.
+    let read = stage.file("first", "\"revision\": 0");
+
+    let mut twin = Bridge::wish("second", "deploy_service", "n1", "grafana");
+    twin["risk"] = json!("critical");
+    twin["details"] =
+        json!({"image": "grafana:1", "reason": "do it now", "diff": "+image: another"});
+    stage.bridge.drop_file(&twin);
+    let risen = eventually_blocking("the risk to rise", || {
+        let row = stage.row(id);
+        (row["revision"] == 1).then_some(row)
+    });
+    assert_eq!(
+        (word(&risen, "risk"), word(&risen, "tier")),
+        ("critical", "risky")
+    );
+    assert_eq!(risen["taint"], json!(["file:first", "file:second"]));
+    assert_eq!(risen["joined"][0]["reason"], "do it now");
+    assert_eq!(risen["joined"][0]["diff"], "+image: another");
+    assert_eq!(
+        (word(&risen, "digest"), &risen["count"]),
+        (word(&row, "digest"), &json!(2))
+    );
+
+    // Nothing that was handed out before approves any more.
+    let address = stage.bridge.lab.address;
+    let (status, told) = call(
+        address,
+        "POST",
+        "/api/notifications/act",
+        "",
+        Some(&approve),
+    )
+    .unwrap();
+    assert_eq!(
+        (status, &told["error"]["code"]),
+        (409, &json!("changed")),
+        "{told}"
+    );
+    stage.phone().send_tap(message.id, &ask);
+    let seen = json!({"decision": "approve", "digest": row["digest"], "revision": 0});
+    let path = format!("/api/proposals/{id}/decide");
+    let (status, told) = stage.server.call("POST", &path, Some(&seen));
+    assert_eq!(
+        (status, &told["error"]["code"]),
+        (409, &json!("changed")),
+        "{told}"
+    );
+    let refused = stage.bridge.lab.void(&["inbox", "approve", code, "--yes"]);
+    assert!(!refused.status.success(), "{refused:?}");
+    let _ = fs::remove_file(stage.bridge.path("pending", "first"));
+    stage.bridge.write("approved", "first", &read);
+    stage.bridge.settle(&stage.server);
+
+    // The messages are the new ones, without an approval.
+    let message = stage.on_phone(&row, "risk critical");
+    let push = stage.pushed(&row, "risk critical");
+    assert!(
+        message
+            .labels()
+            .iter()
+            .all(|label| !label.starts_with("Approve") && !label.starts_with("Yes"))
+    );
+    assert!(!labels(&push).contains(&"Approve".to_owned()), "{push}");
+    let file = stage.file("first", "\"revision\": 1").to_string();
+    let shown = [
+        message.text.clone(),
+        word(&push, "message").to_owned(),
+        file,
+        stage.shown_by_cli(code),
+        stage.link_page(code),
+    ];
+    for text in &shown {
+        for said in [
+            "a new version",
+            "do it now",
+            "+image: another",
+            "file:first",
+            "file:second",
+            "critical",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+    assert_eq!(stage.row(id)["status"], "pending");
+    // The record has what each brought.
+    let path = "/api/audit?verb=proposal.joined";
+    let entries = stage.server.call("GET", path, None).1;
+    let detail = &entries["entries"][0]["detail"];
+    assert_eq!(
+        (&detail["reason"], &detail["asked_risk"]),
+        (&json!("do it now"), &json!("critical")),
+        "{entries}"
+    );
+    assert_eq!(
+        (&detail["asked_taint"], &detail["diff"]),
+        (&json!(["file:second"]), &json!("+image: another"))
+    );
+    // Whoever has read it all can still say yes.
+    let digest = word(&row, "digest");
+    let approved = stage
+        .bridge
+        .lab
+        .void(&["inbox", "approve", code, "--digest", digest, "--wait", "0"]);
+    assert!(stage.row(id)["resolved_by"] == "owner-cli", "{approved:?}");
+}
