@@ -138,18 +138,21 @@ impl Answers {
 impl Crowd {
     pub(crate) async fn open(address: SocketAddr, clients: usize) -> Outcome<Self> {
         static CROWDS: AtomicU64 = AtomicU64::new(0);
-        let first_wish = CROWDS.fetch_add(1, Ordering::Relaxed) * WISHES_MAX;
-        let mut all = Vec::with_capacity(clients);
-        for index in 0..clients {
-            all.push(Client {
-                index,
-                connection: Connection::open(address).await?,
-                wishes: first_wish,
-                waiting: VecDeque::new(),
-            });
+        let mut connections = Vec::with_capacity(clients);
+        for _ in 0..clients {
+            connections.push(Connection::open(address).await?);
         }
+        // Counted once it stands: whoever waits for a server tries many times.
+        let first_wish = CROWDS.fetch_add(1, Ordering::Relaxed) * WISHES_MAX;
+        let clients = connections.into_iter().enumerate();
+        let client = |(index, connection)| Client {
+            index,
+            connection,
+            wishes: first_wish,
+            waiting: VecDeque::new(),
+        };
         Ok(Self {
-            clients: all,
+            clients: clients.map(client).collect(),
             answers: Answers::default(),
         })
     }

@@ -102,6 +102,11 @@ impl Server {
     ) -> Outcome<Self> {
         let port = free_port();
         fs::write(folder.join("actions.json"), catalogue)?;
+        // One agent measures what the server can do, not what a token may.
+        fs::write(
+            folder.join("void.toml"),
+            "[limits]\ntoken_requests_per_s = 1000000\n",
+        )?;
         let command = format!(
             "env -i OWNER_TOKEN={OWNER_TOKEN} VOID_LISTEN=127.0.0.1:{port} VOID_DATA={} {} serve",
             quoted(folder),

@@ -15,6 +15,7 @@ use void_agent::turns::Talk;
 use void_channels::{
     Channel, Channels, Checker, Evidence, LocalConfig, Outcome as Ended, SshConfig,
 };
+use void_control::instances::Identity;
 use void_control::notifications::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::catalogue::{Catalogue, Lockout};
@@ -73,6 +74,7 @@ pub(crate) fn catalogue_text(clients: usize) -> String {
             "host": "local",
             "service": format!("safe{index}"),
             "tier": "safe",
+            "cooldown_s": 0,
         })
     };
     let risky = |index: usize| {
@@ -133,12 +135,15 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
         owner_token: Secret::new(OWNER_TOKEN),
         limits: Limits {
             open_proposals: u64::MAX,
+            safe_runs_per_agent_hour: u32::MAX,
             ..Limits::default()
         },
         backups_folder: None,
         witness_file: Some(folder.join("witness.json")),
         bridge: None,
         notifiers: Notifiers::default(),
+        instance: Identity::of_folder(folder, None)?,
+        replace_catalogue: false,
     };
     let control = Control::start(config).await?;
     let router = void_server::router(ServerConfig {

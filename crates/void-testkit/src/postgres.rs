@@ -1,5 +1,5 @@
-//! One PostgreSQL cluster per test process, as an unprivileged user, on a Unix socket; one fresh
-//! database per call.
+//! PostgreSQL as an unprivileged user, on a Unix socket: one cluster per test process with one fresh
+//! database per call, and clusters of their own for tests that set them up otherwise or kill them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,80 +8,177 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::processes::{Signal, Tethered};
+use crate::processes::{Signal, Tethered, processes, signal};
 use crate::waiting::eventually_blocking;
 
-struct Cluster {
-    folder: PathBuf,
-    _server: Tethered,
-}
+/// In memory if there is room: the server flushes for real, as Void demands, and it costs nothing.
+const ROOM_IN_MEMORY_BYTES: u64 = 2 << 30;
 
 /// The address of a new, empty database.
 pub fn postgres_database() -> String {
-    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let cluster = CLUSTER.get_or_init(start);
-    let name = format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let made = psql(&cluster.folder, &format!("CREATE DATABASE {name}"));
-    assert!(
-        made.status.success(),
-        "{}",
-        String::from_utf8_lossy(&made.stderr)
-    );
-    let socket = cluster.folder.display().to_string().replace('/', "%2F");
-    format!("postgres://postgres@{socket}/{name}")
+    static CLUSTER: OnceLock<PostgresCluster> = OnceLock::new();
+    CLUSTER
+        .get_or_init(|| PostgresCluster::start(&[]))
+        .database()
 }
 
-fn start() -> Cluster {
-    let programs = programs();
-    let folder = tempfile::Builder::new()
-        .prefix("void-pg-")
-        .tempdir_in("/tmp")
-        .expect("/tmp is writable")
-        .keep();
-    let data = folder.join("data");
-    let as_user = as_unprivileged(&folder);
-    let shown = (programs.display(), data.display(), folder.display());
-    let made = Command::new("/bin/sh")
-        .arg("-c")
-        .arg(format!(
-            "{as_user} {}/initdb -D {} -U postgres -A trust --no-sync --locale=C.UTF-8 -E UTF8",
-            shown.0, shown.1
-        ))
-        .output()
-        .expect("/bin/sh starts");
-    assert!(
-        made.status.success(),
-        "initdb: {}",
-        String::from_utf8_lossy(&made.stderr)
-    );
-    // The tests kill Void, not the machine: the server's own fsync only costs time here.
-    let command = format!(
-        "exec {as_user} {}/postgres -D {} -k {} -c listen_addresses= -c fsync=off -c max_connections=200 >{}/log 2>&1",
-        shown.0, shown.1, shown.2, shown.2
-    );
-    let mut server = Tethered::start(
-        &command,
-        Signal::INT,
-        &format!("rm -rf {}", folder.display()),
-    );
-    eventually_blocking("PostgreSQL to answer", || {
+/// A server of its own.
+pub struct PostgresCluster {
+    folder: PathBuf,
+    options: String,
+    databases: AtomicU32,
+    /// The one that runs comes last; those before it were killed.
+    servers: Vec<Tethered>,
+}
+
+impl PostgresCluster {
+    /// `options` are settings such as `fsync=off`.
+    pub fn start(options: &[&str]) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("void-pg-")
+            .tempdir_in(place())
+            .expect("the place for test clusters is writable")
+            .keep();
+        let made = Command::new("/bin/sh")
+            .arg("-c")
+            .arg(format!(
+                "{} {}/initdb -D {} -U postgres -A trust --no-sync --locale=C.UTF-8 -E UTF8",
+                as_unprivileged(&folder),
+                programs().display(),
+                folder.join("data").display()
+            ))
+            .output()
+            .expect("/bin/sh starts");
         assert!(
-            !server.has_ended(),
-            "PostgreSQL ended: {}",
-            fs::read_to_string(folder.join("log")).unwrap_or_default()
+            made.status.success(),
+            "initdb: {}",
+            String::from_utf8_lossy(&made.stderr)
         );
-        psql(&folder, "SELECT 1").status.success().then_some(())
-    });
-    Cluster {
-        folder,
-        _server: server,
+        let mut cluster = Self {
+            folder,
+            options: options
+                .iter()
+                .map(|option| format!(" -c {option}"))
+                .collect(),
+            databases: AtomicU32::new(0),
+            servers: Vec::new(),
+        };
+        cluster.serve();
+        cluster
+    }
+
+    fn serve(&mut self) {
+        let folder = self.folder.display();
+        let command = format!(
+            "exec {} {}/postgres -D {folder}/data -k {folder} -c listen_addresses= \
+             -c max_connections=200{} >>{folder}/log 2>&1",
+            as_unprivileged(&self.folder),
+            programs().display(),
+            self.options,
+        );
+        let mut server = Tethered::start(&command, Signal::INT, &format!("rm -rf {folder}"));
+        eventually_blocking("PostgreSQL to answer", || {
+            assert!(
+                !server.has_ended(),
+                "PostgreSQL ended: {}",
+                fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+            );
+            psql(&self.folder, "postgres", "SELECT 1")
+                .status
+                .success()
+                .then_some(())
+        });
+        self.servers.push(server);
+    }
+
+    /// The address of a new, empty database.
+    pub fn database(&self) -> String {
+        let name = format!("t{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.run("postgres", &format!("CREATE DATABASE {name}"));
+        let socket = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://postgres@{socket}/{name}")
+    }
+
+    /// The folder with the server's socket.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Runs SQL behind everybody's back.
+    pub fn run(&self, database: &str, sql: &str) {
+        let ran = psql(&self.folder, database, sql);
+        assert!(
+            ran.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+    }
+
+    /// Every process of the server is gone at once, with whatever it had in memory.
+    pub fn kill(&mut self) {
+        let server = self.servers.last_mut().expect("a server was started");
+        let pid = server.pid();
+        signal(pid, Signal::STOP);
+        let all = processes();
+        for child in all.iter().filter(|process| process.parent == pid) {
+            signal(child.pid, Signal::KILL);
+        }
+        signal(pid, Signal::KILL);
+        eventually_blocking("PostgreSQL to be gone", || server.has_ended().then_some(()));
+    }
+
+    /// After a kill: recovers from what is on disk.
+    pub fn start_again(&mut self) {
+        self.serve();
     }
 }
 
-fn psql(folder: &Path, sql: &str) -> Output {
+impl Drop for PostgresCluster {
+    fn drop(&mut self) {
+        // The one that runs ends before its folder goes.
+        while self.servers.pop().is_some() {}
+    }
+}
+
+/// Runs SQL in the database of this address, behind Void's back; what it says is returned.
+pub fn postgres_run(url: &str, sql: &str) -> String {
+    let ran = Command::new(programs().join("psql"))
+        .args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-d",
+            url,
+            "-c",
+            sql,
+        ])
+        .output()
+        .expect("psql starts");
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+fn place() -> &'static str {
+    let memory = "/dev/shm";
+    let room =
+        rustix::fs::statvfs(memory).map_or(0, |stat| stat.f_bavail.saturating_mul(stat.f_frsize));
+    if room >= ROOM_IN_MEMORY_BYTES {
+        memory
+    } else {
+        "/tmp"
+    }
+}
+
+fn psql(folder: &Path, database: &str, sql: &str) -> Output {
     Command::new(programs().join("psql"))
-        .args(["-X", "-q", "-U", "postgres", "-d", "postgres", "-h"])
+        .args(["-X", "-q", "-U", "postgres", "-d", database, "-h"])
         .arg(folder)
         .args(["-c", sql])
         .output()

@@ -5,7 +5,7 @@ use void_domain::actors::{Actor, Surface};
 use void_domain::catalogue::{Risk, Tier};
 use void_domain::digests::Digest;
 use void_domain::ids::{ActionId, ProposalCode, ProposalId};
-use void_domain::proposals::{Moved, Proposal, ProposedAction, Run, State};
+use void_domain::proposals::{Joined, Moved, Proposal, ProposedAction, Run, State};
 use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 
@@ -37,6 +37,8 @@ pub fn pending(n: u32) -> Moved {
         diff: None,
         taint: Taint::clean(),
         count: 1,
+        joined: Joined::default(),
+        revision: 0,
         created_at: NOW,
         expires_at: Timestamp::from_ms(NOW.as_ms() + 86_400_000),
         state: State::Pending,

@@ -24,6 +24,9 @@ pub struct Identity {
     pub authority_pem: String,
     /// SHA-256 of the server's own certificate.
     pub fingerprint: String,
+    /// The server's own certificate and its key, for a program that reads files.
+    pub certificate_pem: String,
+    pub key_pem: String,
 }
 
 impl Identity {
@@ -58,6 +61,8 @@ impl Identity {
             config: Arc::new(config),
             authority_pem,
             fingerprint: Digest::of(certificate.der()).to_fingerprint(),
+            certificate_pem: certificate.pem(),
+            key_pem: key.serialize_pem(),
         }
     }
 }

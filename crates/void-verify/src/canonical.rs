@@ -212,3 +212,109 @@ impl Parser<'_> {
         format!("byte {}: {what}", self.at + 1)
     }
 }
+
+#[cfg(test)]
+#[path = "../../void-testkit/src/json_vectors.rs"]
+mod vectors;
+
+#[cfg(test)]
+mod tests {
+    use super::vectors::{Class, objects};
+    use super::*;
+    use crate::entries;
+
+    fn canonical(text: &[u8]) -> Option<String> {
+        rewrite(str::from_utf8(text).ok()?).ok()
+    }
+
+    /// Valid JSON that this reader refuses on purpose: numbers in other spellings than the one, and upper-case hex.
+    fn is_spelled_otherwise(text: &str) -> bool {
+        let value = text.strip_prefix(r#"{"a":"#).unwrap_or_default();
+        let number = value.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        let other_number = number && (value.contains(['.', 'e', 'E']) || value == "-0}");
+        other_number || value.contains("\\uDBFF")
+    }
+
+    #[test]
+    fn what_is_json_is_read_and_what_is_not_is_refused() {
+        let (mut taken, mut refused) = (0, 0);
+        for (class, text) in objects() {
+            let read = canonical(&text);
+            let shown = String::from_utf8_lossy(text.get(..80).unwrap_or(&text)).into_owned();
+            let expected =
+                class == Class::Valid && !is_spelled_otherwise(&String::from_utf8_lossy(&text));
+            // What readers differ about is refused here, all of it.
+            assert_eq!(read.is_some(), expected, "{shown}: {read:?}");
+            match read {
+                None => refused += 1,
+                Some(read) => {
+                    taken += 1;
+                    assert_eq!(canonical(read.as_bytes()).as_ref(), Some(&read), "{shown}");
+                    let meanings = [text.as_slice(), read.as_bytes()]
+                        .map(|text| serde_json::from_slice::<serde_json::Value>(text).unwrap());
+                    assert_eq!(meanings[0], meanings[1], "{shown}");
+                }
+            }
+        }
+        assert!(taken > 25 && refused > 120, "{taken} {refused}");
+    }
+
+    #[test]
+    fn what_two_readers_could_read_differently_is_refused() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let (at_limit, over) = (nested(DEPTH_MAX), nested(DEPTH_MAX + 1));
+        let largest = INTEGER_MAX.to_string();
+        let too_large = (INTEGER_MAX + 1).to_string();
+        for (text, good) in [
+            (r#"{"a":1,"b":{"a":1}}"#, true),
+            (r#"{"a":1,"a":1}"#, false),
+            (r#"{"a":1,"\u0061":2}"#, false),
+            (r#"[{"b":1,"c":2,"b":3}]"#, false),
+            (r#""\ud800""#, false),
+            (r#""\udc00\ud800""#, false),
+            (r#""\ud83d\ude00""#, true),
+            ("1e2", false),
+            ("1E400", false),
+            ("-0", false),
+            ("0", true),
+            (largest.as_str(), true),
+            (too_large.as_str(), false),
+            ("\u{feff}{}", false),
+            (at_limit.as_str(), true),
+            (over.as_str(), false),
+            ("", false),
+            (" ", false),
+        ] {
+            assert_eq!(
+                rewrite(text).is_ok(),
+                good,
+                "{}",
+                text.get(..40).unwrap_or(text)
+            );
+        }
+    }
+
+    /// Through the door: as the detail of an entry, with bytes that are no text among them.
+    #[test]
+    fn an_entry_takes_as_detail_what_the_reader_takes() {
+        let zeros = "0".repeat(64);
+        for (_, detail) in objects() {
+            let line = [
+                br#"{"actor":"system","at":"2026-01-31T23:59:59.999Z","catalogue":null,"detail":"#.as_slice(),
+                &detail,
+                format!(
+                    r#","hash":"{zeros}","prev":"{zeros}","request_id":null,"seq":1,"subject":null,"verb":"a.b"}}"#
+                )
+                .as_bytes(),
+                b"\n",
+            ]
+            .concat();
+            let shown = String::from_utf8_lossy(detail.get(..80).unwrap_or(&detail)).into_owned();
+            assert_eq!(
+                entries::read(&line).is_ok(),
+                canonical(&detail).is_some(),
+                "{shown}"
+            );
+        }
+    }
+}

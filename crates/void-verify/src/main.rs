@@ -1,4 +1,5 @@
-//! `void-verify FILE|- [--head HEX64] [--json]`: 0 chain intact, 1 problems, 2 usage or unreadable.
+//! `void-verify FILE|- [--head HEX64] [--from SEQ] [--json]`: 0 chain intact, 1 problems, 2 usage or
+//! unreadable, 3 intact but without its beginning.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -9,12 +10,17 @@ use std::thread;
 use void_verify::{Hash, Options, parse_hash, verify};
 
 const USAGE: &str = "\
-usage: void-verify FILE|- [--head HEX64] [--json]
+usage: void-verify FILE|- [--head HEX64] [--from SEQ] [--json]
   FILE          an audit export, - for standard input
   --head HEX64  a head you noted earlier (64 lower-case hex digits); proves the tail up to it
+  --from SEQ    the file is meant to be a part that begins with this entry; 1 if left out
   --json        the report as one line of JSON
-exit status: 0 chain intact, 1 problems, 2 wrong usage or unreadable file
+exit status: 0 chain intact, 1 problems, 2 wrong usage or unreadable file,
+             3 what is there is intact, but the beginning is missing
 ";
+
+const PROBLEMS: u8 = 1;
+const NO_BEGINNING: u8 = 3;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Command {
@@ -22,6 +28,7 @@ enum Command {
     Verify {
         file: OsString,
         head: Option<Hash>,
+        from: u64,
         json: bool,
     },
 }
@@ -29,7 +36,12 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match parse(std::env::args_os().skip(1)) {
         Ok(Command::Help) => print(USAGE).map(|()| ExitCode::SUCCESS),
-        Ok(Command::Verify { file, head, json }) => run(&file, head, json),
+        Ok(Command::Verify {
+            file,
+            head,
+            from,
+            json,
+        }) => run(&file, head, from, json),
         Err(problem) => Err(format!("{problem}\n{USAGE}")),
     };
     outcome.unwrap_or_else(|problem| {
@@ -39,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Command, String> {
-    let (mut file, mut head, mut json) = (None, None, false);
+    let (mut file, mut head, mut from, mut json) = (None, None, None, false);
     while let Some(arg) = args.next() {
         match arg.to_str() {
             Some("--help" | "-h") => return Ok(Command::Help),
@@ -50,6 +62,13 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Command, String> {
                 head = Some(hash.ok_or("--head takes 64 lower-case hex digits")?);
             }
             Some("--head") => return Err("--head twice".to_owned()),
+            Some("--from") if from.is_none() => {
+                let seq = args.next().unwrap_or_default();
+                let seq = seq.to_str().and_then(|seq| seq.parse().ok());
+                let seq = seq.filter(|seq| *seq > 0);
+                from = Some(seq.ok_or("--from takes the number of an entry, from 1 on")?);
+            }
+            Some("--from") => return Err("--from twice".to_owned()),
             Some(flag) if flag.starts_with('-') && flag != "-" => {
                 return Err(format!("unknown option {flag:?}"));
             }
@@ -58,10 +77,15 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Command, String> {
         }
     }
     let file = file.ok_or("no file")?;
-    Ok(Command::Verify { file, head, json })
+    Ok(Command::Verify {
+        file,
+        head,
+        from: from.unwrap_or(1),
+        json,
+    })
 }
 
-fn run(file: &OsString, head: Option<Hash>, json: bool) -> Result<ExitCode, String> {
+fn run(file: &OsString, head: Option<Hash>, from: u64, json: bool) -> Result<ExitCode, String> {
     let reader: Box<dyn Read> = match file.to_str() {
         Some("-") => Box::new(io::stdin().lock()),
         _ => Box::new(File::open(file).map_err(|error| format!("{file:?}: {error}\n"))?),
@@ -74,7 +98,18 @@ fn run(file: &OsString, head: Option<Hash>, json: bool) -> Result<ExitCode, Stri
     } else {
         report.to_string()
     })?;
-    Ok(ExitCode::from(if report.is_intact() { 0 } else { 1 }))
+    if !report.is_intact() {
+        return Ok(ExitCode::from(PROBLEMS));
+    }
+    if !report.begins_with(from) {
+        let _ = writeln!(
+            io::stderr(),
+            "void-verify: {}",
+            report.missing_beginning(from)
+        );
+        return Ok(ExitCode::from(NO_BEGINNING));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn print(text: &str) -> Result<(), String> {
@@ -95,6 +130,7 @@ mod tests {
         let verify = |file: &str, head, json| Command::Verify {
             file: file.into(),
             head,
+            from: 1,
             json,
         };
         assert_eq!(parse("a.jsonl"), Ok(verify("a.jsonl", None, false)));
@@ -110,6 +146,11 @@ mod tests {
             "a --head",
             "a --head 00",
             "a --what",
+            "a --from",
+            "a --from 0",
+            "a --from -1",
+            "a --from x",
+            "a --from 2 --from 2",
             "--json",
         ] {
             assert!(parse(refused).is_err(), "{refused}");

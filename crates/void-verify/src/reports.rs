@@ -198,6 +198,21 @@ impl Report {
         self.problems_total == 0
     }
 
+    /// Whether the file begins where it should, with entry `from`. An empty file begins nowhere.
+    pub fn begins_with(&self, from: u64) -> bool {
+        self.first_seq == Some(from)
+    }
+
+    /// What to say of an intact file that does not begin with entry `from`.
+    pub fn missing_beginning(&self, from: u64) -> String {
+        match self.first_seq {
+            None => "the file has no entry at all: nothing is proven".to_owned(),
+            Some(first) => format!(
+                "the file begins with entry {first} and not with {from}: it proves a part only; --from {first} says that this part is meant"
+            ),
+        }
+    }
+
     /// One line of JSON.
     pub fn to_json(&self) -> String {
         let number = |seq: Option<u64>| seq.map_or("null".to_owned(), |seq| seq.to_string());

@@ -272,7 +272,7 @@ impl Page<'_> {
         let values = params![seq, AT, id, ACTOR, verb, id, detail, CATALOGUE, prev, hash];
         self.connection.prepare_cached(AUDIT)?.execute(values)?;
         let payload = format!(
-            r#"{{{},"at":"2030-03-17T17:46:40.000Z","code":"7F3K","id":"{id}","status":"{status}","waited_ms":17}}"#,
+            r#"{{{},"at":"2030-03-17T17:46:40.000Z","code":"7F3K","id":"{id}","revision":0,"status":"{status}","verification":null,"waited_ms":17}}"#,
             tier.payload()
         );
         let values = params![self.heads.event, AT, verb, payload];

@@ -6,8 +6,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Switches that can be set at the same time.
-pub const FAULTS_MAX: usize = 100;
+/// Switches that can be set at the same time; far more than any test has trials.
+pub const FAULTS_MAX: usize = 1_024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
@@ -80,25 +80,28 @@ struct Switch {
 pub struct Faults(Mutex<Vec<Switch>>);
 
 impl Faults {
-    /// Sets one more fault. Past [`FAULTS_MAX`] the oldest goes.
-    pub fn set(&self, fault: Fault, scope: Scope, times: Times) {
+    /// Sets one more fault. Past [`FAULTS_MAX`] it is refused: a fault that silently replaced another one
+    /// would let a trial pass, or fail, without the fault that it is about.
+    #[must_use = "a fault that was not set strikes nobody"]
+    pub fn set(&self, fault: Fault, scope: Scope, times: Times) -> bool {
         let mut switches = self.switches();
-        if switches.len() >= FAULTS_MAX {
-            switches.remove(0);
+        let fits = switches.len() < FAULTS_MAX;
+        if fits {
+            switches.push(Switch {
+                fault,
+                scope,
+                times,
+            });
         }
-        switches.push(Switch {
-            fault,
-            scope,
-            times,
-        });
+        fits
     }
 
     pub fn once(&self, fault: Fault, prefix: &str) {
-        self.set(fault, Scope::under(prefix), Times::Once);
+        let _ = self.set(fault, Scope::under(prefix), Times::Once);
     }
 
     pub fn always(&self, fault: Fault, prefix: &str) {
-        self.set(fault, Scope::under(prefix), Times::Always);
+        let _ = self.set(fault, Scope::under(prefix), Times::Always);
     }
 
     pub fn clear(&self) {

@@ -162,7 +162,7 @@ fn scope_and_times() {
     let client = lab::client(&server, ACTIONS);
     let faults = server.faults();
     faults.always(Fault::Unreachable, "/nodes/z/lxc");
-    faults.set(Fault::Unreachable, Scope::under("/version"), Times::Once);
+    assert!(faults.set(Fault::Unreachable, Scope::under("/version"), Times::Once));
     assert_eq!(faults.count(), 2);
     for _ in 0..2 {
         assert_eq!(client.get("/nodes/z/lxc").status, 595);
@@ -176,15 +176,19 @@ fn scope_and_times() {
     assert_eq!(faults.count(), 1);
     faults.clear();
     assert_eq!(client.get("/nodes/z/lxc").status, 200);
-    faults.set(Fault::Unreachable, Scope::Everywhere, Times::Once);
+    assert!(faults.set(Fault::Unreachable, Scope::Everywhere, Times::Once));
     assert_eq!(
         (client.get("/nodes").status, client.get("/nodes").status),
         (595, 200)
     );
-    for _ in 0..FAULTS_MAX + 5 {
-        faults.once(Fault::DropBefore, "/never");
+    // The first ones stay: none is pushed out unseen.
+    faults.once(Fault::Unreachable, "/version");
+    for number in 1..FAULTS_MAX + 5 {
+        let fits = faults.set(Fault::DropBefore, Scope::under("/never"), Times::Once);
+        assert_eq!(fits, number < FAULTS_MAX);
     }
     assert_eq!(faults.count(), FAULTS_MAX);
+    assert_eq!(client.get("/version").status, 595);
 }
 
 #[test]

@@ -110,6 +110,39 @@ fn problems_are_lines_and_exit_1() {
     assert_eq!(report["problems"][1]["seq"], 8);
 }
 
+/// Whoever cut the beginning off, or everything, does not get the exit code of a whole record.
+#[test]
+fn an_export_without_its_beginning_exits_3_unless_a_part_is_meant() {
+    let entries = log(&mut Random(44), 9);
+    let (whole, part) = (export(&entries), export(&entries[4..]));
+    let head = text(&entries[8]["hash"]);
+    for (args, bytes, code) in [
+        (&["-"][..], &whole, 0),
+        (&["-", "--from", "1"], &whole, 0),
+        (&["-"], &part, 3),
+        (&["-", "--head", &head], &part, 3),
+        (&["-", "--json"], &part, 3),
+        (&["-", "--from", "5"], &part, 0),
+        (&["-", "--from", "5", "--head", &head], &part, 0),
+        (&["-", "--from", "4"], &part, 3),
+        (&["-", "--from", "6"], &part, 3),
+        (&["-", "--from", "5"], &whole, 3),
+        (&["-"], &Vec::new(), 1),
+        (&["-", "--from", "1"], &Vec::new(), 1),
+    ] {
+        let (exit, out, err) = run(args, bytes);
+        assert_eq!(exit, Some(code), "{args:?}: {out}{err}");
+        assert_eq!(err.is_empty(), code != 3, "{args:?}: {err}");
+    }
+    let (_, _, err) = run(&["-"], &part);
+    assert!(err.contains("--from 5"), "{err}");
+    // Damage comes first: it is never taken for a mere part.
+    let mut damaged = entries[4..].to_vec();
+    damaged[2]["actor"] = json!("nobody");
+    assert_eq!(run(&["-"], &export(&damaged)).0, Some(1));
+    assert_eq!(run(&["-", "--from", "5"], &export(&damaged)).0, Some(1));
+}
+
 #[test]
 fn usage_and_unreadable_files_exit_2() {
     let directory = tempfile::tempdir().unwrap();
