@@ -103,11 +103,12 @@ impl Hub {
     /// Everything after event `after`, or from now on.
     pub fn subscribe(&self, control: &Control, after: Option<u64>) -> Subscription {
         let live = self.live.subscribe();
-        let seen = after.unwrap_or_else(|| self.last());
+        let joined_at = self.last();
         Subscription {
             store: control.store.clone(),
             live,
-            seen,
+            joined_at,
+            seen: after.unwrap_or(joined_at),
             gap: after.is_some(),
             page: Vec::new(),
         }
@@ -141,6 +142,8 @@ pub enum Told {
 pub struct Subscription {
     store: Store,
     live: broadcast::Receiver<Arc<StoredEvent>>,
+    /// The newest event of the hub when this listener came.
+    joined_at: u64,
     seen: u64,
     /// Whether the table may hold events that were not passed on to us.
     gap: bool,
@@ -184,10 +187,14 @@ impl Subscription {
                     }
                     continue;
                 }
-                self.gap = false;
-                // Whoever has seen more than there is comes from before a backup was restored.
+                // Whoever has seen more than there is comes from before a backup was restored: it hears what
+                // happened since it came, not since this look.
                 let last = Box::pin(self.store.read(|tx| Box::pin(events::last(tx)))).await?;
-                self.seen = self.seen.min(last);
+                if self.seen > last {
+                    self.seen = self.joined_at.min(last);
+                    continue;
+                }
+                self.gap = false;
             }
             match self.live.recv().await {
                 Ok(event) if event.seq <= self.seen => {}
