@@ -121,6 +121,22 @@ async fn whoever_comes_back_hears_everything_once_and_in_order_on_postgres() {
     everything_is_heard_once_and_in_order(Engine::postgres().await).await;
 }
 
+/// A browser that was open while an older backup was restored has seen what never happened. It hears what
+/// happens from its coming on, however long it takes until it is looked what there is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_from_before_a_restore_misses_nothing_since_it_came() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        make_events(&app, 3).await;
+        let last = last_event(&app).await;
+        let mut heard = app.control.hub().subscribe(&app.control, Some(last + 500));
+        app.owner().post("/api/freeze", json!({})).await.ok();
+        assert_eq!(last_event(&app).await, last + 1);
+        let event = tokio::time::timeout(Duration::from_secs(30), heard.next()).await;
+        assert_eq!(event.unwrap().unwrap().unwrap().seq, last + 1);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn where_to_resume_is_a_number_or_an_error() {
     let app = App::start().await;
