@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::ids::TokenId;
+use crate::text;
 
 /// Where a person's hand was. Known from the credential and the route, shown on the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -147,6 +148,29 @@ impl fmt::Display for Actor {
     }
 }
 
+/// Names that are not an agent's to have: `agent-owner` must not read as the owner.
+const RESERVED: [&str; 6] = ["you", "owner", "policy", "void", "system", "nobody"];
+
+/// Whoever stands in the record, as people say it: `owner (Telegram)`, `little-blue`, `node n1`, `Void`.
+pub fn person(by: &str) -> String {
+    let (kind, name) = by.split_once('-').unwrap_or((by, ""));
+    match (kind, name) {
+        ("owner", "cli") => "owner (command line)".to_owned(),
+        ("owner", "web") => "owner (web)".to_owned(),
+        ("owner", "api") => "owner (API)".to_owned(),
+        ("owner", "ntfy") => "owner (ntfy)".to_owned(),
+        ("owner", "file") => "owner (file bridge)".to_owned(),
+        ("owner", rest) if rest.starts_with("telegram-") => "owner (Telegram)".to_owned(),
+        ("system", "") => "Void".to_owned(),
+        ("node", name) if !name.is_empty() => format!("node {}", text::escaped(name)),
+        ("agent" | "viewer", name) if RESERVED.contains(&name.to_lowercase().as_str()) => {
+            format!("the {kind} called \"{}\"", text::escaped(name))
+        }
+        ("agent" | "viewer", name) if !name.is_empty() => text::escaped(name),
+        _ => text::escaped(by),
+    }
+}
+
 /// Who asked for a proposal, as it is stored with it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Requester {
@@ -158,4 +182,29 @@ pub struct Requester {
 
 fn kind_as_str<S: serde::Serializer>(kind: &ActorKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::person;
+
+    #[test]
+    fn everyone_has_one_name_and_nobody_passes_for_another() {
+        for (by, said) in [
+            ("owner-web", "owner (web)"),
+            ("owner-cli", "owner (command line)"),
+            ("owner-telegram-12345", "owner (Telegram)"),
+            ("agent-little-blue", "little-blue"),
+            ("agent-owner", "the agent called \"owner\""),
+            ("agent-System", "the agent called \"System\""),
+            ("viewer-policy", "the viewer called \"policy\""),
+            ("node-n1", "node n1"),
+            ("policy", "policy"),
+            ("system", "Void"),
+            ("agent-a\u{202e}b", "a\\u{202e}b"),
+            ("agent-", "agent-"),
+        ] {
+            assert_eq!(person(by), said);
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::actors::{Actor, ActorKind, Surface};
+use crate::actors::{Actor, ActorKind, Surface, person};
 use crate::policy;
 use crate::time::Timestamp;
 
@@ -58,13 +58,13 @@ impl Frozen {
     }
 
     /// By whom, why and until when, as far as the reader may know it.
-    pub fn told_to(&self, reader: &Actor) -> String {
-        let mut told = format!("by {}", self.by);
+    pub fn told_to(&self, reader: &Actor, clock: impl Fn(Timestamp) -> String) -> String {
+        let mut told = format!("by {}", person(&self.by));
         if let Some(reason) = self.reason_for(reader) {
             told.push_str(&format!(", \"{reason}\""));
         }
         if let Some(until) = self.until {
-            told.push_str(&format!(", until {until}"));
+            told.push_str(&format!(", until {}", clock(until)));
         }
         told
     }

@@ -165,8 +165,9 @@ mod tests {
 
     #[test]
     fn a_sentence_keeps_its_other_words() {
-        let said = times().sentence("already approved by owner-cli at 2026-11-16T12:43:00.000Z.");
-        assert_eq!(said, "already approved by owner-cli at 14:43.");
+        let said = times()
+            .sentence("already approved by owner (command line) at 2026-11-16T12:43:00.000Z.");
+        assert_eq!(said, "already approved by owner (command line) at 14:43.");
         assert_eq!(times().sentence("a  b\nc"), "a  b\nc");
     }
 }

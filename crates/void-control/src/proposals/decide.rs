@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use void_domain::actors::{Actor, Surface};
+use void_domain::actors::{Actor, Surface, person};
 use void_domain::catalogue::{Action, Params};
 use void_domain::digests::Digest;
 use void_domain::fail_point;
@@ -372,7 +372,7 @@ fn already(proposal: Proposal) -> DecideError {
         proposal.status().as_str()
     };
     let when = at.map(|at| format!(" at {at}")).unwrap_or_default();
-    let message = format!("already {verb} by {by}{when}");
+    let message = format!("already {verb} by {}{when}", person(&by));
     DecideError::Conflict {
         code,
         message,

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use self::asking::{asking, diff_lines, first_diff_lines};
 use super::quiet::zoned;
 use super::{News, RolledBack, Tally, news};
+use crate::actors::person;
 use crate::cards::Card;
 use crate::digests::Digest;
 use crate::proposals::{Cancellation, Proposal, State, VerificationOutcome};
@@ -147,7 +148,7 @@ fn headline(proposal: &Proposal, frame: &Frame) -> String {
             Some(seen) => match seen.outcome {
                 VerificationOutcome::Verified => "DONE, CHECKED".to_owned(),
                 VerificationOutcome::Failed => "RAN, CHECK FAILED".to_owned(),
-                VerificationOutcome::Unverified => "RAN, NOT CHECKED".to_owned(),
+                VerificationOutcome::Unverified => "RAN, NOT CONFIRMED".to_owned(),
             },
         },
         State::Failed { .. } => "FAILED".to_owned(),
@@ -341,19 +342,6 @@ pub fn yes_button(proposal: &Proposal) -> String {
     const CHARS_MAX: usize = 60;
     let text = format!("Yes: {}", text::escaped(&Card::of(proposal).consequence));
     short(&text, CHARS_MAX)
-}
-
-/// `owner-telegram-12345` as people say it.
-fn person(by: &str) -> String {
-    match by.strip_prefix("owner-") {
-        Some("cli") => "owner (command line)".to_owned(),
-        Some("web") => "owner (web)".to_owned(),
-        Some("api") => "owner (API)".to_owned(),
-        Some("ntfy") => "owner (ntfy)".to_owned(),
-        Some("file") => "owner (file bridge)".to_owned(),
-        Some(rest) if rest.starts_with("telegram-") => "owner (Telegram)".to_owned(),
-        Some(_) | None => text::escaped(by),
-    }
 }
 
 fn clock(at: Timestamp, zone: &TimeZone) -> String {

@@ -73,11 +73,13 @@ async fn find(
 async fn frozen(app: &App, admitted: &Admitted) -> Result<Option<String>, ApiError> {
     let now = app.control().clock().now();
     Ok(match freezes::current(app.control()).await? {
-        Freeze::Frozen(frozen) if frozen.until.is_none_or(|until| now < until) => {
-            let who = text::escaped(&frozen.told_to(&admitted.ctx.actor));
+        freeze if !freeze.holds_at(now) => None,
+        Freeze::Frozen(frozen) => {
+            let moment = |at| notifications::moment(app.control(), at);
+            let who = text::escaped(&frozen.told_to(&admitted.ctx.actor, moment));
             Some(filled(words::FROZEN, "who", &who))
         }
-        Freeze::Frozen(_) | Freeze::Thawed => None,
+        Freeze::Thawed => None,
     })
 }
 
@@ -158,7 +160,8 @@ pub(super) async fn decide(
                     &state_words(&card, reader.is_owner),
                 ),
             };
-            let html = card_html(&card, &reader, None, Some(&problem));
+            let frozen = frozen(&app, &admitted).await?;
+            let html = card_html(&card, &reader, frozen.as_deref(), Some(&problem));
             Ok(page(&app, error.status(), &card.row.label, &html))
         }
     }
@@ -276,7 +279,11 @@ fn card_html(
     }
     if let (Some(frozen), "pending") = (frozen, row.status) {
         let frozen = escaped(frozen);
-        let _ = writeln!(html, "<p class=\"notice caution\">{frozen}</p>");
+        let _ = writeln!(
+            html,
+            "<p class=\"notice frozen-note\">{frozen} <a href=\"/#/\">{}</a></p>",
+            words::THAW
+        );
     }
     html.push_str("<dl class=\"facts\">\n");
     for (name, value) in facts(card, reader) {
@@ -284,7 +291,7 @@ fn card_html(
     }
     html.push_str("</dl>\n");
     if row.status == "pending" {
-        html.push_str(&decision_html(card, reader.may_decide));
+        html.push_str(&decision_html(card, reader.may_decide, frozen.is_some()));
     }
     let _ = write!(
         html,
@@ -429,7 +436,7 @@ fn seen_html(service: &ServiceResponse, reader: &Reader<'_>) -> String {
     )
 }
 
-fn decision_html(card: &CardResponse, may_decide: bool) -> String {
+fn decision_html(card: &CardResponse, may_decide: bool, is_frozen: bool) -> String {
     let row = &card.row;
     if card.changed {
         return format!("<p class=\"notice caution\">{}</p>\n", words::CHANGED);
@@ -449,7 +456,12 @@ fn decision_html(card: &CardResponse, may_decide: bool) -> String {
             row.revision,
         )
     };
-    let approve = if card.needs_login {
+    let approve = if is_frozen {
+        let name = words::APPROVE;
+        format!(
+            "<p><button class=\"button primary\" type=\"button\" disabled>{name}</button></p>\n"
+        )
+    } else if card.needs_login {
         format!(
             "<p class=\"notice caution\">{} <a href=\"/#/inbox/{}\">{}</a></p>\n",
             words::NEEDS_SIGN_IN,

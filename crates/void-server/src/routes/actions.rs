@@ -335,7 +335,10 @@ fn propose_error(error: ProposeError) -> ApiError {
 /// Frozen, with what everybody asks next: by whom, why, until when, and how it ends.
 async fn frozen(control: &Control, ctx: &Ctx, message: String) -> Result<ApiError, ApiError> {
     let told = match freezes::current(control).await? {
-        Freeze::Frozen(frozen) => format!("{message} ({})", frozen.told_to(&ctx.actor)),
+        Freeze::Frozen(frozen) => format!(
+            "{message} ({})",
+            frozen.told_to(&ctx.actor, |at| at.to_string())
+        ),
         Freeze::Thawed => message,
     };
     let hint = match ctx.actor {

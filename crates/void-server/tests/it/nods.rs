@@ -330,7 +330,7 @@ async fn a_pushed_token_works_once_and_only_for_what_it_was_made_for() {
             error["message"]
                 .as_str()
                 .unwrap()
-                .contains("already approved by owner-ntfy"),
+                .contains("already approved by owner (ntfy)"),
             "{error}"
         );
         assert!(

@@ -37,7 +37,7 @@ async fn approve_many(callers: &[Caller], row: &Value) -> (Vec<Value>, usize) {
         let error = answer.error(409, "already_decided");
         let message = error["message"].as_str().unwrap();
         assert!(
-            message.starts_with("already approved by owner-"),
+            message.starts_with("already approved by owner ("),
             "{message}"
         );
         assert_eq!(error["row"]["id"], row["id"]);
@@ -126,7 +126,7 @@ async fn yes_and_no_at_the_same_moment_are_one_decision() {
                 let error = no.error(409, "already_decided");
                 let message = error["message"].as_str().unwrap();
                 assert!(
-                    message.starts_with("already approved by owner-api at "),
+                    message.starts_with("already approved by owner (API) at "),
                     "{message}"
                 );
                 approved += 1;
@@ -135,7 +135,7 @@ async fn yes_and_no_at_the_same_moment_are_one_decision() {
                 let error = yes.error(409, "already_decided");
                 let message = error["message"].as_str().unwrap();
                 assert!(
-                    message.starts_with("already rejected by owner-web at "),
+                    message.starts_with("already rejected by owner (web) at "),
                     "{message}"
                 );
                 assert_eq!(error["row"], stored);

@@ -43,7 +43,7 @@ async fn two_taps_approve_and_the_message_becomes_the_outcome() {
         let ended = rig.app.ended(row["id"].as_str().unwrap()).await;
         assert_eq!(ended["status"], "executed");
         assert_eq!(ended["resolved_by"], format!("owner-telegram-{OWNER}"));
-        let outcome = rig.phone.sees("RAN, NOT CHECKED · Stop a").await;
+        let outcome = rig.phone.sees("RAN, NOT CONFIRMED · Stop a").await;
         assert_eq!(outcome.id, message.id, "edited in place");
         assert!(
             outcome.text.contains("Approved by owner (Telegram)"),
@@ -134,7 +134,7 @@ async fn every_ending_reaches_the_message() {
     );
     owner.post_nothing(&path).await.ok();
     for (message, word) in [
-        (&first, "RAN, NOT CHECKED"),
+        (&first, "RAN, NOT CONFIRMED"),
         (&second, "REJECTED"),
         (&third, "WITHDRAWN"),
     ] {
@@ -189,7 +189,7 @@ async fn of_two_instances_one_speaks_and_both_may_decide() {
     let row = second.queue("stop-a").await;
     let message = rig.shown(&row).await;
     assert_eq!(rig.approve(&message).await, "Approved.");
-    rig.phone.sees("RAN, NOT CHECKED").await;
+    rig.phone.sees("RAN, NOT CONFIRMED").await;
     let copies = rig
         .phone
         .messages()
@@ -236,16 +236,16 @@ async fn a_decision_elsewhere_is_seen_within_a_second_and_a_second_one_is_told_a
         decided.elapsed()
     );
     let answer = rig.phone.send_tap(message.id, &yes).answer().await;
-    assert_eq!(answer, "Already rejected by owner-api.");
+    assert_eq!(answer, "Already rejected by owner (API).");
     assert_eq!(rig.app.lab.effect_count(), 0);
     // And the other way round.
     let (row, message) = rig.ask("stop-b").await;
     assert_eq!(rig.approve(&message).await, "Approved.");
     let error = rig.app.owner().decide(&row, "reject").await;
     let error = error.error(409, "already_decided");
-    let by = format!("already approved by owner-telegram-{OWNER}");
+    let by = "already approved by owner (Telegram)";
     assert!(
-        error["message"].as_str().unwrap().starts_with(&by),
+        error["message"].as_str().unwrap().starts_with(by),
         "{error}"
     );
 }
@@ -350,7 +350,7 @@ async fn pauses_errors_and_lost_answers_lose_no_message() {
     let (row, message) = rig.ask("stop-a").await;
     assert_eq!(rig.approve(&message).await, "Approved.");
     rig.app.ended(row["id"].as_str().unwrap()).await;
-    rig.phone.sees("RAN, NOT CHECKED").await;
+    rig.phone.sees("RAN, NOT CONFIRMED").await;
     // The answer was lost after the effect: the copy that nobody remembers is harmless.
     rig.api.fail("sendMessage", [Fault::DieAfter]);
     let (row, message) = rig.ask("stop-b").await;
@@ -547,11 +547,11 @@ async fn what_waits_already_is_told_to_whoever_comes_later() {
     assert_eq!(rig.approve(&message).await, "Approved.");
     // Both say how it ended, whoever decided.
     for phone in [&rig.phone, &later] {
-        phone.sees("RAN, NOT CHECKED").await;
+        phone.sees("RAN, NOT CONFIRMED").await;
     }
     let stale = later.send_tap(twin.id, &twin.buttons()[0].1).answer().await;
     assert!(
-        stale.starts_with("Already approved by owner-telegram-"),
+        stale.starts_with("Already approved by owner (Telegram)"),
         "{stale}"
     );
 }
@@ -612,7 +612,7 @@ async fn with_a_proxy_everything_goes_through_it() {
     let (row, message) = rig.ask("stop-a").await;
     assert_eq!(rig.approve(&message).await, "Approved.");
     rig.app.ended(row["id"].as_str().unwrap()).await;
-    rig.phone.sees("RAN, NOT CHECKED").await;
+    rig.phone.sees("RAN, NOT CONFIRMED").await;
     let seen = proxy.seen();
     let through = format!("POST http://{ELSEWHERE}/bot");
     assert!(seen.iter().all(|line| line.starts_with(&through)));

@@ -1,6 +1,7 @@
 //! `void freeze` and `void thaw`
 
 use serde_json::{Value, json};
+use void_domain::actors::person;
 use void_domain::text;
 
 use super::Session;
@@ -8,6 +9,7 @@ use super::rows::word;
 use crate::cli::FreezeArgs;
 use crate::client::Client;
 use crate::exit::{Exit, Problem};
+use crate::times::Times;
 
 pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Exit, Problem> {
     let seconds = args.lasts.as_deref().map(seconds).transpose()?;
@@ -29,7 +31,7 @@ pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Ex
         .unwrap_or_default();
     session.output.line(format!(
         "Frozen{until} by {}. Nothing new starts; risky wishes still queue.",
-        text::escaped(word(&frozen, "by"))
+        person(word(&frozen, "by"))
     ));
     let status = session.client()?.get("/api/status").await?;
     if let running @ 1.. = status.get("running").and_then(Value::as_u64).unwrap_or(0) {
@@ -65,17 +67,15 @@ pub(super) async fn frozen(client: &Client) -> Result<Option<Value>, Problem> {
 }
 
 /// By whom, why and until when: of `/api/freeze` with no prefix, of `/api/status` with `frozen_`.
-pub(super) fn told(freeze: &Value, prefix: &str) -> String {
-    let text = |name: &str| {
-        let value = freeze
-            .get(format!("{prefix}{name}"))
-            .and_then(Value::as_str);
-        value.map(text::escaped)
+pub(super) fn told(times: &Times, freeze: &Value, prefix: &str) -> String {
+    let member = |name: &str| {
+        let value = freeze.get(format!("{prefix}{name}"));
+        value.and_then(Value::as_str)
     };
     let parts = [
-        text("by").map(|by| format!("by {by}")),
-        text("reason").map(|reason| format!("\"{reason}\"")),
-        text("until").map(|until| format!("until {until}")),
+        member("by").map(|by| format!("by {}", person(by))),
+        member("reason").map(|reason| format!("\"{}\"", text::escaped(reason))),
+        member("until").map(|until| format!("until {}", times.clock(until))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

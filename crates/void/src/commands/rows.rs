@@ -1,6 +1,7 @@
 //! How a proposal is shown on a terminal. Words of the requester are marked as theirs.
 
 use serde_json::Value;
+use void_domain::actors::person;
 use void_domain::cards::words_of;
 use void_domain::text;
 
@@ -87,6 +88,7 @@ fn field(output: &Output, name: &str, value: impl AsRef<str>) {
 
 fn show_with(output: &Output, row: &Value, card: Option<&Value>) {
     show_summary(output, row);
+    show_outcome(output, row);
     if let Some(card) = card {
         show_consequence(output, row, card);
         show_bound(output, card);
@@ -114,6 +116,25 @@ fn show_with(output: &Output, row: &Value, card: Option<&Value>) {
         None => {}
     }
     field("id", word(row, "id").to_owned());
+    for step in row
+        .get("transitions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        output.line(format!(
+            "  {}  {} → {}  by {}",
+            output.times.short(word(step, "at")),
+            step.get("from").and_then(Value::as_str).unwrap_or("new"),
+            word(step, "to"),
+            person(word(step, "by"))
+        ));
+    }
+}
+
+/// Why it ended so, before everything else: the error, what the check saw, what the machine said.
+fn show_outcome(output: &Output, row: &Value) {
+    let field = |name: &str, value: String| field(output, name, value);
     if let Some(error) = row.get("error").filter(|error| error.is_object()) {
         field(
             "error",
@@ -128,54 +149,37 @@ fn show_with(output: &Output, row: &Value, card: Option<&Value>) {
     if let Some(check) = result.get("check") {
         field("check", seen(check));
     }
-    if let Some(note) = result.get("note").and_then(Value::as_str) {
+    if let Some(note) = given(result, "note") {
         field("note", text::escaped(note));
     }
-    for name in ["stdout", "stderr"] {
-        let said = result
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .trim_end();
+    for name in ["stderr", "stdout"] {
+        let said = given(result, name).unwrap_or_default().trim_end();
         if !said.is_empty() {
             field(name, text::escaped_lines(said));
         }
     }
-    for step in row
-        .get("transitions")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        output.line(format!(
-            "  {}  {} → {}  by {}",
-            output.times.short(word(step, "at")),
-            step.get("from").and_then(Value::as_str).unwrap_or("new"),
-            word(step, "to"),
-            text::escaped(word(step, "by"))
-        ));
-    }
 }
 
-/// What happens on yes, and what is looked at afterwards; of what has ended, what it was about.
+/// What happens on yes, and what is looked at afterwards; of what has ended, what it did or did not do.
 fn show_consequence(output: &Output, row: &Value, card: &Value) {
-    let effect = text::escaped(word(card, "consequence"));
-    let name = match word(row, "status") {
-        "pending" => "if yes",
-        _ => "effect",
+    let has_ended = match word(row, "status") {
+        "pending" | "approved" | "running" => None,
+        "executed" => Some("it has"),
+        "failed" => Some("it should have"),
+        "unknown" => Some("it may have"),
+        _ => Some("it would have"),
     };
-    field(output, name, format!("it {effect}"));
-    let checked = match (given(card, "checked_by"), given(card, "verify")) {
-        (Some(sentence), _) => Some(text::escaped(sentence)),
-        (None, Some(service)) => Some(format!(
-            "the service {} has to answer",
-            text::escaped(service)
-        )),
-        (None, None) => None,
-    };
-    if let Some(checked) = checked {
-        field(output, "afterwards", checked);
+    if let Some(has) = has_ended {
+        let past = text::escaped(word(card, "past"));
+        return field(output, "effect", format!("{has} {past}"));
     }
+    let consequence = text::escaped(word(card, "consequence"));
+    field(output, "if yes", format!("it {consequence}"));
+    field(
+        output,
+        "afterwards",
+        text::escaped(word(card, "checked_by")),
+    );
 }
 
 /// What has to be typed to say yes to what may cut the owner off.

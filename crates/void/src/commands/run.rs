@@ -48,7 +48,7 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
         );
         output.line(line);
         if let Some(frozen) = frozen {
-            let told = freeze::told(&frozen, "");
+            let told = freeze::told(&session.output.times, &frozen, "");
             let frozen = output.tone(Tone::Bad, "everything is frozen");
             output.line(format!(
                 "  {frozen}, {told}; a yes is refused until: void thaw"

@@ -36,7 +36,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         .iter()
         .map(|service| {
             vec![
-                word(service, "status").to_owned(),
+                standing(service).to_owned(),
                 word(service, "id").to_owned(),
                 word(service, "label").to_owned(),
                 place(service),
@@ -77,6 +77,9 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
         ),
     );
     field("since", output.times.clock(word(&service, "since")));
+    if let Some(at) = service.pointer("/stopped/at").and_then(Value::as_str) {
+        field("stopped", format!("by you, {}", output.times.short(at)));
+    }
     if service.get("flapping") == Some(&Value::Bool(true)) {
         field("flapping", "yes; changes are believed late".to_owned());
     }
@@ -94,13 +97,22 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
+/// What the owner stopped is no worry.
+fn standing(service: &Value) -> &str {
+    match service.get("stopped").is_some_and(Value::is_object) {
+        true => "stopped",
+        false => word(service, "status"),
+    }
+}
+
 fn status(output: &Output, service: &Value) -> String {
-    let tone = match word(service, "status") {
+    let standing = standing(service);
+    let tone = match standing {
         "up" => Tone::Good,
         "down" => Tone::Bad,
         _ => Tone::Dim,
     };
-    output.tone(tone, word(service, "status"))
+    output.tone(tone, standing)
 }
 
 fn place(service: &Value) -> String {

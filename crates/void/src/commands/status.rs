@@ -69,13 +69,17 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         number("services_down"),
         number("services_unknown"),
     );
-    if up + down + unclear > 0 {
+    let stopped = number("services_stopped");
+    if up + down + unclear + stopped > 0 {
         let mut words = vec![format!("{up} up")];
         if down > 0 {
             words.push(output.tone(Tone::Bad, &format!("{down} down")));
         }
         if unclear > 0 {
             words.push(format!("{unclear} unknown"));
+        }
+        if stopped > 0 {
+            words.push(output.tone(Tone::Dim, &format!("{stopped} stopped by you")));
         }
         output.line(format!("Services  {}   void services", words.join(", ")));
     }
@@ -105,7 +109,7 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         let text = format!(
             "{}; {} is in force",
             clocks::apart(ahead_s),
-            word(&status, "at")
+            output.times.exact(word(&status, "at"))
         );
         output.line(format!(
             "Clock     {}   void clock accept",
@@ -116,7 +120,7 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         output.line(format!(
             "Frozen    {}, {}   void thaw",
             output.tone(Tone::Bad, "nothing new starts"),
-            freeze::told(&status, "frozen_")
+            freeze::told(&output.times, &status, "frozen_")
         ));
     }
     let instances: Vec<&str> = status

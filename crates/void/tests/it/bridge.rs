@@ -309,7 +309,7 @@ fn a_second_decision_is_told_about_the_first_and_changes_nothing() {
         .unwrap()
         .clone();
     assert!(
-        word(&last, "note").contains("already approved by owner-api"),
+        word(&last, "note").contains("already approved by owner (API)"),
         "{last}"
     );
     bridge.assert_only_in("completed", &id);

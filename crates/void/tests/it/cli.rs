@@ -84,7 +84,8 @@ fn approving_and_rejecting_from_the_terminal() {
     let again = lab.json(&["inbox", "approve", &first, "--yes"], 8);
     assert_eq!(again["error"]["code"], json!("already_decided"));
     assert!(
-        word(&again["error"], "message").starts_with("already approved by owner-cli at "),
+        word(&again["error"], "message")
+            .starts_with("already approved by owner (command line) at "),
         "{again}"
     );
 

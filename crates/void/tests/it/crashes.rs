@@ -179,7 +179,7 @@ fn play_phone(server: &Server, api: &BotApi) -> Told {
             && row["status"] == json!("executed")
         {
             told.executed.push(id);
-            wait("RAN, NOT CHECKED · Label of risky-one");
+            wait("RAN, NOT CONFIRMED · Label of risky-one");
         }
     }
     // What was sent is noted right behind it.
@@ -205,7 +205,7 @@ fn check_phone(lab: &Lab, chosen: &str, api: &BotApi) {
     };
     let expected = match word(&row, "status") {
         "pending" => "RISKY",
-        "executed" => "RAN, NOT CHECKED",
+        "executed" => "RAN, NOT CONFIRMED",
         other => panic!("{chosen}: {other}"),
     };
     eventually_blocking(&format!("{chosen}: the phone to show {expected}"), || {

@@ -69,7 +69,7 @@ fn a_phone_is_paired_tested_told_and_answers() {
     );
     tap(&phone, card.id, "Approve…");
     tap(&phone, card.id, "Yes: ");
-    sees(&phone, "RAN, NOT CHECKED");
+    sees(&phone, "RAN, NOT CONFIRMED");
     assert_eq!(lab.effects(), ["risky-one"]);
     let shown = lab.json(&["inbox", "show", code], 0);
     assert_eq!(shown["resolved_by"], json!("owner-telegram-77"));

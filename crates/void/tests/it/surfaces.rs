@@ -237,7 +237,7 @@ impl Stage {
         match surface {
             Surface::Telegram => {
                 let words = if approved {
-                    "RAN, NOT CHECKED"
+                    "RAN, NOT CONFIRMED"
                 } else {
                     "REJECTED"
                 };

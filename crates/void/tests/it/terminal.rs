@@ -150,7 +150,7 @@ fn times_are_local_and_short_unless_programs_read_them() {
     lab.json(&["inbox", "reject", &code], 0);
     let again = lab.void(&["inbox", "approve", &code, "--yes"]);
     assert!(
-        err(&again).contains("already rejected by owner-cli at "),
+        err(&again).contains("already rejected by owner (command line) at "),
         "{}",
         err(&again)
     );

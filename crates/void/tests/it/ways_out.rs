@@ -225,7 +225,7 @@ fn a_freeze_says_what_it_does_and_who_did_it() {
     assert!(status["frozen_until"].is_string());
     let said = out(&lab, &["status"]);
     assert!(
-        said.contains("nothing new starts, by owner-cli, \"hands off\", until "),
+        said.contains("nothing new starts, by owner (command line), \"hands off\", until "),
         "{said}"
     );
     let refused = lab.json(&["run", "safe-one"], 6);
@@ -238,7 +238,7 @@ fn a_freeze_says_what_it_does_and_who_did_it() {
     assert_eq!(word(&queued["freeze"], "reason"), "hands off");
     let said = out(&lab, &["run", "risky-one"]);
     assert!(
-        said.contains("everything is frozen, by owner-cli"),
+        said.contains("everything is frozen, by owner (command line)"),
         "{said}"
     );
     // What had started goes on to its end, and nothing else does anything.

@@ -2,6 +2,7 @@
 //! which holds typed fields and nobody's words.
 
 use serde_json::{Value, json};
+use void_domain::actors::person;
 
 use super::acts::{came_of_it, offer};
 use super::intents::with_actions;
@@ -69,7 +70,7 @@ fn ended_line(row: &Value, now: &str) -> String {
     let decided = match text(row, "decided_by") {
         "" => String::new(),
         "policy" => ", let through or held by policy".to_owned(),
-        by => format!(", decided by {by}"),
+        by => format!(", decided by {}", person(by)),
     };
     let at = match text(row, "ended_at") {
         "" => text(row, "asked_at"),
@@ -91,7 +92,10 @@ fn entry_line(entry: &Value, now: &str) -> String {
     };
     let verb = text(entry, "verb").replace(['.', '_'], " ");
     let at = moment(text(entry, "at"), now);
-    format!("- {at}: {verb}{action}, by {}", text(entry, "actor"))
+    format!(
+        "- {at}: {verb}{action}, by {}",
+        person(text(entry, "actor"))
+    )
 }
 
 /// Whether only this day is asked for.

@@ -152,7 +152,7 @@ fn a_look_tells_and_offers_and_does_nothing() {
         ("what waits for me?", "7F3K"),
         ("what was refused today?", "Nothing was refused"),
         ("what was refused lately?", "cooldown"),
-        ("who stopped iventoy?", "owner-web"),
+        ("who stopped iventoy?", "decided by owner (web)"),
         ("undo that", "Shall I run `start-ct107`?"),
     ] {
         let (calls, text) = play(said, true, lab);

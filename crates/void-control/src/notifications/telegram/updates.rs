@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use void_domain::actors::Actor;
+use void_domain::actors::{Actor, person};
 use void_domain::notifications::messages::Room;
 use void_domain::notifications::{Key, Meaning, Target, messages};
 use void_domain::policy::{Allowance, Offer, Refusal, offer};
@@ -391,15 +391,12 @@ fn elsewhere(control: &Control, proposal: &Proposal, why: &str) -> String {
     }
 }
 
-/// "Already approved by owner-cli"
+/// "Already approved by owner (command line)"
 fn already(proposal: &Proposal) -> String {
     let (by, _) = proposal.resolution();
     let verb = match proposal.approval() {
         Some(_) => "approved",
         None => proposal.status().as_str(),
     };
-    format!(
-        "Already {verb} by {}.",
-        text::escaped(by.unwrap_or("system"))
-    )
+    format!("Already {verb} by {}.", person(by.unwrap_or("system")))
 }

@@ -107,7 +107,7 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
         ),
         (done(VerificationOutcome::Verified), "DONE, CHECKED"),
         (done(VerificationOutcome::Failed), "RAN, CHECK FAILED"),
-        (done(VerificationOutcome::Unverified), "RAN, NOT CHECKED"),
+        (done(VerificationOutcome::Unverified), "RAN, NOT CONFIRMED"),
         (
             running().fail(NOW, "system", failure()).unwrap().proposal,
             "FAILED",

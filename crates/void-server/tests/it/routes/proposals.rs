@@ -209,7 +209,7 @@ async fn the_second_decision_is_told_about_the_first() {
                 .error(409, "already_decided");
             assert_eq!(
                 error["message"],
-                format!("already approved by owner-web at {at}")
+                format!("already approved by owner (web) at {at}")
             );
             assert_eq!(error["row"], first);
         }
@@ -222,7 +222,7 @@ async fn the_second_decision_is_told_about_the_first() {
         let at = first["resolved_at"].as_str().unwrap();
         assert_eq!(
             error["message"],
-            format!("already rejected by owner-api at {at}")
+            format!("already rejected by owner (API) at {at}")
         );
         assert_eq!(error["row"], first);
         assert_eq!(app.audited("decision.refused").await.len(), 3);

@@ -53,7 +53,7 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
                         "look at tokens, catalogue and machines, then void thaw",
                     ),
                     None => {
-                        let told = freeze::told(&status, "frozen_");
+                        let told = freeze::told(&session.output.times, &status, "frozen_");
                         let message = format!("everything is frozen, {told}; nothing new starts");
                         findings.warn("freeze", message, "void thaw");
                     }
