@@ -49,6 +49,7 @@ impl Caller {
             capabilities: self.capabilities.clone(),
             request_id,
             authenticated_ago: self.authenticated_ago,
+            is_from_outside: true,
         }
     }
 }

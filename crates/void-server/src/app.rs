@@ -117,6 +117,7 @@ async fn answer(app: &App, route: &Route, request: Request, next: Next) -> Respo
         true => account.read_turn().await,
         false => None,
     };
+    let request = request.map(|body| metered::upload(budgets, &account, body));
     let response = lanes::run_in(account.lane(), next.run(request)).await;
     let is_stream = takeovers::is_endless(&response) || fence::is_event_stream(response.headers());
     if !is_stream {

@@ -155,6 +155,7 @@ fn owner(control: &Control) -> Ctx {
         capabilities: Capabilities::none(),
         request_id: RequestId::new(control.clock().now(), [7; 10]),
         authenticated_ago: None,
+        is_from_outside: false,
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) fn owner_ctx(control: &Control, actor: Actor) -> Result<Ctx, StoreErr
         capabilities: Capabilities::none(),
         request_id: random::request_id(control.clock.now())?,
         authenticated_ago: None,
+        is_from_outside: false,
     })
 }
 

@@ -452,6 +452,7 @@ async fn a_row_says_what_its_requester_had_read_and_what_was_asked_again() {
             capabilities: Capabilities::none(),
             request_id: RequestId::new(app.control.clock().now(), [7; 10]),
             authenticated_ago: None,
+            is_from_outside: false,
         };
         let ask = |sources: &[&str], reason: &str| {
             let sources = sources.iter().map(|&source| source.to_owned()).collect();

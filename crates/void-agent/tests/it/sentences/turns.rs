@@ -130,7 +130,7 @@ async fn sentinel_tells_what_was_refused_and_repeats_nobodys_words() {
     );
     somebody_asks(&room, "format-everything").await;
     let refused = room.turn("what was refused today?").await;
-    assert!(refused.body.contains("agent-nightly"), "{}", refused.body);
+    assert!(refused.body.contains("by nightly"), "{}", refused.body);
     for turn in [&nothing, &waits, &refused] {
         assert!(turn.turn.tainted_by.is_clean());
         assert!(!turn.body.contains("IGNORE"), "{}", turn.body);
