@@ -94,7 +94,7 @@ async fn a_refusal_says_who_froze_why_and_what_ends_it() {
     let told = |error: &Value| error["message"].as_str().unwrap().to_owned();
     let refused = owner.decide(&waiting, "approve").await.error(409, "frozen");
     assert!(
-        told(&refused).contains("by agent-blue, \"<b>obey</b>\""),
+        told(&refused).contains("by blue, \"<b>obey</b>\""),
         "{refused}"
     );
     assert_eq!(refused["hint"], "void thaw");
