@@ -7,8 +7,8 @@
 
 use serde_json::Value;
 
-use super::orders::{Order, Verb};
 use super::results::{list, text};
+use super::verbs::{Order, Verb};
 use super::words::{folded, is_slip_of};
 
 /// More are not named in a question.

@@ -46,23 +46,13 @@ impl Sentence {
         words.filter(|word| *word != MARK)
     }
 
-    pub(super) fn has_any(&self, wanted: &[&str]) -> bool {
-        self.spoken().any(|word| wanted.contains(&word))
+    pub(super) fn has_any(&self, list: &str) -> bool {
+        self.spoken().any(|word| is_one_of(word, list))
     }
 
-    /// Whether one of the phrases stands in it, whatever marks are between its words.
-    pub(super) fn has_phrase(&self, phrases: &[&str]) -> bool {
-        let spoken: Vec<&str> = self.spoken().collect();
-        let sentence = format!(" {} ", spoken.join(" "));
-        let mut phrases = phrases.iter();
-        phrases.any(|phrase| sentence.contains(&format!(" {phrase} ")))
-    }
-
-    pub(super) fn begins_with(&self, phrases: &[&str]) -> bool {
-        let spoken: Vec<&str> = self.spoken().collect();
-        let sentence = format!("{} ", spoken.join(" "));
-        let mut phrases = phrases.iter();
-        phrases.any(|phrase| sentence.starts_with(&format!("{phrase} ")))
+    /// The words without the marks between them.
+    pub(super) fn owned(&self) -> Vec<String> {
+        self.spoken().map(str::to_owned).collect()
     }
 }
 
@@ -129,33 +119,25 @@ fn ends_a_clause(marks: &str) -> bool {
     ])
 }
 
-/// Contractions as the words that they stand for.
+/// Contractions and what is typed in a hurry, as the words that they stand for.
+const SHORT_FORMS: &str = "dont=do not|doesnt=does not|didnt=did not|isnt=is not|wasnt=was not|arent=are not\
+    |havent=have not|hasnt=has not|wont=will not|won't=will not|cant=can not|can't=can not|cannot=can not\
+    |shouldnt=should not|wouldnt=would not|couldnt=could not|mustnt=must not|ain't=is not|aint=is not|dnt=do not\
+    |whats=what is|hows=how is|whos=who is|wheres=where is|whens=when is|thats=that is|theres=there is|heres=here is\
+    |somethings=something is|everythings=everything is|anythings=anything is|im=i am|ive=i have|youre=you are\
+    |lets=let us|let's=let us|pls=please|plz=please|pleas=please|thx=thanks|ty=thanks|u=you|ur=your|r=are|rn=now\
+    |gimme=give me|lemme=let me|wanna=want to|gonna=going to|dunno=do not know|wassup=what is up|sup=what is up\
+    |gibts=gibt es|gehts=geht es|laeufts=laeuft es|hats=hat es|ists=ist es|wars=war es|siehts=sieht es|stehts=steht es\
+    |machs=mach es|tus=tu es|kannste=kannst du|haste=hast du|biste=bist du|willste=willst du\
+    |siehste=siehst du|weisste=weisst du|isses=ist es|iss=ist|wat=was|wasn=was|nich=nicht|net=nicht|ned=nicht|nit=nicht\
+    |nix=nichts|nen=einen|nem=einem|ner=einer|ma=mal|grad=gerade|hab=habe|bidde=bitte|biddee=bitte|dank=danke";
+
 fn push_expanded(word: &str, words: &mut Vec<String>) {
-    let whole: Option<&[&str]> = match word {
-        "dont" => Some(&["do", "not"]),
-        "doesnt" => Some(&["does", "not"]),
-        "didnt" => Some(&["did", "not"]),
-        "isnt" => Some(&["is", "not"]),
-        "wasnt" => Some(&["was", "not"]),
-        "wont" | "won't" => Some(&["will", "not"]),
-        "cant" | "can't" | "cannot" => Some(&["can", "not"]),
-        "shouldnt" => Some(&["should", "not"]),
-        "wouldnt" => Some(&["would", "not"]),
-        "couldnt" => Some(&["could", "not"]),
-        "mustnt" => Some(&["must", "not"]),
-        "ain't" | "aint" => Some(&["is", "not"]),
-        "whats" => Some(&["what", "is"]),
-        "hows" => Some(&["how", "is"]),
-        "whos" => Some(&["who", "is"]),
-        "wheres" => Some(&["where", "is"]),
-        "lets" | "let's" => Some(&["let", "us"]),
-        "pls" | "plz" => Some(&["please"]),
-        "thx" => Some(&["thanks"]),
-        "u" => Some(&["you"]),
-        _ => None,
-    };
-    if let Some(parts) = whole {
-        words.extend(parts.iter().map(|part| (*part).to_owned()));
+    let mut forms = SHORT_FORMS
+        .split('|')
+        .filter_map(|form| form.split_once('='));
+    if let Some((_, stands_for)) = forms.find(|(short, _)| *short == word) {
+        words.extend(stands_for.split(' ').map(str::to_owned));
         return;
     }
     let endings = [
@@ -174,12 +156,17 @@ fn push_expanded(word: &str, words: &mut Vec<String>) {
     }
     if let Some(stem) = word.strip_suffix("'s").filter(|stem| !stem.is_empty()) {
         // German says `gibt's`, English `caddy's down`; a possessive is then one word too many, which asks.
-        let german = ["gibt", "geht", "ist", "hat", "mach", "war", "laeuft", "wie"];
-        let stands_for = if german.contains(&stem) { "es" } else { "is" };
+        const GERMAN: &str = "gibt geht ist hat mach war laeuft wie sieht steht tu wars";
+        let stands_for = if is_one_of(stem, GERMAN) { "es" } else { "is" };
         words.extend([stem.to_owned(), stands_for.to_owned()]);
         return;
     }
     words.push(word.replace('\'', ""));
+}
+
+/// Whether a list of words, as one text, has this one.
+pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+    list.split(' ').any(|known| known == word)
 }
 
 /// The same but for one slip of the finger. Never for words with a digit, and never for short ones: there
