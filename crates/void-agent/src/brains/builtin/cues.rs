@@ -290,6 +290,9 @@ pub(super) fn mended(words: &[&str]) -> Vec<String> {
         let mut known = known.filter(|known| known.len() >= MENDED_CHARS_MIN);
         known.find(|known| is_slip_of(word, known))
     };
-    let mend = |word: &&str| near(word).unwrap_or(word).to_owned();
+    let mend = |word: &&str| match word.len() < MENDED_CHARS_MIN {
+        true => (*word).to_owned(),
+        false => near(word).unwrap_or(word).to_owned(),
+    };
     words.iter().map(mend).collect()
 }

@@ -172,14 +172,15 @@ pub(super) fn is_one_of(word: &str, list: &str) -> bool {
 /// The same but for one slip of the finger. Never for words with a digit, and never for short ones: there
 /// one letter makes another name.
 pub(super) fn is_slip_of(word: &str, name: &str) -> bool {
+    // Most words differ in length; those are told apart without a closer look.
+    if name.len().abs_diff(word.len()) > 1 || name.len() <= 3 || word.len() <= 3 {
+        return false;
+    }
     let has_digit = |text: &str| text.chars().any(|c| c.is_ascii_digit());
     let (name, word): (Vec<char>, Vec<char>) = match has_digit(name) || has_digit(word) {
         true => return false,
         false => (name.chars().collect(), word.chars().collect()),
     };
-    if name.len() <= 3 || word.len() <= 3 || name.len().abs_diff(word.len()) > 1 {
-        return false;
-    }
     let same_front = name.iter().zip(&word).take_while(|(a, b)| a == b).count();
     let same_back = name
         .iter()

@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 2] = [
+const SETS: [Set; 3] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -24,6 +24,12 @@ const SETS: [Set; 2] = [
         name: "held-out 1",
         everyday: include_str!("held_out_1_everyday.txt"),
         must_not_act: include_str!("held_out_1_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 2",
+        everyday: include_str!("held_out_2_everyday.txt"),
+        must_not_act: include_str!("held_out_2_must_not_act.txt"),
         is_strict: false,
     },
 ];
