@@ -14,7 +14,7 @@ const TAILS: &str = "right now|please|now|right away|immediately|asap|at once|ag
     |real quick|quick|little blue|blue|bitte|jetzt|sofort|schnell|danke|nochmal|noch einmal|fuer mich|dear";
 /// Anywhere in a clause, without a meaning of their own.
 const FILLERS: &str =
-    "please bitte mal doch eben kurz jetzt einmal kindly noch nochmal wieder schnell";
+    "please bitte mal doch eben kurz jetzt einmal kindly noch nochmal wieder schnell mir uns";
 const JOINTS: &str = "and then but also und dann aber";
 
 /// A part of a sentence without marks, joints and politeness.

@@ -18,215 +18,278 @@ pub(super) const STRONG: u32 = 5;
 const HINT: u32 = 3;
 const WEAK: u32 = 1;
 
-const CUES: [(Topic, u32, &str); 38] = [
+const CUES: [(Topic, u32, &str); 40] = [
     (
         Topic::Freeze,
         CERTAIN,
-        "freeze*|frozen|unfreeze*|thaw*|einfrier*|frier*|eingefroren|auftau*|taue|notaus|not aus|notstop*|notbremse\
-         |emergency|brake*|panic|kill switch|killswitch|lockdown|stop the world|pull the plug|stop* everything\
-         |halt/pause/kill .. everything|shut everything|stop/halt/pause all|stopp* .. alles|halt* .. alles .. an\
-         |alles .. stopp*|alles .. anhalten|alles .. abschalten|alles .. aus|alles .. runterfahren",
+        "freeze|unfreeze|thaw*|einfrieren|einzufrieren|friere|frier|auftau*|taue|notaus|not aus|notstop*\
+         |notbremse|emergency|brake*|panic|kill switch|killswitch|lockdown|lock everything|stop the world\
+         |pull the plug|stop* everything|halt/pause/kill/abort .. everything|everything .. stop/off\
+         |shut everything|shut .. all down|stop/halt/pause all|all stop|hands off everything|stopp* .. alles\
+         |halt* .. alles|sperr* alles|alles .. stopp*|alles .. anhalten|alles .. abschalten|alles .. aus\
+         |alles .. runterfahren|alles sperren|pause yourself|stop/pause all agents|all* agent* stopp*\
+         |disable yourself|cease everything",
     ),
     (
         Topic::Undo,
         CERTAIN,
-        "undo*|undone|revert*|rueckgaengig|ungeschehen|take .. back|put .. back|change .. back|set .. back|bring .. back\
-         |roll it/that/this back|rollback .. it/that|nimm .. zurueck|nehm* .. zurueck|mach* .. zurueck|dreh* .. zurueck\
-         |setz* .. zurueck|zurueck damit|zuruecknehmen|zuruecksetzen|zurueckdrehen|wie vorher|wie es war|like before\
-         |as it was|the way it was",
+        "undo*|undone|revert*|reverse it/that/this|rueckgaengig|ungeschehen|take .. back|put .. back\
+         |change .. back|set .. back|go back to|back to how/what/where|roll it/that/this back|rollback .. it/that\
+         |restore .. before/previous|nimm .. zurueck|nehm* .. zurueck|mach* .. zurueck|dreh* .. zurueck\
+         |setz* .. zurueck|roll* .. zurueck|zurueck damit|zuruecknehmen|zuruecksetzen|zurueckdrehen|zurueckrollen\
+         |wiederherstell*|wie vorher|wie es war|wie davor|like before|as it was|the way it was|did not mean that\
+         |was a mistake|ein versehen|aus versehen",
     ),
     (
         Topic::FollowUp,
         CERTAIN,
-        "did it/that/this .. work*/help*/run/go/finish|is it/that .. done/finished/over/through|did you do it\
-         |has it .. run/finished/worked|how did it/that go|what became of|any news|daraus geworden|it worked|is it better\
-         |hat es/das .. geklappt/funktioniert/geholfen/gewirkt|ist es/das .. fertig/durch/erledigt/besser|es .. geklappt\
-         |^worked|^geklappt|^done|^fertig|^erledigt|^better now|^besser|^and now|^und jetzt|^und nun|gibt es neuigkeiten",
+        "did it/that/this work*/help*/run/go/finish/succeed/fix|did it/that really/actually work/help\
+         |is it/that done/finished/over/through/fixed|is it .. now|did you do it|has it run/finished/worked\
+         |how did it/that go|what became of|any news|daraus geworden|it worked|is it better\
+         |hat es/das geklappt/funktioniert/geholfen/gewirkt|hat es .. gebracht\
+         |ist es/das fertig/durch/erledigt/besser|es .. geklappt|lief es|war es erfolgreich|^worked|^geklappt\
+         |^done|^fertig|^erledigt|^erfolgreich|^better|^besser|^and now|^und jetzt|^und nun|^und $|^and $\
+         |^result*|^ergebnis|^success*|gibt es neuigkeiten|still broken",
     ),
     (
         Topic::Waiting,
         STRONG,
-        "waits|waiting|pending|inbox|queue*|approval*|to approve|i approve|sign .. off|signoff|my yes/ok/okay/decision/go\
-         |need* .. from me|need/needs me|need/needs my|wartet|warten|freigab*|freigeb*|freizugeben|genehmig*\
-         |steht .. aus|steht .. an|liegt .. an|was .. offen|noch offen*|offene*|ausstehend*|outstanding|anstehend*\
-         |to decide/confirm/review|entscheid*|decide*|decision*|bestaetig*|auf mich|von mir|brauch* .. mich\
-         |anfragen|requests|backlog|postfach|posteingang|anything .. for me|something .. for me|fuer mich|todo*\
-         |zu tun|left to do",
+        "waits|waiting|pending|inbox|queue*|approval*|to approve|i approve|sign .. off|signoff|to sign\
+         |my yes/ok/okay/decision/go/approval/attention/turn|need* .. from me|need* me|need/needs my|on my plate\
+         |i block*|blocking me|wartet|warten|freigab*|freigeb*|freizugeben|genehmig*|absegn*|abnick*|zustimm*\
+         |mein ok/okay/ja|steht .. aus|steht .. an|liegt .. an|was .. offen|noch offen*|offene*|ausstehend*\
+         |outstanding|anstehend*|to decide/confirm/review|entscheid*|decide*|decision*|bestaetig*|auf mich\
+         |von mir|brauch* .. mich|anfragen|antraege|requests|backlog|postfach|posteingang|anything .. for me\
+         |something .. for me|fuer mich|todo*|zu tun|left to do|me to do|my input|awaiting|on hold|wartest\
+         |worauf warte*|muss ich .. machen/tun/klicken/bestaetigen|muss ich ran|do i have/need to do|to click",
     ),
     (
         Topic::Refused,
         STRONG,
-        "refus*|denied|deny|denies|reject*|turned down|block*|abgelehnt|ablehn*|verweiger*|blockier*|fehlgeschlag*\
-         |failed|fail|failure*|schief*|went wrong|gone wrong|go wrong|suspicious|unusual|verdaechtig*|ungewoehnlich*\
-         |verboten|forbidden|gescheitert",
+        "refus*|denied|deny|denies|declin*|reject*|turned down|blocked|abgelehnt|ablehn*|verweiger*|blockiert\
+         |zurueckgewiesen|fehlgeschlag*|failed|fail|failure*|fails|schief*|went wrong|gone wrong|go wrong\
+         |suspicious|unusual|verdaechtig*|ungewoehnlich*|verboten|forbidden|not allowed|gescheitert|misslungen",
     ),
     (
         Topic::HowTo,
         CERTAIN,
-        "how do/can/would/should/could/must i/we/you/one|how to|wie .. ich|wie .. man|which command|what command\
-         |welcher befehl|welchen befehl|what do i type",
+        "how do/can/would/should/could/must/might i/we/one|how do you|how to\
+         |wie kann/muss/soll/starte/stoppe/schalte/mache/mach/boote/fahre/bekomme/krieg/kriege/fuehre .. ich/man\
+         |wie startet/stoppt/macht/schaltet .. man|which command|what command|welcher befehl|welchen befehl\
+         |what do i type|show me how|zeig mir wie|walk me through|wie geht das",
     ),
     (
         Topic::ExplainAction,
         CERTAIN,
-        "explain*|erklaer*|describe*|beschreib*|what happens if/when|what would happen|what will happen|what if\
-         |was passiert wenn/bei/dann/falls|was waere|was wuerde|what does/would/will .. do|what .. @|was .. @|is/ist/are @\
-         |wozu|wofuer|what .. good for|what is .. for|tell me about @|about @|ueber @|bewirkt|is it safe|safe to\
-         |ist es sicher|how risky|how dangerous",
+        "explain*|erklaer*|describe*|beschreib*|happen* .. if/when|what would happen|what will happen|what if\
+         |passiert .. wenn/bei/falls|was waere|was wuerde|what does/would/will .. do|what .. @|was .. @\
+         |is/ist/are @|can/may/should/could/kann/darf/soll i/ich .. @|wozu|wofuer|what .. good for|what is .. for\
+         |about @|ueber @|bewirkt|is it safe|safe to|safely|ist es sicher|how risky|how dangerous\
+         |difference between|unterschied|consequence*|side effect*|auswirkung*|folgen|info .. @|details .. @\
+         |mehr zu @|more about|the point of",
     ),
     (
         Topic::ExplainAction,
         STRONG,
-        "risky|risk*|dangerous|gefaehrlich*|riskant|harmless|harmlos|can .. be|kann .. werden|who may/can|wer darf/kann",
+        "risky|risk|risks|dangerous|gefaehrlich*|riskant*|harmless|harmlos|destructive|can .. be|kann .. werden\
+         |who may/can|wer darf/kann",
     ),
     (
         Topic::Logs,
         STRONG,
-        "log|logs|logged|logging|geloggt|logfile*|logdatei*|journal*|protokoll*|stdout|stderr|printed|output\
-         |ausgabe*|ausgegeben|stack trace*|stacktrace*|traceback*|last .. lines|letzten .. zeilen|tail\
-         |show .. error*|zeig .. fehler*|welche* fehler*|which error*",
+        "log|logs|logged|logging|geloggt|logfile*|logdatei*|logeintr*|syslog*|dmesg|journal*|protokoll*|stdout\
+         |stderr|printed|output|console|konsole|ausgabe*|ausgegeben|stack trace*|stacktrace*|traceback*\
+         |last .. lines|letzten .. zeilen|tail|show .. error*|zeig .. fehler*|welche* fehler*|which error*|debug*\
+         |trace|print",
     ),
     (
         Topic::RunningOut,
         CERTAIN,
-        "running/run/runs/ran out|out of .. space/memory/disk/room|disk*|storage|ram|cpu*|temperature*|festplatte*|platte*\
-         |speicherplatz|temperatur*|laeuft .. voll|stromverbrauch|power usage|zfs|raid",
+        "running/run/runs/ran out|out of .. space/memory/disk/room|disk*|storage|ram|cpu*|temperature*|temps\
+         |festplatte*|platte*|speicherplatz|platz|temperatur*|laeuft .. voll|fill* up|stromverbrauch|power usage\
+         |zfs|raid|backup*|sicherung*|snapshot*|how much/many .. left/free|wie viel/viele .. noch/frei\
+         |wieviel .. noch/frei",
     ),
     (
         Topic::RunningOut,
         STRONG,
-        "drive|drives|space|memory|temps|capacity|speicher*|auslastung|prozessor*|swap|bandwidth|bandbreite|traffic\
-         |backup*|snapshot*|sicherung*|zertifikat*|certificate*|certs|nas|ssd|hdd|gb|tb|gigabyte*|full|voll|knapp\
-         |usage|the load|load average|overload*|ueberlast*|heiss|hot|geht .. aus",
+        "drive|drives|space|memory|capacity|speicher*|auslastung|prozessor*|swap|bandwidth|bandbreite|traffic\
+         |zertifikat*|certificate*|certs|nas|ssd|hdd|gb|tb|gigabyte*|gigs|full|voll|knapp|usage|the load\
+         |load average|overload*|ueberlast*|heiss|hot|warm|geht .. aus|watt|verbrauch|energy|resources|ressourcen\
+         |quota|wie viel|wieviel|how much|enough",
     ),
-    (Topic::RunningOut, HINT, "update*|upgrade*|aktualisier*"),
+    (
+        Topic::RunningOut,
+        HINT,
+        "update|upgrade*|aktualisier*|updates available",
+    ),
     (
         Topic::Uptime,
         CERTAIN,
         "how long|how longs|since when|uptime*|wie lang*|seit wann|laufzeit|been .. up/down/running\
          |when .. go/went/gone/get/got down/offline|when .. crash*/die/died/fail|when .. come/came back/up\
-         |wann .. ausgefallen/abgestuerzt/gestorben/abgeraucht/down/offline/weg/hochgekommen",
+         |wann .. ausgefallen/abgestuerzt/gestorben/abgeraucht/down/offline/weg/hochgekommen|schon lang*|down for\
+         |when .. last up/down/seen/online|wann .. zuletzt da/up/online/erreichbar|downtime|letzter ausfall\
+         |last outage",
     ),
     (
         Topic::History,
         CERTAIN,
-        "how long ago|how long since|wie lange .. her|logged in|signed in|sign ins|login*|angemeldet|eingeloggt\
-         |last .. actions/things/requests/events/entries|letzte* .. aktion*|letzte* .. ereignis*|letzte* .. eintr*",
+        "how long ago|how long since|wie lange .. her|logged in|signed in|sign ins|logins|angemeldet|eingeloggt\
+         |audit*|last .. actions/things/requests/events/entries/restart/reboot|letzte* .. aktion*/neustart*\
+         |letzte* .. ereignis*|letzte* .. eintr*|catch me up|up to speed|update me|an update|any update*\
+         |neuesten stand|who approved|who said yes|wer .. erlaubt|wer .. genehmigt|wer .. freigegeben\
+         |how was the night/day/weekend/week|wie war die/der/das",
     ),
     (
         Topic::History,
         STRONG,
-        "happen*|passiert|geschehen|what changed|has changed|geaendert|veraendert|what is new|anything new|what was new\
-         |something new|neues|neuigkeiten|missed|i miss|verpasst|recap|history|verlauf|historie|activity|activities\
-         |aktivitaet*|what went on|been going on|was ging|war .. los|los war|was gab es|getrieben|zusammenfass*\
-         |fass .. zusammen|audit|record|been doing|been up to|what did|what have|what has|was hast|was hat|was haben\
-         |was war|was wurde|when did/was/were/has/have|wann wurde/wurden/hast/hat/war/haben|why did|why have\
-         |warum hast/hat/wurde|wieso hast/hat/wurde|while i|waehrend ich|als ich|the last thing|last/latest action\
-         |zuletzt|did/has/have anyone/anybody/someone/somebody|hat .. jemand|hat .. wer|was that you|warst du|did .. do|hat .. gemacht|hat .. getan|has .. done",
+        "happen*|passiert|geschehen|what changed|has changed|geaendert|veraendert|what is new|anything new\
+         |what was new|something new|neues|neuigkeiten|missed|i miss|verpasst|recap|history|verlauf|historie\
+         |timeline|activity|activities|aktivitaet*|events|ereignisse|what went on|been going on|goes on|was ging\
+         |was lief|what ran|war .. los|los war|was gab es|gab es|was/were there|there been|has there|getrieben\
+         |zusammenfass*|fass .. zusammen|record|been doing|been up to|what did|what have|what has|was hast\
+         |was hat|was haben|was war|was wurde|when did/was/were/has/have\
+         |wann wurde/wurden/hast/hat/war/haben/lief|why did|why have|why was|warum hast/hat/wurde\
+         |wieso hast/hat/wurde|while i|while away|waehrend ich|als ich|ich weg war|the last thing\
+         |last/latest action|zuletzt|did/has/have anyone/anybody/someone/somebody|hat .. jemand|hat .. wer\
+         |was that you|warst du|did .. do|hat .. gemacht|hat .. getan|has .. done|by whom|von wem|which agent\
+         |welcher agent|responsible|schuld|rumgespielt|gefummelt|anything interesting|anything exciting\
+         |was spannendes|ruhige nacht|quiet night|what were you|tell me everything|erzaehl*|in my absence\
+         |meiner abwesenheit|ich weg bin|sonst so|to blame|whats the story|last visit",
     ),
     (
         Topic::History,
         HINT,
-        "^who|^whose|^wer|^did|^has|^have|^had|^hast|^hat|^haben|^habe|^wurde|^wurden|^war|^waren|^were|restarted|rebooted\
-         |gestartet|neugestartet|gestoppt|ausgeschaltet|touched|angefasst|changed|last night|overnight|heute nacht\
-         |letzte nacht|yesterday|gestern|this morning|heute morgen|heute frueh|this week|diese woche|recently|lately\
-         |kuerzlich|letzter zeit|since|seit|ran|approved|genehmigt|asked for|the latest",
+        "^who|^whose|^wer|^when|^wann|^did|^has|^have|^had|^hast|^hat|^haben|^habe|^wurde|^wurden|^war|^waren\
+         |^were|restarted|rebooted|gestartet|neugestartet|gestoppt|ausgeschaltet|touched|angefasst|changed\
+         |last night|overnight|ueber nacht|heute nacht|letzte nacht|yesterday|gestern|this morning|heute morgen\
+         |heute frueh|this week|diese woche|weekend|wochenende|recently|lately|earlier|vorhin|kuerzlich\
+         |letzter zeit|since|seit|ran|approved|genehmigt|asked for|the latest|past hour*|last hour*\
+         |letzte* stunde*|monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch\
+         |donnerstag|freitag|samstag|sonntag",
     ),
     (
         Topic::OnPlace,
         CERTAIN,
-        "what is on|what runs on|what is running on|which/what services .. on|was laeuft auf|was ist auf|what lives on\
-         |what do we have on|welche dienste .. auf|was liegt auf|was gibt es auf",
+        "what is on|what runs on|what is running on|which/what services .. on|was laeuft auf|was ist auf\
+         |what lives on|what do we have on|welche dienste .. auf|was liegt auf|was gibt es auf",
     ),
     (
         Topic::Abilities,
         CERTAIN,
-        "what can/may/could you|what else can you|you can do|can you do|who are you|what are you|which/list/show .. actions\
-         |abilities|commands|befehle|was kannst|was darfst|was koenntest|wer bist du|bist du ein*|are you a/an\
-         |welche aktionen|allowed to|faehigkeiten|what is possible|was kann ich|what can i|what do you do|what do you know\
-         |possible actions|moegliche aktionen",
+        "what can/may/could you|what else can you|you can do|can you do|who are you|what are you\
+         |which/list/show .. actions|abilities|capabilities|capable|features|commands|befehle|was kannst\
+         |was darfst|was koenntest|was machst du|was tust du|wer bist du|bist du ein*|are you a/an\
+         |welche aktionen|allowed to do|you allowed|faehigkeiten|what is possible|was kann ich|was kann man\
+         |what can i|what do you do|what do you know|possible actions|moegliche aktionen|options|optionen\
+         |moeglichkeiten|your name|dein name|heisst du|introduce yourself|stell dich vor|you help|du helfen\
+         |you for|du da|examples|beispiele|what do i say|tipps|tips",
     ),
     (
         Topic::Abilities,
         STRONG,
-        "^help|help me|need help|can you help|hilfe|^hilf|^menu|instructions|your job",
+        "^help|help me|need help|hilfe|^hilf|^menu|instructions|your job|deine aufgabe",
     ),
     (
         Topic::Check,
         STRONG,
-        "wrong|broken|problem*|trouble*|issue*|kaputt*|defekt*|alarm*|stimmt .. nicht|stoerung*|ausfall*|ausfaelle\
-         |what/who/anything/something is/are down|anything/something down|failing|need* .. attention|needs .. fixing\
-         |worry|sorgen|should i do/look/fix|i should|is off|something .. off|irgendwas/irgendetwas .. nicht|was geht .. nicht\
-         |was laeuft .. nicht|was funktioniert .. nicht|brennt|on fire|is red|was ist .. los|was fehlt|ist was|fix everything\
-         |fix it/that|repair everything|look after|ausgefallen|what does not|soll ich .. machen|the matter|unhealthy\
-         |anything bad|schlimm*|complain*",
+        "wrong|broken|problem*|trouble*|issue*|kaputt*|defekt*|alarm*|alert*|warning*|warnung*|outage*|incident*\
+         |vorfall*|vorfaelle|stimmt .. nicht|stoerung*|ausfall*|ausfaelle|aerger|auffaellig*\
+         |what/who/anything/something is/are down|anything/something down|failing|need* .. attention\
+         |needs .. fixing|worry|sorgen|should i do/look/fix|i should|is off|anything/something .. off|strange\
+         |komisch*|seltsam*|merkwuerdig*|irgendwas/irgendetwas .. nicht|was geht .. nicht|was laeuft .. nicht\
+         |was funktioniert .. nicht|nichts geht|geht nichts|nothing works/work|nothing is working\
+         |nothing .. works|brennt|on fire|is red|was ist .. los|was fehlt|ist was|fix everything|fix it/that\
+         |repair everything|look after|ausgefallen|what does not|soll ich .. machen|the matter|unhealthy\
+         |anything bad|schlimm*|complain*|bad news|sick|krank",
+    ),
+    (
+        Topic::Check,
+        CERTAIN,
+        "which .. down|services .. down|dienste .. down|what .. down",
+    ),
+    (
+        Topic::Explain,
+        CERTAIN,
+        "can not .. log/sign/open/see/watch/reach/connect/get/load/use/access/play\
+         |kann .. nicht .. oeffnen/sehen/schauen/erreichen/nutzen/anmelden/einloggen/gucken\
+         |komm* .. nicht .. rein/drauf/ran",
     ),
     (
         Topic::Explain,
         STRONG,
-        "feel*|seem*|not work*|not respond*|not load*|not open*|not connect*|not answer*|not play*|hang|hangs\
-         |hanging|stuck|crash*|unreachable|reachable|erreich*|unerreichbar|acting|weird|laggy|lagging|slow|langsam|lahm*\
-         |spinn*|haengt|tot|dead|died|geht .. nicht|laeuft .. nicht|laedt .. nicht|antwortet .. nicht|reagiert .. nicht\
-         |funktioniert .. nicht|kommt .. nicht|komm* .. nicht|oeffnet .. nicht|verbindet .. nicht|is/ist weg|gone|offline\
-         |down|zickt|streikt|buffer*|stutter*|ruckel*|abgestuerzt|abgeraucht|im eimer|am arsch|hinueber|spackt|unavailable\
-         |timeout*|timing out|not .. reach|problem* with|wrong with|up with|was ist .. mit|los mit|error*|fehler*|flaky\
-         |messed up|alive",
+        "feel*|seem*|not work*|not respond*|not load*|not open*|not connect*|not answer*|not play*|not stream*\
+         |hang|hangs|hanging|stuck|crash*|unreachable|reachable|erreich*|unerreichbar|unresponsive|acting|weird\
+         |laggy|lagging|lags|laggt|slow|langsam|lahm*|spinn*|haengt|hakt|klemmt|freezes|freezing|frozen|friert\
+         |eingefroren|tot|dead|died|geht .. nicht|laeuft .. nicht|laedt .. nicht|antwortet .. nicht\
+         |reagiert .. nicht|funktioniert .. nicht|startet .. nicht|will/mag/tut nicht|kommt .. nicht\
+         |komm* .. nicht|oeffnet .. nicht|verbindet .. nicht|is/ist weg|gone|verschwunden|offline|down|zickt\
+         |streikt|buffer*|stutter*|ruckel*|ruckelt|abgestuerzt|abgeraucht|im eimer|am arsch|hinueber|spackt\
+         |unavailable|timeout*|timing out|forever|ewig|not .. reach|problem* with|wrong with|up with\
+         |was ist .. mit|los mit|error*|fehler*|bug*|flaky|messed up|alive|screen|bildschirm|404|500|502|503|504",
     ),
     (
         Topic::Explain,
         HINT,
-        "^why|^warum|^wieso|^weshalb|check|look at|look into|nach .. schau*|nach .. gucken|schau*|guck*|how is|how does\
-         |wie geht|wie laeuft|wie steht|^is|^ist|^laeuft|^geht|^are|^sind|^does|^funktioniert|can i reach|was macht|working\
-         |laeuft|running|noch da|still there|lebt|online|responding|what about|how about",
+        "^why|^warum|^wieso|^weshalb|check|look at|look into|nach .. schau*|nach .. gucken|schau*|guck*|how is\
+         |how does|wie geht|wie laeuft|wie steht|^is|^ist|^laeuft|^geht|^are|^sind|^does|^funktioniert\
+         |can i reach|was macht|working|laeuft|running|noch da|still there|lebt|online|responding|what about\
+         |how about|was ist mit",
     ),
     (
         Topic::Status,
         CERTAIN,
-        "all good/well/ok/okay/fine/green/clear|everything ok/okay/fine/good/alright/up/running|everything all right\
-         |alles gut/ok/okay/klar/fit/gruen/roger/paletti/stabil/super|alles in ordnung|alles im lot|laeuft alles|geht alles\
-         |how is everything|how are things/we|wie sieht es .. aus|wie ist die lage",
+        "all good/well/ok/okay/fine/green/clear/systems|everything ok/okay/fine/good/alright/up/running/smooth\
+         |everything all right|alles gut/ok/okay/klar/fit/gruen/roger/paletti/palletti/stabil/super/tutti/frisch\
+         |alles in ordnung|alles im lot|alles im gruenen|laeuft alles|alles laeuft|geht alles|how is everything\
+         |how are things/we|wie sieht/schaut es .. aus|wie ist die lage|wie ist der stand|we good|you good|you ok\
+         |are we ok|still standing|beim alten|lebt .. noch|how is it going/looking|what is going on|^was geht $\
+         |was geht ab|steht alles noch|steht noch alles",
     ),
     (
         Topic::Status,
         STRONG,
-        "status|health*|overview|uebersicht|zustand|dashboard|what is up|rundown|how is it|how are the|how is my\
-         |how is the lab/homelab/server/network|wie geht es|wie laeuft es|wie steht es|wie ist der|situation|how goes",
+        "status*|health*|overview|uebersicht|zustand|dashboard|what is up|rundown|sitrep|how is it|how are the\
+         |how is my|how are you|how is the lab/homelab/server/network|wie geht es|wie laeuft es|wie steht es\
+         |wie ist der|situation|how goes|which services|welche dienste|list .. services|you watch*|monitor\
+         |monitoring you|ueberwach*",
     ),
     (
         Topic::Status,
         HINT,
-        "services|dienste|everything|lab|homelab|state|summary|report|bericht|lage|alles|how are|servers",
+        "services|dienste|everything|lab|homelab|state|summary|report|bericht|lage|alles|how are|servers|systems\
+         |systeme",
     ),
     (
         Topic::Thanks,
         HINT,
-        "thank*|danke*|merci|well done|good job|good girl|good work|cheers|super|great|perfect|perfekt|nice|awesome\
-         |klasse|toll|prima|cool|sweet|love you|gut gemacht|brav",
+        "thank*|danke*|merci|well done|good job|good girl|good work|good bot|great job|cheers|super|great|perfect\
+         |perfekt|nice|awesome|klasse|toll|prima|cool|sweet|love you|the best|gut gemacht|sehr gut|brav|spitze\
+         |wunderbar|stark|top",
     ),
     (
         Topic::Farewell,
         HINT,
-        "good night|gute nacht|goodnight|bye*|tschuess*|tschau|ciao|bis spaeter|bis morgen|see you|feierabend",
+        "good night|gute nacht|goodnight|bye*|tschuess*|tschau|ciao|bis spaeter|bis morgen|bis dann|see you\
+         |feierabend|gn|gn8|nacht|bis bald|cu|good bye",
     ),
     (
         Topic::Greet,
         HINT,
-        "^hello*|^hi|^hey*|^moin*|^hallo|^yo|^good morning|^good evening|^good afternoon|^guten morgen|^guten tag\
-         |^guten abend|^morning|^servus|^gruess*|^tach|^na|^mahlzeit|^howdy|^huhu|are you there|bist du da|^test",
+        "^hello*|^hi|^hey*|^moin*|^hallo*|^yo|^good morning|^good evening|^good afternoon|^good day|^guten morgen\
+         |^guten tag|^guten abend|^morning|^evening|^servus|^gruess*|^tach|^na|^mahlzeit|^howdy|^huhu|^nabend\
+         |you there|bist du da|jemand da|^test|^ping|^sorry|^lol|^haha*",
     ),
     (Topic::Undo, WEAK, "zurueck|back"),
     (Topic::Waiting, WEAK, "approve*|open|offen|confirm*|for me"),
     (Topic::Uptime, WEAK, "long|lange"),
-    (
-        Topic::RunningOut,
-        WEAK,
-        "load|free|frei|left|uebrig|warm|reicht",
-    ),
+    (Topic::RunningOut, WEAK, "load|free|frei|left|uebrig|reicht"),
     (Topic::Logs, WEAK, "lines|zeilen|error message*"),
     (
         Topic::History,
         WEAK,
-        "did|wer|who|when|wann|gemacht|done|getan|new|today|heute|last|letzte*",
+        "did|wer|who|when|wann|gemacht|done|getan|new|today|heute|last|letzte*|lief",
     ),
     (
         Topic::Check,
@@ -238,7 +301,7 @@ const CUES: [(Topic, u32, &str); 38] = [
         WEAK,
         "what does|was tut|safe|sicher|mean|bedeutet",
     ),
-    (Topic::Abilities, WEAK, "actions|aktionen|kannst du|can you"),
+    (Topic::Abilities, WEAK, "actions|aktionen"),
     (Topic::Explain, WEAK, "up|ok|okay|gut|good|fine|how|wie"),
 ];
 
@@ -281,6 +344,12 @@ fn most(words: &[&str], counts: impl Fn(u32) -> bool) -> Option<(Topic, u32)> {
         }
     }
     best
+}
+
+/// Whether a word is part of any cue.
+pub(super) fn is_known(word: &str) -> bool {
+    let mut known = ALL.iter().flat_map(|cue| cue.pattern.vocabulary());
+    known.any(|known| word == known || (known.len() >= MENDED_CHARS_MIN && word.starts_with(known)))
 }
 
 /// The words with slips of the finger mended where a cue is near.

@@ -26,7 +26,7 @@ const NEGATIONS: &str = "not never no none nothing nobody neither nor without av
 const LET_BE: &str = "leave|keep|let .. run/be/alone/running|hold off|hands off|lay off|back off|skip|forget|cancel|abort\
     |avoid|spare|wait .. with/before|^wait|lass* .. sein/laufen/ruhe/bleiben/finger/an/stehen|^lass*|finger weg|vergiss\
     |^warte|hoer auf|aufhoeren|do nothing|mach* .. nichts|tu* .. nichts|no way|not .. touch|^stop/quit/cease touching\
-    |in ruhe|alone";
+    |in ruhe|alone|nicht .. anfassen/anruehren|bleib*|stay*|remain*|myself|selbst|selber";
 const CONDITIONS: &str = "if unless when once whenever provided assuming while until till otherwise else case depending \
     falls wenn sobald sofern solange bevor nachdem waehrend ob sonst je";
 const TIMES: &str = "yesterday tomorrow tonight today later soon every daily nightly weekly hourly monday tuesday \
@@ -68,14 +68,18 @@ fn begins_as_question(clause: &Clause) -> bool {
 
 /// The strongest doubt about a sentence.
 pub(super) fn doubt_of(sentence: &Sentence, clauses: &[Clause]) -> Option<Doubt> {
-    if sentence.has_quotes || sentence.has_any(QUOTING) {
+    if sentence.has_quotes {
         return Some(Doubt::Quoted);
     }
-    if let Some(doubt) = word_doubt(&sentence.owned()) {
-        return Some(doubt);
-    }
-    if lets_be(sentence) {
+    let by_words = word_doubt(&sentence.owned());
+    if by_words == Some(Doubt::Negated) || lets_be(sentence) {
         return Some(Doubt::Negated);
+    }
+    if sentence.has_any(QUOTING) {
+        return Some(Doubt::Quoted);
+    }
+    if by_words.is_some() {
+        return by_words;
     }
     let starts_as_question = clauses.iter().any(begins_as_question);
     let is_marked = sentence.has_question_mark && !clauses.iter().any(Clause::is_polite);
@@ -109,7 +113,7 @@ fn ends_something(words: &[String]) -> bool {
 
 /// "when did you": no condition, although it begins like one.
 fn asks_when(words: &[String]) -> bool {
-    const FOLLOWS: &str = "did was were is will have has do hast hat wurde war ist";
+    const FOLLOWS: &str = "did was were is will have has do hast hat wurde war ist lief";
     match words {
         [first, second, ..] => is_one_of(first, "when wann") && is_one_of(second, FOLLOWS),
         _ => false,

@@ -36,6 +36,9 @@ pub(super) fn next(turn: &Knowledge<'_>) -> Next {
             with_actions(turn, |actions| ordered(turn, &sentence, &orders, actions))
         }
         heard => {
+            if let Some(next) = topics::once_more(turn, &sentence) {
+                return next;
+            }
             let asks = orders::asks(&sentence);
             let is_answer = unclear::is_answer(&sentence);
             let about = topics::of(turn, &sentence)

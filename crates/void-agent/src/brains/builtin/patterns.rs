@@ -1,6 +1,6 @@
 //! Patterns over the words of a sentence, for what is only looked at, answered or asked: never for what is
 //! done. `wait*` is a beginning, `is/are` is either, `..` is up to three words, `@` is a word that looks
-//! like an action's id, and `^` in front binds it to the beginning.
+//! like an action's id, `^` in front binds it to the beginning and `$` at the end to the end.
 
 use super::verbs;
 
@@ -16,6 +16,7 @@ pub(super) struct Pattern {
 enum Part {
     Gap,
     Id,
+    End,
     /// Words, or beginnings of words.
     Word(Vec<(&'static str, bool)>),
 }
@@ -30,6 +31,7 @@ impl Pattern {
         let parts = text.split(' ').map(|part| match part {
             ".." => Part::Gap,
             "@" => Part::Id,
+            "$" => Part::End,
             words => Part::Word(words.split('/').map(beginning).collect()),
         });
         Self {
@@ -52,7 +54,7 @@ impl Pattern {
     pub(super) fn vocabulary(&self) -> impl Iterator<Item = &'static str> {
         let words = self.parts.iter().filter_map(|part| match part {
             Part::Word(words) => Some(words),
-            Part::Gap | Part::Id => None,
+            Part::Gap | Part::Id | Part::End => None,
         });
         words.flatten().map(|(word, _)| *word)
     }
@@ -74,7 +76,7 @@ fn fits(parts: &[Part], words: &[&str]) -> bool {
             .any(|skipped| fits(rest, words.get(skipped..).unwrap_or_default()));
     }
     let Some((word, after)) = words.split_first() else {
-        return false;
+        return matches!(part, Part::End);
     };
     let is_here = match part {
         Part::Id => verbs::is_like_an_id(word),
@@ -82,7 +84,7 @@ fn fits(parts: &[Part], words: &[&str]) -> bool {
             true => word.starts_with(known),
             false => word == known,
         }),
-        Part::Gap => false,
+        Part::Gap | Part::End => false,
     };
     is_here && fits(rest, after)
 }
@@ -106,6 +108,8 @@ mod tests {
             ("what .. @", "what is well-known", false),
             ("is up", "is", false),
             ("is", "", false),
+            ("^and $", "and", true),
+            ("^and $", "and now", false),
         ] {
             let words: Vec<&str> = said.split_whitespace().collect();
             assert_eq!(

@@ -39,7 +39,7 @@ const BETWEEN: &str = "`, `";
 /// Longer than this a sentence that begins with a yes is no answer.
 const YES_WORDS_MAX: usize = 8;
 
-const YES: &str = "yes|yep|yeah|yup|yea|yeap|y|sure|sure thing|ok|okay|k|kk|alright|do it|do that|do so|do this|go|go ahead\
+const YES: &str = "yes|yep|yeah|yup|yea|yeap|ya|ye|yess|y|sure|sure thing|ok|okay|k|kk|alright|do it|do that|do so|do this|go|go ahead\
     |go for it|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
     |let us go|send it|affirmative|ja|jep|jepp|jap|jup|jo|joa|jawohl|jawoll|klar|na klar|aber klar|gern|gerne|sehr gern|mach|mach das\
     |mach es|mach ruhig|mach hin|tu das|tu es|tu|los|leg los|einverstanden|passt|in ordnung|natuerlich|auf jeden fall|klingt gut|genau\

@@ -3,7 +3,8 @@
 
 use super::cues::{self, STRONG};
 use super::doubts::{Doubt, lets_be};
-use super::orders::Heard;
+use super::orders::{Heard, asks};
+use super::patterns::Pattern;
 use super::words::{Sentence, is_one_of};
 use super::{Knowledge, Next, catalogue, looks, records};
 
@@ -51,6 +52,10 @@ const OPENERS: &str = "hey|hi|hello|hallo|moin|servus|yo|ok|okay|so|well|na|also
     |blue|sentinel|sag mal|sag|mal|tell me|can you tell me|could you tell me|kannst du mir sagen|weisst du|do you know|eigentlich\
     |good morning|guten morgen|good evening|guten abend|morning|just|quick question|kurze frage|oh|ah|hm|hmm|ups|oops|damn|dude\
     |alter|man|mann|wait";
+const OPEN_QUESTIONS: &str =
+    "who whose why how what which wer warum wieso wie was welche welcher welches";
+/// What doubts an answer.
+const ONCE_MORE: &str = "really sure certain are you sicher wirklich echt bist du dir ehrlich";
 /// More than a name and a joint is a sentence of its own.
 const ELLIPSIS_WORDS_MAX: usize = 5;
 
@@ -101,6 +106,27 @@ fn without_openers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     }
 }
 
+/// "who", "when": it asks for an answer and not for an act, whatever else it says.
+fn begins_openly(sentence: &Sentence) -> bool {
+    let words: Vec<&str> = sentence.spoken().collect();
+    let first = without_openers(&words).first();
+    first.is_some_and(|first| is_one_of(first, OPEN_QUESTIONS))
+}
+
+/// "really?": the question before, once more. What was ordered before is followed up, never repeated.
+pub(super) fn once_more(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
+    let mut words = sentence.spoken();
+    let doubts = sentence.has_question_mark && words.all(|word| is_one_of(word, ONCE_MORE));
+    let before = Sentence::read(turn.said_before.filter(|_| doubts)?);
+    let about = of_words(&before).filter(|_| asks(&before));
+    Some(match about {
+        Some(about) => about
+            .topic
+            .next(turn, &before, &Heard::Nothing(Some(Doubt::Question))),
+        None => records::follow_up(turn),
+    })
+}
+
 /// "and grafana?": the question before, about something else.
 fn is_elliptical(sentence: &Sentence) -> bool {
     let mut words = sentence.spoken();
@@ -108,6 +134,13 @@ fn is_elliptical(sentence: &Sentence) -> bool {
         .next()
         .is_some_and(|first| is_one_of(first, "and und what how was wie"));
     begins && sentence.spoken().count() <= ELLIPSIS_WORDS_MAX
+}
+
+/// "don't freeze"
+fn is_not_to_freeze(sentence: &Sentence) -> bool {
+    let words: Vec<&str> = sentence.spoken().collect();
+    let patterns = "not/never/nicht/kein/keine .. freeze/thaw/unfreeze/brake/einfrieren/auftauen|frier* .. nicht";
+    Pattern::parse_all(patterns).any(|pattern| pattern.is_in(&words))
 }
 
 pub(super) fn is_about_everything(sentence: &Sentence) -> bool {
@@ -133,8 +166,8 @@ impl About {
             Doubt::Words => (asks || self.is_strong) && !topic.is_small_talk(),
             Doubt::Quoted => false,
             Doubt::Negated | Doubt::Condition | Doubt::Time => {
-                asks && self.is_strong && !topic.is_small_talk()
-                    || topic == Topic::Check && *doubt == Doubt::Negated
+                asks && (self.is_strong || begins_openly(sentence)) && !topic.is_small_talk()
+                    || topic == Topic::Check && self.is_strong && *doubt == Doubt::Negated
                     || topic == Topic::Freeze
             }
         }
@@ -165,9 +198,10 @@ impl Topic {
     }
 
     pub(super) fn next(self, turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
-        let negated = heard.doubt() == Some(Doubt::Negated);
         match self {
-            Self::Freeze if negated => Next::say("I leave it alone: nothing was frozen or thawed."),
+            Self::Freeze if is_not_to_freeze(sentence) => {
+                Next::say("I leave it alone: nothing was frozen or thawed.")
+            }
             Self::Freeze => Next::say(
                 "I cannot freeze or thaw; you can, at once: `void freeze --reason \"hands off\"` or the Freeze \
                  button stops everything, `void thaw` lets go.",

@@ -135,7 +135,7 @@ const INFINITIVES: [(&str, Verb); 9] = [
 const MENTIONS: [(&str, Verb); 10] = [
     (
         "restart*|neustart*|neugestartet|neu start*|neu gestart*|neu zu starten|start* .. neu|reload*|bounce|bouncing\
-         |kick|durchstart*|durchgestartet",
+         |kick|durchstart*|durchgestartet|reset*|relaunch*|off and on|aus und wieder an|aus und an",
         Verb::Restart,
     ),
     (
@@ -148,15 +148,15 @@ const MENTIONS: [(&str, Verb); 10] = [
         Verb::Shutdown,
     ),
     (
-        "stop|stops|stopped|stopping|stopp*|gestoppt|kill|killed|killing|halt|halte|turn* off|turn* .. off|switch* off\
+        "stop|stops|stopped|stopping|stopp*|gestoppt|kill|killed|killing|kille|killen|abschiess*|suspend|pause|halt|halte|turn* off|turn* .. off|switch* off\
          |power* off|schalt* .. aus|schalt* .. ab|ausschalt*|ausgeschaltet|abschalt*|abgeschaltet|mach* .. aus|ausmach*\
-         |ausgemacht|anhalten|angehalten",
+         |ausgemacht|bring .. down|take .. down|anhalten|angehalten",
         Verb::Stop,
     ),
     (
         "start|starts|started|starting|starte|starten|startest|startet|gestartet|launch*|wake|turn* on|turn* .. on\
          |switch* on|power* on|schalt* .. ein|schalt* .. an|einschalt*|eingeschaltet|anschalt*|hochfahr*|hochgefahren\
-         |fahr* .. hoch|mach* .. an|anmach*|angemacht",
+         |fahr* .. hoch|mach* .. an|wirf .. an|schmeiss .. an|anschmeiss*|anwerfen|fire .. up|boot .. up|bring .. up|spin .. up|anmach*|angemacht",
         Verb::Start,
     ),
     (
@@ -167,7 +167,8 @@ const MENTIONS: [(&str, Verb); 10] = [
     ("rollback*|roll back|rolled back", Verb::Rollback),
     ("scale|scaled|scaling", Verb::Scale),
     (
-        "fix|fixed|fixing|repair*|repar*|heal|reviv*|resurrect*|touch|touched|touching",
+        "fix|fixed|fixing|get .. running/going/working/back|bring .. back|make .. work|take care of|sort out|deal with\
+         |do something about|kuemmer*|zum laufen|in gang|in ordnung bring*|bring .. in ordnung|repair*|repar*|heal|reviv*|resurrect*|touch|touched|touching|anfass*|anruehr*",
         Verb::Mend,
     ),
 ];

@@ -128,7 +128,7 @@ const SHORT_FORMS: &str = "dont=do not|doesnt=does not|didnt=did not|isnt=is not
     |lets=let us|let's=let us|pls=please|plz=please|pleas=please|thx=thanks|ty=thanks|u=you|ur=your|r=are|rn=now\
     |gimme=give me|lemme=let me|wanna=want to|gonna=going to|dunno=do not know|wassup=what is up|sup=what is up\
     |gibts=gibt es|gehts=geht es|laeufts=laeuft es|hats=hat es|ists=ist es|wars=war es|siehts=sieht es|stehts=steht es\
-    |machs=mach es|tus=tu es|kannste=kannst du|haste=hast du|biste=bist du|willste=willst du\
+    |schauts=schaut es|liefs=lief es|klappts=klappt es|gabs=gab es|tuts=tut es|machs=mach es|tus=tu es|kannste=kannst du|haste=hast du|biste=bist du|willste=willst du\
     |siehste=siehst du|weisste=weisst du|isses=ist es|iss=ist|wat=was|wasn=was|nich=nicht|net=nicht|ned=nicht|nit=nicht\
     |nix=nichts|nen=einen|nem=einem|ner=einer|ma=mal|grad=gerade|hab=habe|bidde=bitte|biddee=bitte|dank=danke";
 
@@ -156,7 +156,8 @@ fn push_expanded(word: &str, words: &mut Vec<String>) {
     }
     if let Some(stem) = word.strip_suffix("'s").filter(|stem| !stem.is_empty()) {
         // German says `gibt's`, English `caddy's down`; a possessive is then one word too many, which asks.
-        const GERMAN: &str = "gibt geht ist hat mach war laeuft wie sieht steht tu wars";
+        const GERMAN: &str =
+            "gibt geht ist hat mach war laeuft wie sieht steht tu schaut lief klappt gab tut wenn";
         let stands_for = if is_one_of(stem, GERMAN) { "es" } else { "is" };
         words.extend([stem.to_owned(), stands_for.to_owned()]);
         return;

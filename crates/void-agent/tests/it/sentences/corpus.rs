@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 3] = [
+const SETS: [Set; 4] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -30,6 +30,12 @@ const SETS: [Set; 3] = [
         name: "held-out 2",
         everyday: include_str!("held_out_2_everyday.txt"),
         must_not_act: include_str!("held_out_2_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 3",
+        everyday: include_str!("held_out_3_everyday.txt"),
+        must_not_act: include_str!("held_out_3_must_not_act.txt"),
         is_strict: false,
     },
 ];
