@@ -6,10 +6,22 @@ use std::sync::LazyLock;
 
 use super::patterns::Pattern;
 use super::topics::Topic;
-use super::words::is_slip_of;
+use super::words::{is_one_of, is_slip_of};
 
 /// Shorter words have too many neighbours to be mended.
 const MENDED_CHARS_MIN: usize = 5;
+
+/// Words without a meaning of their own: never a name, and never a slip of another word.
+const FUNCTION_WORDS: &str = "a an the this that these those i you he she it we they me my your our his her its their to of \
+    in on at for from with by as or not no be been being am is are was were do does did done have has had will would can \
+    could may might must just only very really so too now then here there still already again yet please ok okay and but \
+    if than any some all more most much many what who how why which when where think know want like need should would \
+    about these there their other after before never every first still could thing things today der die das den dem des \
+    ein eine einen einem einer ich du er sie es wir ihr mich mir dich dir uns euch mein meine dein deine sein seine unser \
+    unsere zu von im an am auf aus bei mit fuer nach um und oder aber nicht kein keine ist sind war waren wird werden hat \
+    haben habe kann kannst koennen soll will muss darf denn doch mal schon noch nur auch sehr jetzt gerade eben eigentlich \
+    wieder hier da dort bitte wer wie warum weiss wisse wollen wollte sollte diese dieser dieses etwas heute immer nichts \
+    vielleicht glaube denke meine mache machen macht sagen sagt gehen kommt kommen lassen lasst";
 
 /// The weight of a phrase that means one thing, of a word that does, of a hint, and of what counts only where
 /// nothing else is found.
@@ -38,7 +50,7 @@ const CUES: [(Topic, u32, &str); 40] = [
          |restore .. before/previous|nimm .. zurueck|nehm* .. zurueck|mach* .. zurueck|dreh* .. zurueck\
          |setz* .. zurueck|roll* .. zurueck|zurueck damit|zuruecknehmen|zuruecksetzen|zurueckdrehen|zurueckrollen\
          |wiederherstell*|wie vorher|wie es war|wie davor|like before|as it was|the way it was|did not mean that\
-         |was a mistake|ein versehen|aus versehen",
+         |was a mistake|ein versehen|aus versehen|like it was|wie es vorher|scrap that",
     ),
     (
         Topic::FollowUp,
@@ -49,7 +61,7 @@ const CUES: [(Topic, u32, &str); 40] = [
          |hat es/das geklappt/funktioniert/geholfen/gewirkt|hat es .. gebracht\
          |ist es/das fertig/durch/erledigt/besser|es .. geklappt|lief es|war es erfolgreich|^worked|^geklappt\
          |^done|^fertig|^erledigt|^erfolgreich|^better|^besser|^and now|^und jetzt|^und nun|^und $|^and $\
-         |^result*|^ergebnis|^success*|gibt es neuigkeiten|still broken",
+         |^result*|^ergebnis|^success*|gibt es neuigkeiten|still broken|is it back|ist es wieder da|wieder da",
     ),
     (
         Topic::Waiting,
@@ -61,7 +73,8 @@ const CUES: [(Topic, u32, &str); 40] = [
          |outstanding|anstehend*|to decide/confirm/review|entscheid*|decide*|decision*|bestaetig*|auf mich\
          |von mir|brauch* .. mich|anfragen|antraege|requests|backlog|postfach|posteingang|anything .. for me\
          |something .. for me|fuer mich|todo*|zu tun|left to do|me to do|my input|awaiting|on hold|wartest\
-         |worauf warte*|muss ich .. machen/tun/klicken/bestaetigen|muss ich ran|do i have/need to do|to click",
+         |worauf warte*|muss ich .. machen/tun/klicken/bestaetigen|muss ich ran|do i have/need to do|to click\
+         |yes to|ja sagen|ok geben",
     ),
     (
         Topic::Refused,
@@ -184,7 +197,8 @@ const CUES: [(Topic, u32, &str); 40] = [
          |welche aktionen|allowed to do|you allowed|faehigkeiten|what is possible|was kann ich|was kann man\
          |what can i|what do you do|what do you know|possible actions|moegliche aktionen|options|optionen\
          |moeglichkeiten|your name|dein name|heisst du|introduce yourself|stell dich vor|you help|du helfen\
-         |you for|du da|examples|beispiele|what do i say|tipps|tips",
+         |you for|du da|examples|beispiele|what do i say|tipps|tips|can you help|du .. helfen|you understand\
+         |verstehst du",
     ),
     (
         Topic::Abilities,
@@ -253,7 +267,7 @@ const CUES: [(Topic, u32, &str); 40] = [
         "status*|health*|overview|uebersicht|zustand|dashboard|what is up|rundown|sitrep|how is it|how are the\
          |how is my|how are you|how is the lab/homelab/server/network|wie geht es|wie laeuft es|wie steht es\
          |wie ist der|situation|how goes|which services|welche dienste|list .. services|you watch*|monitor\
-         |monitoring you|ueberwach*",
+         |monitoring you|ueberwach*|surviv*|ueberlebt*|alle dienste|all services|all .. up",
     ),
     (
         Topic::Status,
@@ -346,10 +360,12 @@ fn most(words: &[&str], counts: impl Fn(u32) -> bool) -> Option<(Topic, u32)> {
     best
 }
 
-/// Whether a word is part of any cue.
+/// Whether a word is part of any cue, or has no meaning of its own.
 pub(super) fn is_known(word: &str) -> bool {
     let mut known = ALL.iter().flat_map(|cue| cue.pattern.vocabulary());
-    known.any(|known| word == known || (known.len() >= MENDED_CHARS_MIN && word.starts_with(known)))
+    let is_cue =
+        |known: &str| word == known || (known.len() >= MENDED_CHARS_MIN && word.starts_with(known));
+    is_one_of(word, FUNCTION_WORDS) || known.any(is_cue)
 }
 
 /// The words with slips of the finger mended where a cue is near.
@@ -359,7 +375,8 @@ pub(super) fn mended(words: &[&str]) -> Vec<String> {
         let mut known = known.filter(|known| known.len() >= MENDED_CHARS_MIN);
         known.find(|known| is_slip_of(word, known))
     };
-    let mend = |word: &&str| match word.len() < MENDED_CHARS_MIN {
+    let mend = |word: &&str| match word.len() < MENDED_CHARS_MIN || is_one_of(word, FUNCTION_WORDS)
+    {
         true => (*word).to_owned(),
         false => near(word).unwrap_or(word).to_owned(),
     };

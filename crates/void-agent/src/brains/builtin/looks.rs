@@ -17,7 +17,7 @@ use super::targets::{Known, named_in};
 use super::times::Times;
 use super::topics::Topic;
 use super::unclear::mentioned;
-use super::words::{Sentence, folded, is_one_of};
+use super::words::{Sentence, folded};
 use super::{Knowledge, Next};
 
 /// Words that mean no service in particular.
@@ -26,14 +26,6 @@ const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anyth
 /// What says that something is well, or asks only to look.
 const NO_COMPLAINT: &str = "works|is/are fine|is/are back|is better|geht wieder|laeuft wieder|wieder da|funktioniert\
     |ist gut|check*|look*|schau*|guck*|status|sieh|zeig|show|great|super|how";
-/// Words without a meaning of their own, beside those of the cues.
-const FUNCTION_WORDS: &str = "a an the this that these those i you he she it we they me my your our his her its their to of in \
-    on at for from with by as or not no be been being am is are was were do does did done have has had will would can could \
-    may might must just only very really so too now then here there still already again yet please ok okay and but if than \
-    any some all more most much many what who how why which when der die das den dem des ein eine einen einem einer ich du er \
-    sie es wir ihr mich mir dich dir uns euch mein meine dein deine sein seine unser unsere zu von in im an am auf aus bei mit \
-    fuer nach um und oder aber nicht kein keine ist sind war waren wird werden hat haben habe kann kannst koennen soll will \
-    muss darf denn doch mal schon noch nur auch so sehr jetzt gerade eben eigentlich wieder hier da dort bitte was wer wie warum";
 const COMPLAINTS: &str = "dead slow broken hangs stuck hanging crashed feels seems weird laggy not nicht haengt spinnt tot \
     kaputt langsam lahmt weg acting streikt zickt buffering stutters ruckelt unreachable offline wrong down error errors \
     fehler fehlermeldung died problem problems probleme flaky abgestuerzt";
@@ -75,7 +67,7 @@ pub(super) fn how_it_is(
 /// Whether a word in it may be a name that is not known here.
 fn names_something(sentence: &Sentence) -> bool {
     let mut words = sentence.spoken();
-    words.any(|word| !is_one_of(word, FUNCTION_WORDS) && !cues::is_known(word))
+    words.any(|word| !cues::is_known(word))
 }
 
 /// What is said of a service without any word that tells why: it is named, so it is looked at.

@@ -8,13 +8,18 @@ pub(super) const MARK: &str = ",";
 /// More than this nobody says as an order.
 pub(super) const ORDER_WORDS_MAX: usize = 40;
 
+/// Marks of shells, logs, configuration and quoted mail: what has one was copied from somewhere.
+const PASTED: [char; 15] = [
+    '$', '#', '>', '<', '|', '=', '~', '\\', '{', '}', '[', ']', '%', '^', '\t',
+];
+
 /// What was typed, word by word.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sentence {
     pub words: Vec<String>,
     /// It ends like a question, or one of its clauses does.
     pub has_question_mark: bool,
-    /// Part of it stands between quotation marks, or behind the mark of quoted mail.
+    /// Part of it stands between quotation marks, or has marks that nobody types to her.
     pub has_quotes: bool,
 }
 
@@ -32,7 +37,7 @@ impl Sentence {
             words.pop();
         }
         let has_quotes = said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
-            || said.lines().any(|line| line.trim_start().starts_with('>'))
+            || said.contains(PASTED)
             || said.split_whitespace().any(is_in_single_quotes);
         Self {
             words,
@@ -251,6 +256,10 @@ mod tests {
             "he said 'restart caddy'",
             "„starte caddy neu“",
             "> restart caddy",
+            "$ restart caddy",
+            "bitte > restart caddy",
+            "root@pve1:~# restart caddy",
+            "TASK [restart caddy]",
             "‘restart caddy’",
         ] {
             assert!(Sentence::read(said).has_quotes, "{said}");
