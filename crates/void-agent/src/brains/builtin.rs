@@ -13,6 +13,7 @@ mod doubts;
 mod intents;
 mod looks;
 mod orders;
+mod pasted;
 mod patterns;
 mod periods;
 mod questions;

@@ -110,7 +110,7 @@ fn explained(action: &Known) -> String {
         None => String::new(),
     };
     format!(
-        "- `{}` is {}: {} on {}. {tier}{check}.{back}",
-        action.id, action.label, action.operation, action.target
+        "- `{}` ({}): {} {}. {tier}{check}.{back}",
+        action.id, action.label, action.operation, action.place
     )
 }

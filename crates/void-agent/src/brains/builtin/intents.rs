@@ -9,7 +9,7 @@ use super::results::trouble;
 use super::targets::{CHOICES_MAX, Choice, Known, choose, is_called, known, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, records, topics, unclear};
+use super::{Knowledge, Next, acts, pasted, records, topics, unclear};
 
 /// A name has no more words than this.
 const NAME_WORDS_MAX: usize = 4;
@@ -19,6 +19,9 @@ pub(super) const RULES: &str =
 
 pub(super) fn next(turn: &Knowledge<'_>) -> Next {
     let sentence = Sentence::read(turn.said);
+    if pasted::is_pasted(turn.said, &sentence) {
+        return pasted::next(turn, &sentence);
+    }
     let heard = hear(&sentence);
     if let Some(question) = &turn.asked
         && let Some(next) = answered(turn, question, &sentence, &heard)

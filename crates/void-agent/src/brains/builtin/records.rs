@@ -61,7 +61,9 @@ fn ended_line(row: &Value, times: &Times) -> String {
         ("executed", "failed") => "ran, and the check says that it did not help".to_owned(),
         ("executed", _) => "ran; nobody has confirmed that it helped".to_owned(),
         ("unknown", _) => "may have run".to_owned(),
-        ("rejected", _) => "was rejected".to_owned(),
+        ("pending", _) => "waits for your yes".to_owned(),
+        ("running", _) => "is running".to_owned(),
+        (ended @ ("rejected" | "refused" | "cancelled"), _) => format!("was {ended}"),
         (status, _) => status.to_owned(),
     };
     let because = match text(row, "reason") {
@@ -138,7 +140,10 @@ pub(super) fn history(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
     with_activity(turn, |found, times| {
         let period = Period::asked_for(sentence, times);
         let within = |row: &&Value| is_within(row, period.as_ref(), times);
-        let rows = list(found, "running").iter().chain(list(found, "ended"));
+        let open = ["running", "waiting"]
+            .into_iter()
+            .flat_map(|part| list(found, part));
+        let rows = open.chain(list(found, "ended"));
         let (rows, is_narrow) = narrowed(rows.filter(within).collect(), sentence);
         if !is_narrow && let Some(next) = looks::nothing_recorded(turn, sentence) {
             return next;

@@ -78,13 +78,13 @@ pub(super) fn told(service: &Value, times: &Times) -> String {
     said
 }
 
-/// "Grafana is up since 14:55, that is 3 min"
+/// "Grafana is up, for 3 min now (since 14:55)"
 pub(super) fn since(service: &Value, times: &Times) -> String {
     let at = text(service, "since");
     match times.span_since(at) {
         None => format!("{} has not been looked at yet", name(service)),
         Some(span) => format!(
-            "{} {} since {}, that is {span}",
+            "{} {}, for {span} now (since {})",
             name(service),
             state_of(service),
             times.clock(at)

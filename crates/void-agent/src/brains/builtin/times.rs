@@ -91,12 +91,12 @@ fn is_a_place(name: &str) -> bool {
 }
 
 fn span(passed_s: i64) -> String {
-    match passed_s {
-        ..MINUTE_S => format!("{passed_s} s"),
-        ..HOUR_S => format!("{} min", passed_s / MINUTE_S),
-        ..DAY_S => format!("{} h", passed_s / HOUR_S),
-        _ if passed_s < 2 * DAY_S => "a day".to_owned(),
-        _ => format!("{} days", passed_s / DAY_S),
+    match () {
+        () if passed_s < MINUTE_S => format!("{passed_s} s"),
+        () if passed_s < HOUR_S => format!("{} min", passed_s / MINUTE_S),
+        () if passed_s < DAY_S => format!("{} h", passed_s / HOUR_S),
+        () if passed_s < 2 * DAY_S => "a day".to_owned(),
+        () => format!("{} days", passed_s / DAY_S),
     }
 }
 

@@ -56,6 +56,8 @@ const OPEN_QUESTIONS: &str =
     "who whose why how what which wer warum wieso wie was welche welcher welches";
 /// What doubts an answer.
 const ONCE_MORE: &str = "really sure certain are you sicher wirklich echt bist du dir ehrlich";
+/// What a sentence is about shows in so many words of it.
+const WORDS_MAX: usize = 60;
 /// More than a name and a joint is a sentence of its own.
 const ELLIPSIS_WORDS_MAX: usize = 5;
 
@@ -71,7 +73,7 @@ pub(super) fn of(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<About> {
 }
 
 fn of_words(sentence: &Sentence) -> Option<About> {
-    let all: Vec<&str> = sentence.spoken().collect();
+    let all: Vec<&str> = sentence.spoken().take(WORDS_MAX).collect();
     let core = match without_openers(&all) {
         [] => &all,
         core => core,
@@ -213,7 +215,7 @@ impl Topic {
             Self::History => records::history(turn, sentence),
             Self::Logs => Next::say(
                 "I cannot read logs: I see whether services answer, not what they write. \
-                 `journalctl -u UNIT -n 20 | void chat` shows me lines, and `void inbox show CODE` shows you what an \
+                 `journalctl -u UNIT -n 20 | void chat` lets me look for well-known lines, and `void inbox show CODE` shows you what an \
                  action printed.",
             ),
             Self::RunningOut => looks::running_out(turn),
@@ -226,8 +228,12 @@ impl Topic {
                 looks::how_it_is(turn, self, sentence, heard)
             }
             Self::Greet => Next::say(format!(
-                "Hello! {} Ask me *what is wrong?*, or tell me *restart caddy*.",
-                super::intents::RULES
+                "Hello! {} Ask me {}.",
+                super::intents::RULES,
+                match turn.may_propose() {
+                    true => "*what is wrong?*, or tell me *restart caddy*",
+                    false => "*what was refused today?* or *what happened?*",
+                }
             )),
             Self::Thanks => Next::say("Gladly."),
             Self::Farewell => Next::say(

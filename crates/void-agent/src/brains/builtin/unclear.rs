@@ -55,6 +55,9 @@ fn doubted(
             let found = mentioned(sentence, verb, actions);
             match found.is_empty() {
                 true => nothing_known(verb, sentence),
+                false if found.len() > 1 => {
+                    acts::offer(turn, "One thing at a time.", first_of(&found))
+                }
                 false => acts::offer(turn, said, first_of(&found)),
             }
         }),

@@ -19,7 +19,9 @@ pub(super) struct Sentence {
     pub words: Vec<String>,
     /// It ends like a question, or one of its clauses does.
     pub has_question_mark: bool,
-    /// Part of it stands between quotation marks, or has marks that nobody types to her.
+    /// It has marks that nobody types to her.
+    pub has_marks: bool,
+    /// Part of it stands between quotation marks, or it has such marks.
     pub has_quotes: bool,
 }
 
@@ -36,12 +38,14 @@ impl Sentence {
         while words.last().is_some_and(|word| word == MARK) {
             words.pop();
         }
+        let has_marks = said.contains(PASTED);
         let has_quotes = said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
-            || said.contains(PASTED)
+            || has_marks
             || said.split_whitespace().any(is_in_single_quotes);
         Self {
             words,
             has_question_mark: said.contains('?'),
+            has_marks,
             has_quotes,
         }
     }
