@@ -98,11 +98,13 @@ fn answered(
     if let (Heard::Orders(orders), false) = (heard, said == Said::No) {
         return ordered_again(turn, question, orders);
     }
-    let ids = question.ids();
     let wanted: Vec<String> = match (said, question) {
         (Said::No, _) => return Some(Next::say("Good, I leave it as it is. Nothing was run.")),
         (Said::Yes, Question::Run(id)) => vec![id.clone()],
-        (Said::All, _) => ids.to_vec(),
+        (Said::All, Question::Which(ids)) => ids.clone(),
+        (Said::Unsure | Said::All, Question::Run(_)) => {
+            return Some(Next::ask("Was that a yes?", question));
+        }
         (Said::Nth(position), Question::Which(ids)) if position < ids.len() => {
             ids.get(position).into_iter().cloned().collect()
         }
@@ -110,7 +112,7 @@ fn answered(
         (Said::Another, Question::Run(_)) => {
             return Some(Next::say("Which one then? Say its name. Nothing was run."));
         }
-        (Said::Yes | Said::Nth(_) | Said::Last | Said::Another, _) => {
+        (Said::Yes | Said::Unsure | Said::Nth(_) | Said::Last | Said::Another, _) => {
             return Some(Next::ask("Say its name, or say both.", question));
         }
         (Said::YesAnd(rest), _) => {
@@ -155,7 +157,8 @@ fn yes_but(turn: &Knowledge<'_>, sentence: &Sentence, rest: &[String]) -> Option
 /// it may mean her.
 fn ordered_again(turn: &Knowledge<'_>, question: &Question, orders: &[Order]) -> Option<Next> {
     let [order] = orders else { return None };
-    if !unclear::is_pronoun(&order.target) {
+    let is_it = |word: &String| is_one_of(word, "it that this es das ihn sie den");
+    if !order.target.iter().all(is_it) {
         return None;
     }
     let Question::Run(id) = question else {

@@ -25,6 +25,8 @@ pub(super) enum Said {
     /// The first, the second, counted from 0.
     Nth(usize),
     Last,
+    /// "ok, thanks": a yes, or only that it was heard.
+    Unsure,
     /// Another one than she named.
     Another,
     /// Yes, and something more: a name, or what takes it back. Without the yes and the politeness.
@@ -43,7 +45,9 @@ const YES: &str = "yes|yep|yeah|yup|yea|yeap|ya|ye|yess|y|sure|sure thing|ok|oka
     |go for it|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
     |let us go|send it|affirmative|ja|jep|jepp|jap|jup|jo|joa|jawohl|jawoll|klar|na klar|aber klar|gern|gerne|sehr gern|mach|mach das\
     |mach es|mach ruhig|mach hin|tu das|tu es|tu|los|leg los|einverstanden|passt|in ordnung|natuerlich|auf jeden fall|klingt gut|genau\
-    |richtig|bitte ja|unbedingt|ab dafuer|please do|very well|fine";
+    |richtig|bitte ja|unbedingt|ab dafuer|please do|very well|oh yes|oh ja|na los|na gut";
+/// Those that may only say that something was heard.
+const HEARD: &str = "ok|okay|k|kk|alright|gut";
 const NO: &str = "no|nope|nah|no thanks|no thank you|nein|nein danke|noe|ne|nee|cancel|abort|stop|never mind|nevermind|leave it\
     |leave it alone|leave it be|let it be|forget it|forget that|do not|dont|not now|not yet|later|another time|no way|neither|none\
     |none of them|neither of them|nothing|lass|lass es|lass das|lass sein|lass es sein|lass gut sein|lieber nicht|nicht jetzt\
@@ -69,7 +73,7 @@ const ANOTHER: &str = "the other|the other one|other one|das andere|den anderen|
     |something else|was anderes|not that one|das nicht|nicht das|the wrong one";
 /// Beside an answer, without a meaning of their own.
 const BESIDE: &str = "please|bitte|now|jetzt|thanks|thank you|danke|little blue|blue|sofort|right now|doch|mal|then|dann|just|einfach\
-    |only|nur|i meant|i mean|ich meine|ich meinte|ruhig|so|na|oh|ach|for me|the|den|die|das|der";
+    |only|nur|i meant|i mean|ich meine|ich meinte|ruhig|for me|the|den|die|das|der";
 
 impl Question {
     pub(super) fn line(&self) -> String {
@@ -117,6 +121,9 @@ pub(super) fn reply(sentence: &Sentence) -> Said {
     let only = |lists: &[&str]| !is_doubtful && consists_of(&spoken, lists);
     if only(&[NO]) {
         return Said::No;
+    }
+    if only(&[HEARD]) && sentence.has_any("thanks thank danke") {
+        return Said::Unsure;
     }
     if only(&[YES]) {
         return Said::Yes;
@@ -248,6 +255,10 @@ mod tests {
             ("ja, das zweite", Said::Nth(1)),
             ("the other one", Said::Another),
             ("not now", Said::No),
+            ("ok thanks", Said::Unsure),
+            ("okay, danke", Said::Unsure),
+            ("ja danke", Said::Yes),
+            ("ach caddy", other(&["ach", "caddy"])),
             ("keins von beiden", Said::No),
         ] {
             assert_eq!(reply(&Sentence::read(said)), means, "{said}");

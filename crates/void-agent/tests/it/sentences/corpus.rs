@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 4] = [
+const SETS: [Set; 5] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -36,6 +36,12 @@ const SETS: [Set; 4] = [
         name: "held-out 3",
         everyday: include_str!("held_out_3_everyday.txt"),
         must_not_act: include_str!("held_out_3_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 4",
+        everyday: include_str!("held_out_4_everyday.txt"),
+        must_not_act: include_str!("held_out_4_must_not_act.txt"),
         is_strict: false,
     },
 ];
