@@ -7,8 +7,8 @@
 
 use serde_json::Value;
 
-use super::orders::{Order, Verb};
 use super::results::{list, text};
+use super::verbs::{Order, Verb};
 use super::words::{folded, is_slip_of};
 
 /// More are not named in a question.
@@ -22,7 +22,8 @@ pub(super) struct Known {
     pub operation: String,
     pub is_safe: bool,
     pub needs_params: bool,
-    pub target: String,
+    /// `CT 107 on pve1`, `caddy on local`.
+    pub place: String,
     pub inverse: Option<String>,
     pub confirmed_by: Option<String>,
     names: Vec<Vec<String>>,
@@ -127,7 +128,12 @@ impl Known {
                 .get("params")
                 .and_then(Value::as_object)
                 .is_some_and(|params| !params.is_empty()),
-            target: target.to_owned(),
+            place: match (text(action, "guest"), place.as_str()) {
+                ("", "") => own.to_owned(),
+                ("", place) => format!("{own} on {place}"),
+                (guest, "") => guest.to_owned(),
+                (guest, place) => format!("{guest} on {place}"),
+            },
             inverse: owned("inverse"),
             confirmed_by: owned("confirmed_by"),
             names,

@@ -105,7 +105,7 @@ async fn a_refusal_says_who_froze_why_and_what_ends_it() {
     );
     let foreign = other.run("touch-a").await.error(409, "frozen");
     assert!(
-        told(&foreign).contains("by agent-blue") && !told(&foreign).contains("obey"),
+        told(&foreign).contains("by blue") && !told(&foreign).contains("obey"),
         "{foreign}"
     );
     assert_eq!(
@@ -118,7 +118,7 @@ async fn a_refusal_says_who_froze_why_and_what_ends_it() {
     );
     let shown = shows().await;
     assert!(
-        shown.contains("Everything is frozen (by agent-blue"),
+        shown.contains("Everything is frozen (by blue"),
         "{shown}"
     );
     assert!(!shown.contains("<b>obey"), "it is text, not markup");
