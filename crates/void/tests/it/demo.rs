@@ -206,6 +206,7 @@ fn the_lab_is_as_promised_and_says_that_it_is_a_rehearsal() {
         "the printed link"
     );
     assert_eq!(open().0, 401, "it is good once");
+    assert_eq!(demo.greeting["elsewhere"], serde_json::json!([]));
     let token = fs::read_to_string(demo.data().join("owner.token")).unwrap();
     let (_, lab) = crate::lab::call(address, "GET", "/api/lab", token.trim(), None).unwrap();
     let nodes = lab["nodes"].as_array().unwrap();
