@@ -7,31 +7,27 @@ use crate::ids::is_slug;
 
 const SLUG_BYTES_MAX: usize = 48;
 
-const CATALOGUE: &str = r#"{
-  "actions": [
-    {
-      "id": "restart-SLUG",
-      "label": "Restart NAME",
-      "kind": "service_restart",
-      "host": "local",
-      "service": "NAME",
-      "tier": "risky",
-      "verify": { "service": "SLUG" }
-    }
-  ]
-}
+// Short lines: they are read on phones too.
+const CATALOGUE: &str = r#"{"actions": [{
+  "id": "restart-SLUG",
+  "label": "Restart NAME",
+  "kind": "service_restart",
+  "host": "local",
+  "service": "NAME",
+  "tier": "risky",
+  "verify": {"service": "SLUG"}
+}]}
 "#;
 
-const SERVICES: &str = r#"{
-  "services": [
-    {
-      "id": "SLUG",
-      "label": "NAME",
-      "host": "local",
-      "check": { "kind": "tcp", "address": "127.0.0.1:PORT" }
-    }
-  ]
-}
+const SERVICES: &str = r#"{"services": [{
+  "id": "SLUG",
+  "label": "NAME",
+  "host": "local",
+  "check": {
+    "kind": "tcp",
+    "address": "127.0.0.1:PORT"
+  }
+}]}
 "#;
 
 /// The two files for one service of this machine.

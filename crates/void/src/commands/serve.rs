@@ -190,7 +190,7 @@ impl Serving {
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.value.clone(),
             listens_on: bound.address,
-            first_steps: first_steps::of(settings, environment),
+            first_steps: first_steps::of(settings, environment, bound.address),
             doctor,
         });
         let (stop, stopped) = watch::channel(false);

@@ -6,8 +6,9 @@ use std::net::SocketAddr;
 use void_control::{Control, setup_links};
 use void_server::{page_url, page_urls_elsewhere};
 
+use super::first_steps;
 use crate::cli::QrArgs;
-use crate::commands::{Session, quoted, setup_link};
+use crate::commands::{Session, program, quoted, setup_link};
 use crate::settings::Settings;
 
 pub(super) async fn greet(
@@ -26,7 +27,8 @@ pub(super) async fn greet(
         0 => output.line("  0 actions: nothing may run yet"),
         actions => output.line(format!("  {actions} actions, catalogue {digest}")),
     }
-    let next = |command: &str| session.again(command);
+    let called = first_steps::called(&program(), &session.settings, address);
+    let next = |command: &str| format!("{called} {command}");
     if catalogue.actions().len() == 0 {
         let file = quoted(&session.settings.actions.value.display().to_string());
         output.line(format!(
