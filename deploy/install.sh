@@ -3,7 +3,10 @@
 # It makes an account, a data folder and a unit; void service uninstall | sudo sh takes the unit away again.
 set -eu
 root="${DESTDIR:-}"
-program="${VOID_PROGRAM:-$(command -v void || true)}"
+# The program that printed this, where it still is.
+program=@THIS@
+[ -x "$program" ] || program="$(command -v void || true)"
+program="${VOID_PROGRAM:-$program}"
 step="looking around"
 trap '[ $? -eq 0 ] || echo "void service: failed while $step" >&2' EXIT
 

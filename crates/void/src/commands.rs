@@ -191,6 +191,8 @@ pub(crate) fn quoted(word: &str) -> String {
 pub(crate) fn program() -> String {
     let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("void"));
     let here = std::env::current_dir().ok();
+    // Below the root everything is, and its path is as short.
+    let here = here.filter(|here| here.parent().is_some());
     let short = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
     short.unwrap_or(path).display().to_string()
 }

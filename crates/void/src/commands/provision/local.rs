@@ -18,6 +18,10 @@ use crate::{accounts, catalogue};
 const ROOT: &str = "root";
 /// A file of its own: the machine may be reached by SSH too.
 const SUDOERS: &str = "void-local";
+const SERVICE: &str = "void.service";
+/// Where units are, the machine's own first.
+const UNITS: [&str; 2] = ["/etc/systemd/system", "/usr/lib/systemd/system"];
+const UNCONFINED: &str = include_str!("../../../../../deploy/void-local.conf");
 
 pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Problem> {
     let catalogue = catalogue::load(&session.settings)?;
@@ -118,6 +122,10 @@ impl Plan {
                 }
             }
         }
+        if !self.sudoers.is_empty() {
+            script.step("letting the service use sudo");
+            self.unconfine_service(&mut script);
+        }
         script.step("having void-act check the list");
         let program = self.program.display().to_string();
         let act = if self.program.file_name() == Some("void-act".as_ref()) {
@@ -130,6 +138,22 @@ impl Plan {
             "Done: this machine has its list, {account} its state folder and {} sudoers lines. Next: void hosts check local",
             self.sudoers.len()
         ))
+    }
+
+    /// Where Void is a service of this machine, its unit keeps all of it from becoming root, sudo included.
+    fn unconfine_service(&self, script: &mut Script) {
+        let user = quoted(&format!("User={}", self.account));
+        let units = UNITS.map(|folder| format!("{folder}/{SERVICE}")).join(" ");
+        script.line(format!("if grep -qsx {user} {units}; then"));
+        let folder = format!("{}/{SERVICE}.d", UNITS[0]);
+        script.line(format!("install -d -m 0755 -o root -g root {folder}"));
+        let file = Path::new(&folder).join("void-local.conf");
+        script.file(&file, "0644", UNCONFINED.trim_end());
+        script.line("systemctl daemon-reload");
+        let told = format!(
+            "The unit {SERVICE} lets sudo work from its next start on: systemctl restart void"
+        );
+        script.line(format!("echo {}\nfi", quoted(&told)));
     }
 
     /// Root runs nothing that the account could have changed.
