@@ -54,5 +54,5 @@ if [ -z "$root" ]; then
   systemctl enable --now void.service
   echo "service void: enabled and started"
 fi
-echo "done. The set-up link: sudo -u void VOID_DATA=/var/lib/void $target setup-link"
-echo "Your catalogue goes to /var/lib/void/actions.json; settings to /var/lib/void/void.toml or /etc/void/void.env."
+echo "done. The set-up link: sudo -u void $target --data /var/lib/void setup-link"
+echo "Your catalogue goes to /var/lib/void/actions.json, and the page says what to put into it; settings to /var/lib/void/void.toml or /etc/void/void.env."
