@@ -13,6 +13,7 @@ use crate::lists::{Arg, Entry, List};
 use crate::runs;
 
 const SUDO: &str = "/usr/bin/sudo";
+const STATUS: &str = "/proc/self/status";
 /// For one question; sudo may look names up in a directory.
 const QUESTION_TIME: Duration = Duration::from_secs(5);
 /// For all of them: whoever asks waits. What was not reached by then is not named.
@@ -91,6 +92,8 @@ fn why_sudo_refuses(command: &[String], listing: &str) -> Option<String> {
         let is_missing = fs::metadata(SUDO).is_err();
         let why = if is_missing {
             format!("{SUDO} is not installed")
+        } else if is_confined(&fs::read_to_string(STATUS).unwrap_or_default()) {
+            format!("sudo cannot run {command}: the unit of this process says NoNewPrivileges")
         } else {
             format!("sudo does not allow {command} without a password")
         };
@@ -99,6 +102,14 @@ fn why_sudo_refuses(command: &[String], listing: &str) -> Option<String> {
     needs_password(listing, &command).then(|| {
         format!("sudo wants a password for {command}: a later line of sudoers overrides it")
     })
+}
+
+/// Whether a process whose status this is can never become root, whatever sudo allows.
+fn is_confined(status: &str) -> bool {
+    let fields = status.lines().filter_map(|line| line.split_once(':'));
+    fields
+        .filter(|(name, _)| *name == "NoNewPrivs")
+        .any(|(_, value)| value.trim() != "0")
 }
 
 /// Whether the last line of `sudo -l` that fits this very command asks for a password.

@@ -30,6 +30,7 @@ pub mod retention;
 pub mod secrets;
 pub mod services;
 pub mod sessions;
+pub mod starters;
 pub mod taint;
 pub mod text;
 pub mod time;

@@ -24,7 +24,7 @@ use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, Finding, ServerConfig};
+use void_server::{Bound, Finding, FirstSteps, ServerConfig};
 use void_store::proposals::Filter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
 use void_testkit::{eventually, postgres_database};
@@ -482,6 +482,14 @@ impl Setup {
             talk: talk.clone(),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
+            listens_on: address,
+            first_steps: FirstSteps {
+                actions_file: "/data/actions.json".to_owned(),
+                actions_example: "{\"actions\":[]}".to_owned(),
+                services_file: "/data/services.json".to_owned(),
+                services_example: "{\"services\":[]}".to_owned(),
+                commands: vec!["void reload".to_owned()],
+            },
             doctor: Arc::new(|| Box::pin(async { vec![finding()] })),
         });
         let (stop, stopped) = watch::channel(false);

@@ -11,6 +11,7 @@ import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
+import { showFirstSteps } from "../parts/first-steps.js";
 import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
 
@@ -53,6 +54,7 @@ export function homePage() {
   const runs = el("ul", { class: "list" });
   const runsNow = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.running")), runs);
   const worries = el("div", { class: "stack" });
+  const first = el("div");
   const checklist = el("div");
   const strip = el("ul", { class: "nodes-strip" });
   const machines = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.nodes")), strip);
@@ -62,7 +64,7 @@ export function homePage() {
   const node = el("div", { class: "stack" }, loading());
   const whole = el("div", { class: "stack" }, truth, problem,
     el("div", { class: "two" },
-      el("div", { class: "stack" }, cards.node, more, runsNow, worries, checklist),
+      el("div", { class: "stack" }, cards.node, more, runsNow, worries, first, checklist),
       el("div", { class: "stack" },
         el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services), machines,
         el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed))));
@@ -106,12 +108,13 @@ export function homePage() {
     drawRuns(value);
     keyed(worries, [...down.map(worryOf), ...heldWorries(value, down)], (/** @type {Worry} */ one) => one.id, worry);
     fillSlots(worries);
+    showFirstSteps(first, value.setup, "actions");
     mountChanged(checklist, value.setup, () => setup(value.setup));
     const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((/** @type {any} */ one) => one.state === "joined") : [];
     machines.hidden = joined.length === 0;
     keyed(strip, joined, (/** @type {any} */ one) => one.name, (/** @type {any} */ one) => row(one, nodeLine));
-    if (value.services.services.length === 0) mount(services, el("li", {}, el("div", { class: "item muted" }, t("home.no_services"))));
-    else keyed(services, value.services.services, (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, serviceLine));
+    const watching = value.services.services;
+    keyed(services, watching.length > 0 ? watching : [{ id: "" }], (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => one.id ? row(one, serviceLine) : noServices());
     const fresh = value.recent.filter(isNew).length;
     mount(since, lastVisit ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null, " ", lastVisit ? time(lastVisit) : null);
     if (value.recent.length === 0) mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
@@ -268,6 +271,8 @@ const twoLines = (title, ...words) => el("span", { class: "grow" }, el("span", {
 /** @param {any} service @returns {Line} */
 const serviceLine = (service) => ({ href: `#/lab/services/${encodeURIComponent(service.id)}`, parts: [twoLines(service.label, time(service.checked_at)), healthPill(service)] });
 
+const noServices = () => el("li", {}, el("a", { href: "#/lab" }, el("span", { class: "grow muted" }, t("home.no_services")), el("span", { class: "linked" }, t("home.watch_one"))));
+
 /** @param {any} node @returns {Line} */
 const nodeLine = (node) => ({ href: `#/lab/nodes/${encodeURIComponent(node.name)}`, parts: [el("span", { class: "wrap" }, node.name), nodePill(node), node.here ? null : el("span", { class: "muted small" }, time(node.seen_at))] });
 
@@ -290,7 +295,7 @@ function mountChanged(place, what, make) {
 
 /** Gone when all is done. @param {Record<string, boolean>} done */
 function setup(done) {
-  const items = [["lab_connected", "#/settings/doctor"], ["actions_loaded", "#/lab/actions"], ["phone_paired", "#/settings/channels"], ["decided_once", "#/lab/actions"]];
+  const items = [["lab_connected", "#/lab"], ["actions_loaded", "#/lab/actions"], ["phone_paired", "#/settings/channels"], ["decided_once", "#/lab/actions"]];
   if (items.every(([key]) => done[key ?? ""])) return null;
   return el("section", { class: "card checklist" }, el("h2", {}, t("setup.title")),
     el("ul", {}, items.map(([key = "", href]) => el("li", { class: done[key] ? "ticked" : "" }, el("span", { "aria-hidden": "true" }, done[key] ? "✓" : "○"), " ",

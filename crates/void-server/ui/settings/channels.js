@@ -10,8 +10,8 @@ import { empty, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { asOneself } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
-import { copyButton } from "../parts/copying.js";
-import { code, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { copyButton, snippet } from "../parts/copying.js";
+import { code, part, sender, showing, source, twoStep } from "./pieces.js";
 
 const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF\nvoid serve\nvoid notify pair telegram";
 const NTFY = '[notify.ntfy]\nurl = "https://ntfy.sh/a-topic-nobody-guesses"\ntoken = "env:NTFY_TOKEN"';
