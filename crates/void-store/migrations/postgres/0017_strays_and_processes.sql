@@ -18,3 +18,8 @@ INSERT INTO audit_strays_kept (set_aside_at, noted_by, seq, at, request_id, acto
   SELECT 0, noted_by, seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash FROM audit_strays;
 DROP TABLE audit_strays;
 ALTER TABLE audit_strays_kept RENAME TO audit_strays;
+-- Which process works under an instance's id, and by which connection it said so last. A copy of its data folder has
+-- the same id and is another process.
+ALTER TABLE instances ADD COLUMN process TEXT NOT NULL DEFAULT '';
+ALTER TABLE instances ADD COLUMN backend BIGINT;
+ALTER TABLE instances ADD COLUMN backend_since BIGINT;
