@@ -192,9 +192,9 @@ async fn is_in_record(control: &Control, noted: Witness) -> Result<bool, StoreEr
 /// Whether another instance is there, which has compared the database with what it knew.
 async fn is_vouched_for(control: &Control) -> Result<bool, StoreError> {
     let this = control.clone();
-    let others = control.store.read(move |tx| {
-        Box::pin(async move { instances::others(tx, &this, this.clock.now()).await })
-    });
+    let others = control
+        .store
+        .read(move |tx| Box::pin(async move { instances::others(tx, &this).await }));
     Ok(!others.await?.is_empty())
 }
 

@@ -50,9 +50,7 @@ pub(super) async fn claim(
         bridge.wake();
         return Ok(Claim::Waits(approved));
     }
-    if instances::starting_instance(tx, control, &approved.wish, now).await?
-        != StartingInstance::This
-    {
+    if instances::starting_instance(tx, control, &approved.wish).await? != StartingInstance::This {
         // Left to the instance on whose machine it runs; it lapses if that one does not come.
         return Ok(Claim::Waits(approved));
     }

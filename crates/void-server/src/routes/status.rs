@@ -55,6 +55,8 @@ pub(crate) struct StatusResponse {
     /// What this instance is called, and every instance that works on the database now.
     pub instance: String,
     pub instances: Vec<String>,
+    /// Another process works under this instance's id: this one starts and settles nothing.
+    pub displaced: bool,
     pub audit_seq: u64,
     pub audit_head: String,
     pub storage: StorageResponse,
@@ -146,6 +148,7 @@ pub(crate) async fn show(
             .into_iter()
             .map(|instance| instance.name.to_string())
             .collect(),
+        displaced: instances::is_displaced(control),
         audit_seq,
         audit_head: head.to_string(),
         storage: StorageResponse::new(retention::sizes(control).await?),

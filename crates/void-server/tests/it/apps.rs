@@ -66,7 +66,7 @@ pub struct Setup {
     pub agents: Vec<Agent>,
     pub bridge: Option<BridgeConfig>,
     pub notifications: Option<NotificationsConfig>,
-    /// What the instance is called; the lab's own name otherwise.
+    /// What the instance is called, and with it which data folder it has; the lab's own otherwise.
     pub instance: Option<&'static str>,
     pub replace_catalogue: bool,
 }
@@ -463,7 +463,7 @@ impl Setup {
             witness_file: None,
             bridge: self.bridge,
             instance: Identity::of_folder(
-                self.lab.path(),
+                &self.lab.folder_of(self.instance),
                 self.instance.and_then(InstanceName::parse),
             )
             .unwrap(),

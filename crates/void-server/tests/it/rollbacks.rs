@@ -381,20 +381,21 @@ async fn however_the_database_goes_back_it_is_noticed_and_told() {
 async fn two_instances_that_notice_a_rollback_tell_it_once() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (engine, receivers) = (Engine::postgres().await, Receivers::start());
-    let lab = Arc::new(crate::labs::Lab::new());
+    let lab = Arc::new(crate::labs::Lab::of_alpha(None));
     let owner_token = format!(
         "owner-{:016x}{:016x}",
         crate::apps::random(),
         crate::apps::random()
     );
-    let setup = || Setup {
+    let setup = |name| Setup {
+        instance: Some(name),
         engine: engine.clone(),
         lab: Arc::clone(&lab),
         owner_token: owner_token.clone(),
         notifications: Some(receivers.beside(crate::phones::nothing())),
         ..Setup::default()
     };
-    let (mut a, mut b) = (setup().start().await, setup().start().await);
+    let (mut a, mut b) = (setup("alpha").start().await, setup("beta").start().await);
     (a.looks_back, b.looks_back) = (false, false);
     keep(&a, &engine);
     for _ in 0..4 {
