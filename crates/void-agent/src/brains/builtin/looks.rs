@@ -212,8 +212,14 @@ fn explain(
 fn is_complaint(sentence: &Sentence, heard: &Heard) -> bool {
     let words: Vec<&str> = sentence.spoken().collect();
     let says_well = Pattern::parse_all(NO_COMPLAINT).any(|pattern| pattern.is_in(&words));
-    let states = !orders::asks(sentence) && !says_well;
+    let states = !orders::asks(sentence) && !says_well && !begins_with_verb(&words);
     sentence.has_any(COMPLAINTS) || heard.doubted_verb().is_some() || states
+}
+
+/// "lebt grafana noch": a German question begins with its verb, and that ends so.
+fn begins_with_verb(words: &[&str]) -> bool {
+    let first = words.first().filter(|word| word.len() > 3);
+    words.len() > 1 && first.is_some_and(|first| first.ends_with('t'))
 }
 
 /// What names no service may name an action's target.
