@@ -96,11 +96,11 @@ const CUES: [(Topic, u32, &str); 42] = [
         Topic::ExplainAction,
         CERTAIN,
         "explain*|erklaer*|describe*|beschreib*|happen* .. if/when|what would happen|what will happen|what if\
-         |passiert .. wenn/bei/falls|was waere|was wuerde|what does/would/will .. do|what .. @|was .. @\
-         |is/ist/are @|can/may/should/could/kann/darf/soll i/ich .. @|wozu|wofuer|what .. good for|what is .. for\
-         |about @|ueber @|bewirkt|is it safe|safe to|safely|ist es sicher|how risky|how dangerous\
-         |difference between|unterschied|consequence*|side effect*|auswirkung*|folgen|info .. @|details .. @\
-         |mehr zu @|more about|the point of|the deal with|schlimm wenn|mean to",
+         |passiert .. wenn/bei/falls|was waere|was wuerde|what .. @|was .. @|is/ist/are @\
+         |can/may/should/could/kann/darf/soll i/ich .. @|wozu|wofuer|what .. good for|what is .. for|about @\
+         |ueber @|bewirkt|is it safe|safe to|safely|ist es sicher|how risky|how dangerous|difference between\
+         |unterschied|consequence*|side effect*|auswirkung*|folgen|info .. @|details .. @|mehr zu @|more about\
+         |the point of|the deal with|schlimm wenn|mean to|what does/would/will .. .. do",
     ),
     (
         Topic::ExplainAction,
@@ -114,7 +114,7 @@ const CUES: [(Topic, u32, &str); 42] = [
         "log|logs|logged|logging|geloggt|logfile*|logdatei*|logeintr*|syslog*|dmesg|journal*|protokoll*|stdout\
          |stderr|printed|output|console|konsole|ausgabe*|ausgegeben|stack trace*|stacktrace*|traceback*\
          |last .. lines|letzten .. zeilen|tail|show .. error*|zeig .. fehler*|welche* fehler*|which error*|debug*\
-         |trace|print",
+         |trace|print|loggt",
     ),
     (
         Topic::RunningOut,
@@ -122,7 +122,7 @@ const CUES: [(Topic, u32, &str); 42] = [
         "running/run/runs/ran out|out of .. space/memory/disk/room|disk*|storage|ram|cpu*|temperature*|temps\
          |festplatte*|platte*|speicherplatz|platz|temperatur*|laeuft .. voll|fill* up|stromverbrauch|power usage\
          |zfs|raid|backup*|sicherung*|snapshot*|how much/many .. left/free|wie viel/viele .. noch/frei\
-         |wieviel .. noch/frei",
+         |wieviel .. noch/frei|running/run/runs/getting low|low on|zur neige",
     ),
     (
         Topic::RunningOut,

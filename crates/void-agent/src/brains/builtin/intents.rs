@@ -140,10 +140,10 @@ fn names_operation(id: &str, rest: &[String]) -> bool {
         ("reboot", "reboot neustart rebooten"),
         ("start", "start starten"),
     ];
-    let [word] = rest else { return false };
+    let said = rest.concat();
     let operation = id.split('-').next().unwrap_or_default();
     let mut same = SAME.iter().filter(|(first, _)| *first == operation);
-    same.any(|(_, words)| is_one_of(word, words))
+    same.any(|(_, words)| is_one_of(&said, words))
 }
 
 /// What she asked about is looked up again, and done.

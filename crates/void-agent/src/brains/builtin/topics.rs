@@ -216,6 +216,7 @@ impl Topic {
         matches!(
             self,
             Self::Uptime
+                | Self::Status
                 | Self::History
                 | Self::Explain
                 | Self::HowTo
