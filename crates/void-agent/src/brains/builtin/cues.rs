@@ -23,14 +23,15 @@ const FUNCTION_WORDS: &str = "a an the this that these those i you he she it we 
     wieder hier da dort bitte wer wie warum weiss wisse wollen wollte sollte diese dieser dieses etwas heute immer nichts \
     vielleicht glaube denke meine mache machen macht sagen sagt gehen kommt kommen lassen lasst";
 
-/// The weight of a phrase that means one thing, of a word that does, of a hint, and of what counts only where
-/// nothing else is found.
+/// The weight of a question that can be nothing else, of a phrase that means one thing, of a word that does, of
+/// a hint, and of what counts only where nothing else is found.
+const DECISIVE: u32 = 20;
 const CERTAIN: u32 = 8;
 pub(super) const STRONG: u32 = 5;
-const HINT: u32 = 3;
+pub(super) const HINT: u32 = 3;
 const WEAK: u32 = 1;
 
-const CUES: [(Topic, u32, &str); 40] = [
+const CUES: [(Topic, u32, &str); 42] = [
     (
         Topic::Freeze,
         CERTAIN,
@@ -95,11 +96,11 @@ const CUES: [(Topic, u32, &str); 40] = [
         Topic::ExplainAction,
         CERTAIN,
         "explain*|erklaer*|describe*|beschreib*|happen* .. if/when|what would happen|what will happen|what if\
-         |passiert .. wenn/bei/falls|was waere|was wuerde|what does/would/will .. do|what .. @|was .. @\
-         |is/ist/are @|can/may/should/could/kann/darf/soll i/ich .. @|wozu|wofuer|what .. good for|what is .. for\
-         |about @|ueber @|bewirkt|is it safe|safe to|safely|ist es sicher|how risky|how dangerous\
-         |difference between|unterschied|consequence*|side effect*|auswirkung*|folgen|info .. @|details .. @\
-         |mehr zu @|more about|the point of",
+         |passiert .. wenn/bei/falls|was waere|was wuerde|what .. @|was .. @|is/ist/are @\
+         |can/may/should/could/kann/darf/soll i/ich .. @|wozu|wofuer|what .. good for|what is .. for|about @\
+         |ueber @|bewirkt|is it safe|safe to|safely|ist es sicher|how risky|how dangerous|difference between\
+         |unterschied|consequence*|side effect*|auswirkung*|folgen|info .. @|details .. @|mehr zu @|more about\
+         |the point of|the deal with|schlimm wenn|mean to|what does/would/will .. .. do",
     ),
     (
         Topic::ExplainAction,
@@ -113,7 +114,7 @@ const CUES: [(Topic, u32, &str); 40] = [
         "log|logs|logged|logging|geloggt|logfile*|logdatei*|logeintr*|syslog*|dmesg|journal*|protokoll*|stdout\
          |stderr|printed|output|console|konsole|ausgabe*|ausgegeben|stack trace*|stacktrace*|traceback*\
          |last .. lines|letzten .. zeilen|tail|show .. error*|zeig .. fehler*|welche* fehler*|which error*|debug*\
-         |trace|print",
+         |trace|print|loggt",
     ),
     (
         Topic::RunningOut,
@@ -121,7 +122,7 @@ const CUES: [(Topic, u32, &str); 40] = [
         "running/run/runs/ran out|out of .. space/memory/disk/room|disk*|storage|ram|cpu*|temperature*|temps\
          |festplatte*|platte*|speicherplatz|platz|temperatur*|laeuft .. voll|fill* up|stromverbrauch|power usage\
          |zfs|raid|backup*|sicherung*|snapshot*|how much/many .. left/free|wie viel/viele .. noch/frei\
-         |wieviel .. noch/frei",
+         |wieviel .. noch/frei|running/run/runs/getting low|low on|zur neige",
     ),
     (
         Topic::RunningOut,
@@ -138,18 +139,28 @@ const CUES: [(Topic, u32, &str); 40] = [
     ),
     (
         Topic::Uptime,
+        DECISIVE,
+        "how long|how longs|since when|wie lang*|seit wann",
+    ),
+    (
+        Topic::Uptime,
         CERTAIN,
-        "how long|how longs|since when|uptime*|wie lang*|seit wann|laufzeit|been .. up/down/running\
-         |when .. go/went/gone/get/got down/offline|when .. crash*/die/died/fail|when .. come/came back/up\
+        "uptime*|laufzeit|been .. up/down/running|when .. go/went/gone/get/got down/offline\
+         |when .. crash*/die/died/fail|when .. come/came back/up\
          |wann .. ausgefallen/abgestuerzt/gestorben/abgeraucht/down/offline/weg/hochgekommen|schon lang*|down for\
          |when .. last up/down/seen/online|wann .. zuletzt da/up/online/erreichbar|downtime|letzter ausfall\
          |last outage",
     ),
     (
         Topic::History,
+        DECISIVE,
+        "how long ago|how long since|wie lange .. her",
+    ),
+    (
+        Topic::History,
         CERTAIN,
-        "how long ago|how long since|wie lange .. her|logged in|signed in|sign ins|logins|angemeldet|eingeloggt\
-         |audit*|last .. actions/things/requests/events/entries/restart/reboot|letzte* .. aktion*/neustart*\
+        "logged in|signed in|sign ins|logins|angemeldet|eingeloggt|audit*\
+         |last .. actions/things/requests/events/entries/restart/reboot|letzte* .. aktion*/neustart*\
          |letzte* .. ereignis*|letzte* .. eintr*|catch me up|up to speed|update me|an update|any update*\
          |neuesten stand|who approved|who said yes|wer .. erlaubt|wer .. genehmigt|wer .. freigegeben\
          |how was the night/day/weekend/week|wie war die/der/das",
@@ -169,7 +180,8 @@ const CUES: [(Topic, u32, &str); 40] = [
          |was that you|warst du|did .. do|hat .. gemacht|hat .. getan|has .. done|by whom|von wem|which agent\
          |welcher agent|responsible|schuld|rumgespielt|gefummelt|anything interesting|anything exciting\
          |was spannendes|ruhige nacht|quiet night|what were you|tell me everything|erzaehl*|in my absence\
-         |meiner abwesenheit|ich weg bin|sonst so|to blame|whats the story|last visit",
+         |meiner abwesenheit|ich weg bin|sonst so|to blame|whats the story|last visit|news|anybody been\
+         |jemand da gewesen|getan|was gewesen",
     ),
     (
         Topic::History,
@@ -184,7 +196,7 @@ const CUES: [(Topic, u32, &str); 40] = [
     ),
     (
         Topic::OnPlace,
-        CERTAIN,
+        STRONG,
         "what is on|what runs on|what is running on|which/what services .. on|was laeuft auf|was ist auf\
          |what lives on|what do we have on|welche dienste .. auf|was liegt auf|was gibt es auf",
     ),
@@ -198,7 +210,7 @@ const CUES: [(Topic, u32, &str); 40] = [
          |what can i|what do you do|what do you know|possible actions|moegliche aktionen|options|optionen\
          |moeglichkeiten|your name|dein name|heisst du|introduce yourself|stell dich vor|you help|du helfen\
          |you for|du da|examples|beispiele|what do i say|tipps|tips|can you help|du .. helfen|you understand\
-         |verstehst du",
+         |verstehst du|ask you|dich .. fragen|fragen kann|can i ask",
     ),
     (
         Topic::Abilities,
@@ -241,7 +253,8 @@ const CUES: [(Topic, u32, &str); 40] = [
          |komm* .. nicht|oeffnet .. nicht|verbindet .. nicht|is/ist weg|gone|verschwunden|offline|down|zickt\
          |streikt|buffer*|stutter*|ruckel*|ruckelt|abgestuerzt|abgeraucht|im eimer|am arsch|hinueber|spackt\
          |unavailable|timeout*|timing out|forever|ewig|not .. reach|problem* with|wrong with|up with\
-         |was ist .. mit|los mit|error*|fehler*|bug*|flaky|messed up|alive|screen|bildschirm|404|500|502|503|504",
+         |was ist .. mit|los mit|error*|fehler*|bug*|flaky|messed up|alive|screen|bildschirm|404|500|502|503|504\
+         |will/mag/tut/kann .. nicht $|not found|nicht gefunden",
     ),
     (
         Topic::Explain,

@@ -21,12 +21,12 @@ pub(super) enum Doubt {
 const NEGATIONS: &str = "not never no none nothing nobody neither nor without avoid refrain instead rather except leave \
     keep ignore forget nevermind nope nah hardly cancel skip abort nicht nichts kein keine keinen keiner keinem keines \
     keins nie niemals niemand ohne weder nein noe nee lass lasse lasst statt ausser vergiss unterlass unterlasse \
-    verzichte bloss";
+    verzichte bloss forbid forbidden verboten";
 /// What asks to let something be, without a word that says no.
 const LET_BE: &str = "leave|keep|let .. run/be/alone/running|hold off|hands off|lay off|back off|skip|forget|cancel|abort\
-    |avoid|spare|wait .. with/before|^wait|lass* .. sein/laufen/ruhe/bleiben/finger/an/stehen|^lass*|finger weg|vergiss\
+    |avoid|spare|wait .. with/before|^wait|lass* .. sein/laufen/ruhe/bleiben/finger/an/stehen|^lass*|lass ihn/sie/es/das/den/die/mal|finger weg|vergiss\
     |^warte|hoer auf|aufhoeren|stop stop|do nothing|mach* .. nichts|tu* .. nichts|no way|not .. touch|^stop/quit/cease touching\
-    |in ruhe|alone|nicht .. anfassen/anruehren|bleib*|stay*|remain*|myself|selbst|selber";
+    |in ruhe|alone|anlassen|laufen lassen|nicht .. anfassen/anruehren|bleib*|stay*|remain*|myself|selbst|selber";
 const CONDITIONS: &str = "if unless when once whenever provided assuming while until till otherwise else case depending \
     falls wenn sobald sofern solange bevor nachdem waehrend ob sonst je";
 const TIMES: &str = "yesterday tomorrow tonight today later soon every daily nightly weekly hourly monday tuesday \

@@ -9,7 +9,7 @@ use super::results::trouble;
 use super::targets::{CHOICES_MAX, Choice, Known, choose, is_called, known, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, pasted, records, topics, unclear};
+use super::{Knowledge, Next, acts, looks, pasted, records, topics, unclear};
 
 /// A name has no more words than this.
 const NAME_WORDS_MAX: usize = 4;
@@ -44,10 +44,14 @@ pub(super) fn next(turn: &Knowledge<'_>) -> Next {
             }
             let asks = orders::asks(&sentence);
             let is_answer = unclear::is_answer(&sentence);
+            // Beside her question a hint is not enough: what is no answer to it is left alone.
+            let is_hint_enough = asks || (turn.asked.is_none() && !is_answer);
             let about = topics::of(turn, &sentence)
                 .filter(|about| about.fits(&sentence, &heard, asks))
-                .filter(|about| about.is_strong || !is_answer);
+                .filter(|about| about.is_strong || is_hint_enough);
             match about {
+                Some(about) if about.is_weak => looks::named_without_topic(turn, &sentence, &heard)
+                    .unwrap_or_else(|| about.topic.next(turn, &sentence, &heard)),
                 Some(about) => about.topic.next(turn, &sentence, &heard),
                 None => unclear::next(turn, &sentence, &heard),
             }
@@ -116,12 +120,30 @@ fn answered(
             return Some(Next::ask("Say its name, or say both.", question));
         }
         (Said::YesAnd(rest), _) => {
+            if let (Question::Run(id), true) = (question, !orders::asks(sentence))
+                && names_operation(id, &rest)
+            {
+                return Some(run_all(turn, std::slice::from_ref(id)));
+            }
             let named = bare_name(turn, question, sentence, &rest);
             return named.or_else(|| yes_but(turn, sentence, &rest));
         }
         (Said::Other(rest), _) => return bare_name(turn, question, sentence, &rest),
     };
     Some(run_all(turn, &wanted))
+}
+
+/// "yes, restart": nothing but the operation that the id begins with. "yes, stop" may mean her.
+fn names_operation(id: &str, rest: &[String]) -> bool {
+    const SAME: [(&str, &str); 3] = [
+        ("restart", "restart neustart neustarten"),
+        ("reboot", "reboot neustart rebooten"),
+        ("start", "start starten"),
+    ];
+    let said = rest.concat();
+    let operation = id.split('-').next().unwrap_or_default();
+    let mut same = SAME.iter().filter(|(first, _)| *first == operation);
+    same.any(|(_, words)| is_one_of(&said, words))
 }
 
 /// What she asked about is looked up again, and done.

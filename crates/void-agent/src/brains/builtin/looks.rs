@@ -17,12 +17,13 @@ use super::targets::{Known, named_in};
 use super::times::Times;
 use super::topics::Topic;
 use super::unclear::mentioned;
-use super::words::{Sentence, folded};
+use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next};
 
 /// Words that mean no service in particular.
 const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anything something irgendwas irgendetwas \
-    irgendwo it es das was this that stuff things server servers network netzwerk someone etwas";
+    irgendwo it es das was this that stuff things server servers network netzwerk someone etwas \
+    kiste bude laden rechner box system systems ding zeug machine machines";
 /// What says that something is well, or asks only to look.
 const NO_COMPLAINT: &str = "works|is/are fine|is/are back|is better|geht wieder|laeuft wieder|wieder da|funktioniert\
     |ist gut|check*|look*|schau*|guck*|status|sieh|zeig|show|great|super|how";
@@ -212,8 +213,17 @@ fn explain(
 fn is_complaint(sentence: &Sentence, heard: &Heard) -> bool {
     let words: Vec<&str> = sentence.spoken().collect();
     let says_well = Pattern::parse_all(NO_COMPLAINT).any(|pattern| pattern.is_in(&words));
-    let states = !orders::asks(sentence) && !says_well;
+    let goes_on = words
+        .first()
+        .is_some_and(|first| is_one_of(first, "and und"));
+    let states = !orders::asks(sentence) && !says_well && !goes_on && !begins_with_verb(&words);
     sentence.has_any(COMPLAINTS) || heard.doubted_verb().is_some() || states
+}
+
+/// "lebt grafana noch": a German question begins with its verb, and that ends so.
+fn begins_with_verb(words: &[&str]) -> bool {
+    let first = words.first().filter(|word| word.len() > 3);
+    words.len() > 1 && first.is_some_and(|first| first.ends_with('t'))
 }
 
 /// What names no service may name an action's target.

@@ -61,6 +61,13 @@ pub(super) fn hear(sentence: &Sentence) -> Heard {
     if doubt.is_none() && all_plain && is_short {
         return Heard::Orders(plain.into_iter().flatten().collect());
     }
+    if doubt == Some(Doubt::Negated) && is_lament(&sentence.owned()) {
+        return Heard::Nothing(doubt);
+    }
+    let doubt = doubt.map(|doubt| match is_ordered_at_last(&clauses, &plain) {
+        true if doubt == Doubt::Negated && !sentence.has_quotes => Doubt::Words,
+        _ => doubt,
+    });
     // "starte caddy und grafana neu": a German verb may close behind a joint.
     let closes = sentence
         .words
@@ -79,6 +86,36 @@ pub(super) fn hear(sentence: &Sentence) -> Heard {
         verb,
         begins,
     }
+}
+
+/// "I don't need iventoy any more, turn it off": the no is not about the order. It is asked about.
+fn is_ordered_at_last(clauses: &[Clause], plain: &[Option<Order>]) -> bool {
+    let (Some((last, before)), Some(Some(_))) = (clauses.split_last(), plain.last()) else {
+        return false;
+    };
+    let others = before.iter().any(|clause| clause.mention().is_some());
+    !before.is_empty() && !others && word_doubt(&last.words).is_none()
+}
+
+/// "jellyfin won't start": a no that tells of something that fails. Nothing is forbidden with it.
+fn is_lament(words: &[String]) -> bool {
+    const SPEAKERS: &str = "you i we nobody please do can could would must should may never no not niemand keiner du ich will is does \
+        has did it that this there";
+    const FAILS: &str = "will does can is has did";
+    const FAILS_IN_GERMAN: &str = "startet bootet laedt spielt faehrt stoppt";
+    const FORBIDS: &str = "be to need want require allowed supposed";
+    let has_subject = words
+        .first()
+        .is_some_and(|first| !is_one_of(first, SPEAKERS));
+    let fails = words.windows(3).any(|three| match three {
+        [verb, not, then] => is_one_of(verb, FAILS) && not == "not" && !is_one_of(then, FORBIDS),
+        _ => false,
+    });
+    let in_german = words.iter().any(|word| is_one_of(word, FAILS_IN_GERMAN))
+        && words
+            .last()
+            .is_some_and(|last| is_one_of(last, "nicht mehr hoch an"));
+    has_subject && (fails || in_german)
 }
 
 /// Whether the first clause is without any doubt, and what is doubted is about something else: "restart caddy

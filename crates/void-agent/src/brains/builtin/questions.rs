@@ -45,14 +45,15 @@ const YES: &str = "yes|yep|yeah|yup|yea|yeap|ya|ye|yess|y|sure|sure thing|ok|oka
     |go for it|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
     |let us go|send it|affirmative|ja|jep|jepp|jap|jup|jo|joa|jawohl|jawoll|klar|na klar|aber klar|gern|gerne|sehr gern|mach|mach das\
     |mach es|mach ruhig|mach hin|tu das|tu es|tu|los|leg los|einverstanden|passt|in ordnung|natuerlich|auf jeden fall|klingt gut|genau\
-    |richtig|bitte ja|unbedingt|ab dafuer|please do|very well|oh yes|oh ja|na los|na gut";
+    |richtig|bitte ja|unbedingt|ab dafuer|please do|very well|oh yes|oh ja|na los|na gut|that is the one|that one|this one|that is it|that is right|genau der|genau das";
 /// Those that may only say that something was heard.
 const HEARD: &str = "ok|okay|k|kk|alright|gut";
 const NO: &str = "no|nope|nah|no thanks|no thank you|nein|nein danke|noe|ne|nee|cancel|abort|stop|never mind|nevermind|leave it\
     |leave it alone|leave it be|let it be|forget it|forget that|do not|dont|not now|not yet|later|another time|no way|neither|none\
     |none of them|neither of them|nothing|lass|lass es|lass das|lass sein|lass es sein|lass gut sein|lieber nicht|nicht jetzt\
     |noch nicht|spaeter|vergiss es|abbrechen|bloss nicht|auf keinen fall|keins|keins von beiden|keine von beiden|keinen von beiden\
-    |keines|keiner|keine|weder noch|nichts|besser nicht|jetzt nicht";
+    |keines|keiner|keine|weder noch|nichts|besser nicht|jetzt nicht|egal|macht nichts|schon gut|passt schon|that is fine|it is fine|all good|no worries|no problem|whatever\
+    |does not matter";
 const ALL: &str = "both|both of them|all|all of them|all of it|beide|alle|alles|alle beide|alle zwei|beides|each|everything";
 const NTH: [(&str, usize); 3] = [
     (

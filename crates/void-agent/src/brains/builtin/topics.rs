@@ -1,7 +1,7 @@
 //! What a sentence is about, when it is no order. A topic is only ever looked at, answered or offered, so
 //! its words may be loose.
 
-use super::cues::{self, STRONG};
+use super::cues::{self, HINT, STRONG};
 use super::doubts::{Doubt, lets_be};
 use super::orders::{Heard, asks};
 use super::patterns::Pattern;
@@ -45,6 +45,8 @@ pub(super) struct About {
     pub topic: Topic,
     /// More than a hint shows it.
     pub is_strong: bool,
+    /// Less than a hint: a name that is known weighs more.
+    pub is_weak: bool,
 }
 
 /// What may stand before a question without being part of it.
@@ -83,10 +85,33 @@ fn of_words(sentence: &Sentence) -> Option<About> {
         let mended: Vec<&str> = mended.iter().map(String::as_str).collect();
         cues::best(&mended)
     });
-    found.map(|(topic, score)| About {
+    let about = found.map(|(topic, score)| About {
         topic,
         is_strong: score >= STRONG,
-    })
+        is_weak: score < HINT,
+    });
+    let is_open = about.is_none_or(|about| about.is_weak) && asks(sentence);
+    let past = About {
+        topic: Topic::History,
+        is_strong: false,
+        is_weak: false,
+    };
+    match is_open && core.iter().enumerate().any(is_past) {
+        true => Some(past),
+        false => about,
+    }
+}
+
+/// A verb of something that is over. `was` is German where it comes first.
+fn is_past((position, word): (usize, &&str)) -> bool {
+    const VERBS: &str =
+        "been were did had has have gewesen war waren wurde wurden hatte hatten hat hast haben";
+    const NOT: &str = "need speed feed indeed gehen genau gerade gesamt gestern general gerne";
+    let ends = |endings: [&str; 2]| endings.iter().any(|ending| word.ends_with(ending));
+    let is_participle = word.len() > 5 && word.starts_with("ge") && ends(["t", "en"]);
+    let is_simple = word.len() > 4 && word.ends_with("ed");
+    let is_verb = is_one_of(word, VERBS) || (*word == "was" && position > 0);
+    is_verb || (is_participle || is_simple) && !is_one_of(word, NOT)
 }
 
 fn without_openers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
@@ -191,6 +216,7 @@ impl Topic {
         matches!(
             self,
             Self::Uptime
+                | Self::Status
                 | Self::History
                 | Self::Explain
                 | Self::HowTo
@@ -224,6 +250,12 @@ impl Topic {
             Self::Uptime => looks::uptime(turn, sentence),
             Self::OnPlace => looks::on_place(turn, sentence),
             Self::Abilities => catalogue::abilities(turn),
+            // "is a reboot of caddy bad?" is about the reboot.
+            Self::Check | Self::Status
+                if heard.doubt() == Some(Doubt::Question) && heard.doubted_verb().is_some() =>
+            {
+                catalogue::explain_action(turn, sentence, heard)
+            }
             Self::Check | Self::Explain | Self::Status => {
                 looks::how_it_is(turn, self, sentence, heard)
             }

@@ -8,7 +8,7 @@ use super::questions::{Said, reply};
 use super::targets::{Choice, Known, choose, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, looks};
+use super::{Knowledge, Next, acts, looks, orders};
 
 /// A no of so few words, about nothing in particular, is an answer.
 const NO_WORDS_MAX: usize = 4;
@@ -120,6 +120,9 @@ fn unclear(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
         match found.is_empty() {
             true if heard.doubt() == Some(Doubt::Negated) && words.len() <= NO_WORDS_MAX => {
                 leaves_it()
+            }
+            true if turn.asked.is_some() && !orders::asks(sentence) => {
+                Next::say("That is no yes, so I leave it as it is. Nothing was run.")
             }
             true => not_understood(),
             false => acts::offer(turn, "What about it?", first_of(&found)),

@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 5] = [
+const SETS: [Set; 6] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -42,6 +42,12 @@ const SETS: [Set; 5] = [
         name: "held-out 4",
         everyday: include_str!("held_out_4_everyday.txt"),
         must_not_act: include_str!("held_out_4_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 5",
+        everyday: include_str!("held_out_5_everyday.txt"),
+        must_not_act: include_str!("held_out_5_must_not_act.txt"),
         is_strict: false,
     },
 ];
