@@ -20,6 +20,7 @@ mod rehearsal;
 mod running;
 mod services;
 mod settings;
+mod signals;
 mod successor;
 mod times;
 
