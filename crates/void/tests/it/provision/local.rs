@@ -66,6 +66,8 @@ sed -i 's/"restart-wg"/"restart-old"/' /etc/void-act/list.json
 as "$W/void" run restart-wg --json >"$W/queued.json" || true
 code=$(sed -n 's/.*"code":"\([0-9A-Z]*\)".*/\1/p' "$W/queued.json" | head -1)
 ask drift inbox approve "$code" --yes
+sed -i 's/"restart-caddy"/"restart-none"/' /etc/void-act/list.json
+ask drift-of-safe run restart-caddy
 sh "$W/local.sh" >"$W/again" 2>&1; echo "exit $?" >>"$W/again"
 ask doctor-after doctor
 as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >>"$W/other"
@@ -81,8 +83,12 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
     let read = |name: &str| machine.read(name);
 
     let first = read("first");
+    let has_next = |said: &str| {
+        said.lines()
+            .any(|line| line == "  next: void provision local")
+    };
     assert!(
-        first.contains("void provision local prints what puts it right"),
+        first.contains("void provision local prints what puts it right") && has_next(&first),
         "{first}{said}"
     );
     let before = read("before");
@@ -137,8 +143,15 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
         read("queued.json")
     );
     assert!(
-        drift.contains("void provision local prints what puts it right"),
+        drift.contains("drift: ")
+            && drift.contains("void provision local prints what puts it right"),
         "{drift}"
+    );
+    assert!(has_next(&drift) && !drift.contains("doctor"), "{drift}");
+    let drifted = read("drift-of-safe");
+    assert!(
+        drifted.contains("drift: ") && has_next(&drifted) && !drifted.contains("doctor"),
+        "{drifted}"
     );
     assert!(read("again").ends_with("exit 0\n"), "{}", read("again"));
     let doctor = read("doctor-after");
