@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use void_act::{Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef};
+use void_act::{Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef, sudo_command};
 use void_domain::actors::ActorKind;
 use void_domain::catalogue::{Action, ActionKind, Catalogue, Guest, ParamSpec, Tier};
 use void_domain::hosts::{Host, HostName, Reach};
@@ -275,22 +275,6 @@ fn param(spec: &ParamSpec) -> void_act::ParamSpec {
             pattern: pattern.clone(),
             max_len: *max_len,
         },
-    }
-}
-
-/// The command that an entry runs through sudo, if it does and if all of it is fixed.
-pub(super) fn sudo_command(entry: &Entry) -> Option<Vec<&str>> {
-    let words: Option<Vec<&str>> = entry
-        .argv
-        .iter()
-        .map(|arg| match arg {
-            Arg::Fixed(word) => Some(word.as_str()),
-            Arg::Param(_) | Arg::Recorded(_) => None,
-        })
-        .collect();
-    match words?.as_slice() {
-        ["/usr/bin/sudo", "-n", command @ ..] => Some(command.to_vec()),
-        _ => None,
     }
 }
 
