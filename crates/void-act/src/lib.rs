@@ -33,4 +33,5 @@ pub use lists::{
 };
 pub use options::{LIST_PATH, STATE_DIR};
 pub use params::{ParamSpec, ParamValue, Params};
+pub use rights::sudo_command;
 pub use tickets::Ticket;

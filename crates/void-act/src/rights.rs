@@ -45,8 +45,8 @@ pub(crate) fn missing(list: &List) -> BTreeMap<String, String> {
     missing
 }
 
-/// The command behind `sudo -n`, where all of it is fixed.
-fn sudo_command(entry: &Entry) -> Option<Vec<String>> {
+/// The command behind `sudo -n`, where there is one and all of it is fixed.
+pub fn sudo_command(entry: &Entry) -> Option<Vec<&str>> {
     let words: Option<Vec<&str>> = entry
         .argv
         .iter()
@@ -56,9 +56,7 @@ fn sudo_command(entry: &Entry) -> Option<Vec<String>> {
         })
         .collect();
     match words?.as_slice() {
-        [SUDO, "-n", command @ ..] if !command.is_empty() => {
-            Some(command.iter().map(|word| (*word).to_owned()).collect())
-        }
+        [SUDO, "-n", command @ ..] if !command.is_empty() => Some(command.to_vec()),
         _ => None,
     }
 }
@@ -81,9 +79,9 @@ fn list_rights() -> String {
     said.and_then(|said| said.stdout).unwrap_or_default()
 }
 
-fn why_sudo_refuses(command: &[String], listing: &str) -> Option<String> {
+fn why_sudo_refuses(command: &[&str], listing: &str) -> Option<String> {
     let mut argv = [SUDO, "-n", "-l"].map(str::to_owned).to_vec();
-    argv.extend(command.iter().cloned());
+    argv.extend(command.iter().map(|word| (*word).to_owned()));
     let command = command.join(" ");
     let Some(said) = runs::ask_sudo(argv, QUESTION_TIME) else {
         return Some(format!("sudo did not say whether it allows {command}"));
@@ -179,6 +177,27 @@ mod tests {
         assert!(!needs(&[
             "(root) SETENV: NOPASSWD: /usr/bin/systemctl restart caddy"
         ]));
+    }
+
+    #[test]
+    fn only_a_whole_fixed_command_goes_through_sudo() {
+        let behind_sudo = |argv: serde_json::Value| {
+            let written = serde_json::json!({"id": "x", "tier": "safe", "argv": argv});
+            let entry: Entry = serde_json::from_value(written).unwrap();
+            sudo_command(&entry).map(|command| command.join(" "))
+        };
+        let whole = serde_json::json!(["/usr/bin/sudo", "-n", "/bin/a", "b"]);
+        assert_eq!(behind_sudo(whole).as_deref(), Some("/bin/a b"));
+        for other in [
+            serde_json::json!(["/usr/bin/sudo", "-n"]),
+            serde_json::json!(["/usr/bin/sudo"]),
+            serde_json::json!(["/usr/bin/sudo", "/bin/a"]),
+            serde_json::json!(["sudo", "-n", "/bin/a"]),
+            serde_json::json!(["/bin/a"]),
+            serde_json::json!(["/usr/bin/sudo", "-n", "/bin/a", {"param": "p"}]),
+        ] {
+            assert_eq!(behind_sudo(other.clone()), None, "{other}");
+        }
     }
 
     #[test]

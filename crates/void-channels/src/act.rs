@@ -171,11 +171,20 @@ fn shown(cannot: BTreeMap<String, String>) -> BTreeMap<String, String> {
     cannot.into_iter().take(CANNOT_MAX).map(one).collect()
 }
 
+/// Ends the message of a failure that one command puts right.
+const PUTS_RIGHT: &str = " prints what puts it right";
+
 /// A list that is missing or does not fit is put right by one command.
 fn with_command(carrier: &impl Carrier, mut failure: Failure) -> Failure {
     let command = carrier.provision();
-    failure.message = format!("{}; {command} prints what puts it right", failure.message);
+    failure.message = format!("{}; {command}{PUTS_RIGHT}", failure.message);
     failure
+}
+
+/// The command that the message of a failure names, if one puts it right.
+pub fn mending_command(message: &str) -> Option<&str> {
+    let (_, command) = message.strip_suffix(PUTS_RIGHT)?.rsplit_once("; ")?;
+    Some(command)
 }
 
 /// A failure with the command that mends it, if one does.

@@ -17,7 +17,7 @@ mod router;
 mod ssh;
 mod tls;
 
-pub use act::HostList;
+pub use act::{HostList, mending_command};
 pub use checks::Checker;
 pub use executor::Executor;
 pub use local::LocalConfig;

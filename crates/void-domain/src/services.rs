@@ -71,7 +71,7 @@ impl Services {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Service {
     pub id: ServiceId,
     pub label: String,
@@ -86,16 +86,22 @@ impl Service {
     pub fn fresh_for(&self) -> Duration {
         self.interval * STALE_INTERVALS + self.timeout
     }
+
+    /// Another one for another meaning; defaults that are written out change nothing.
+    pub fn digest(&self) -> Digest {
+        // Texts and numbers under fixed names: this is always written.
+        Digest::of(&serde_json::to_vec(self).unwrap_or_default())
+    }
 }
 
 /// Where it runs, as far as somebody wrote that down.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum Place {
     Host(String),
     Guest { node: String, vmid: u32 },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum Check {
     Http(HttpCheck),
     /// Something accepts a connection.
@@ -107,7 +113,7 @@ pub enum Check {
     Guest,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HttpCheck {
     pub secure: bool,
     pub host: String,

@@ -9,7 +9,7 @@ use void_agent::turns::Pass;
 use void_control::access::{self, Caller, Credential};
 use void_control::credentials::{self, CredentialError};
 use void_control::sessions::{self, Session};
-use void_control::{StoreError, lanes};
+use void_control::{OWNER_TOKEN_LONG, StoreError, lanes};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
 use void_domain::digests::Digest;
@@ -316,9 +316,10 @@ async fn identify(
         Shown::Unusable => Err(ApiError::unauthenticated()),
         Shown::Bearer { token, from_cli } => {
             let control = app.control();
-            // A long token is not guessed, and its holder is kept out by nobody.
-            let brake = control
-                .has_short_token()
+            // A long token is not guessed, and its holder is kept out by nobody: also not by somebody
+            // who guesses at a short one from the same address.
+            let is_guessable = control.has_short_token() && token.len() < OWNER_TOKEN_LONG;
+            let brake = is_guessable
                 .then_some(&app.shared().brakes.bearers)
                 .zip(address);
             let now = control.clock().now();

@@ -22,6 +22,7 @@ mod rehearsal;
 mod running;
 mod services;
 mod settings;
+mod signals;
 mod successor;
 mod times;
 

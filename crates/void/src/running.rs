@@ -1,6 +1,7 @@
 //! The note of a running server in its data folder: which process it is and what it was started with. The lock on the
 //! file says whether it still runs, whatever the file says.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -17,6 +18,8 @@ pub(crate) struct Note {
     pub start: String,
     pub actions: PathBuf,
     pub services: PathBuf,
+    /// The digest of each service that is watched.
+    pub watched: BTreeMap<String, String>,
     /// How often it was asked to reload and did not, and why the last time.
     #[serde(default)]
     pub refusals: u32,
@@ -87,6 +90,7 @@ mod tests {
             start: "a".to_owned(),
             actions: "/a".into(),
             services: "/s".into(),
+            watched: BTreeMap::from([("web".to_owned(), "d1".to_owned())]),
             refusals: 0,
             refusal: None,
         }

@@ -1,10 +1,11 @@
 //! Loads the services file once, and says how services are asked.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use void_channels::{Checker, Trust};
 use void_domain::catalogue::Catalogue;
-use void_domain::services::Services;
+use void_domain::services::{Service, Services};
 
 use crate::catalogue::{describe, read};
 use crate::exit::Problem;
@@ -31,6 +32,16 @@ pub(crate) fn load(settings: &Settings) -> Result<Services, Problem> {
         ))
         .next(format!("correct {}", path.display()))
     })
+}
+
+/// What tells one definition of a service from another, by its id.
+pub(crate) fn digests<'a>(
+    services: impl IntoIterator<Item = &'a Service>,
+) -> BTreeMap<String, String> {
+    services
+        .into_iter()
+        .map(|service| (service.id.to_string(), service.digest().to_string()))
+        .collect()
 }
 
 /// Actions whose check is a service that nobody watches: they run and stay unconfirmed.

@@ -116,12 +116,12 @@ impl Protected {
             // A number is one in a cluster, and a guest may have moved: the node says nothing.
             (Self::Guest(_, vmid), ActionKind::GuestPower { vmid: id, .. }) => vmid == id,
             (Self::Guest(..), _) | (_, ActionKind::GuestPower { .. }) => false,
-            (Self::Host(host), kind) => machines.machine(host) == machines.machine(place(kind)),
+            (Self::Host(host), kind) => machines.may_be_one(host, place(kind)),
             (
                 Self::Service(host, service),
                 ActionKind::ServiceRestart { service: own, .. }
                 | ActionKind::OnNode { service: own, .. },
-            ) => machines.machine(host) == machines.machine(place(kind)) && may_stop(own, service),
+            ) => machines.may_be_one(host, place(kind)) && may_stop(own, service),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which machine a name means: two names for one address are one machine, loopback is `local`, and the
 //! case of letters says nothing. The lock-out guard and "one at a time" compare what is meant here, not
-//! how it is written.
+//! how it is written. Another port of an address is another machine for "one at a time" only: the guard
+//! cannot know what is behind it.
 //!
 //! Doubt counts as the same machine: what is compared too widely waits or asks once more, what is compared
 //! too narrowly runs beside its twin or cuts the owner off.
@@ -18,6 +19,8 @@ const UNIT_SUFFIX: &str = ".service";
 pub(super) struct Machines {
     /// Host names, and addresses that only one machine has, to the name that stands for the machine.
     names: BTreeMap<String, String>,
+    /// Host names to the address behind them, without the port.
+    addresses: BTreeMap<String, String>,
 }
 
 impl Machines {
@@ -27,6 +30,7 @@ impl Machines {
         hosts.sort_by(|one, other| one.name.cmp(&other.name));
         let mut places: BTreeMap<(String, u16), String> = BTreeMap::new();
         let mut names = BTreeMap::new();
+        let mut addresses = BTreeMap::new();
         for host in hosts {
             let own = host.name.as_str().to_ascii_lowercase();
             let machine = match &host.reach {
@@ -37,13 +41,14 @@ impl Machines {
                     // Behind one address, ports can lead to different machines; accounts cannot.
                     let place = (address.clone(), ssh.port);
                     let machine = places.entry(place).or_insert_with(|| own.clone()).clone();
+                    addresses.insert(own.clone(), address.clone());
                     names.entry(address).or_insert_with(|| machine.clone());
                     machine
                 }
             };
             names.insert(own, machine);
         }
-        Self { names }
+        Self { names, addresses }
     }
 
     /// The name that stands for the machine of this name or address, if a host of the catalogue is meant.
@@ -56,9 +61,25 @@ impl Machines {
     }
 
     /// The machine, or the name itself in one spelling where no host has it.
-    pub(super) fn machine(&self, name: &str) -> String {
+    fn machine(&self, name: &str) -> String {
         let named = self.named(name).map(str::to_owned);
         named.unwrap_or_else(|| plain_address(name))
+    }
+
+    /// Whether the lock-out guard takes them for one machine: by name, or by address whatever the port.
+    pub(super) fn may_be_one(&self, name: &str, other: &str) -> bool {
+        let (one, other) = (self.meanings(name), self.meanings(other));
+        one.iter().any(|meaning| other.contains(meaning))
+    }
+
+    /// The name, and the address of the host that has it.
+    fn meanings(&self, name: &str) -> [String; 2] {
+        let machine = match self.named(name) {
+            Some(HostName::LOCAL) => HostName::LOCAL.to_owned(),
+            _ => plain_address(name),
+        };
+        let address = self.addresses.get(&machine).cloned();
+        [address.unwrap_or_else(|| machine.clone()), machine]
     }
 
     /// What at most one proposal may work on at a time, in one spelling.

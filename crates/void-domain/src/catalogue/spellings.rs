@@ -8,7 +8,7 @@ use super::*;
 fn catalogue(actions: &[Value], lockout: &Lockout) -> Catalogue {
     let hosts = json!({
         "a": "10.0.0.5", "b": {"address": "10.0.0.5", "user": "root"}, "c": {"address": "10.0.0.5", "port": 2222},
-        "d": "Lab.Example", "e": "lab.example", "six": "::ffff:10.0.0.5",
+        "d": "Lab.Example", "e": "lab.example", "dns": "10.0.0.9", "via-dns": "dns", "six": "::ffff:10.0.0.5",
         "near": "127.0.0.1", "near2": "127.9.9.9", "near6": "::1", "near-name": "localhost", "here": "local",
     });
     let text = json!({"hosts": hosts, "actions": actions}).to_string();
@@ -109,13 +109,16 @@ fn the_guard_knows_every_spelling() {
         }
         cases.push((entry, "a", "postgresql", false));
     }
-    for entry in ["a", "A", "b", "10.0.0.5", "six"] {
-        cases.extend([
-            (entry, "a", "x", true),
-            (entry, "b", "x", true),
-            (entry, "d", "x", false),
-        ]);
+    // Another port of a protected address is taken for the protected machine.
+    for entry in ["a", "A", "b", "c", "10.0.0.5", "six"] {
+        for host in ["a", "b", "c", "six"] {
+            cases.push((entry, host, "x", true));
+        }
+        cases.push((entry, "d", "x", false));
     }
+    // One host has the name that another one has as its address.
+    cases.extend([("d", "e", "x", true), ("lab.example", "d", "x", true)]);
+    cases.extend([("dns", "via-dns", "x", true), ("via-dns", "dns", "x", true)]);
     for entry in [
         "a/caddy",
         "b/caddy.service",
@@ -125,6 +128,8 @@ fn the_guard_knows_every_spelling() {
         cases.extend([
             (entry, "a", "caddy", true),
             (entry, "b", "caddy.service", true),
+            (entry, "c", "caddy", true),
+            (entry, "c", "nginx", false),
             (entry, "b", "Caddy", true),
             (entry, "b", "Caddy.socket", true),
             (entry, "a", "reboot.target", true),

@@ -342,3 +342,31 @@ fn the_example_loads_and_the_editor_schema_agrees() {
         );
     }
 }
+
+#[test]
+fn another_meaning_is_another_digest() {
+    let before = json!({"id": "a", "host": "ct1", "check": {"kind": "http", "url": "http://a/x"}});
+    let digest = |edits: &[(&str, Value)]| {
+        let mut service = before.clone();
+        for (pointer, to) in edits {
+            *service.pointer_mut(pointer).unwrap() = to.clone();
+        }
+        only(service).digest()
+    };
+    let same = json!({"timeout_s": 5, "interval_s": 30, "label": "a", "id": "a", "host": "ct1", "check": {"url": "http://a:80/x", "kind": "http"}});
+    assert_eq!(only(same).digest(), digest(&[]));
+    let others = [
+        digest(&[]),
+        digest(&[("/id", json!("b"))]),
+        digest(&[("/host", json!("ct2"))]),
+        digest(&[("/check/url", json!("http://a/y"))]),
+        digest(&[("/check/url", json!("https://a/x"))]),
+        digest(&[("/check", json!({"kind": "tcp", "address": "a:80"}))]),
+        only(json!({"id": "a", "host": "ct1", "label": "A", "check": before["check"]})).digest(),
+        only(json!({"id": "a", "host": "ct1", "timeout_s": 6, "check": before["check"]})).digest(),
+        only(json!({"id": "a", "host": "ct1", "interval_s": 6, "check": before["check"]})).digest(),
+        only(json!({"id": "a", "check": before["check"]})).digest(),
+    ];
+    let distinct: std::collections::BTreeSet<_> = others.iter().collect();
+    assert_eq!(distinct.len(), others.len());
+}

@@ -232,7 +232,10 @@ async fn approve(
     let path = format!("/api/proposals/{}/decide?wait={wait}", word(&row, "id"));
     let row = patiently(session, "running", client.post(&path, body)).await?;
     let exit = rows::exit(&row);
-    print(session, row);
+    print(session, row.clone());
+    if !session.output.json {
+        rows::show_next(session.output, &row);
+    }
     Ok(exit)
 }
 

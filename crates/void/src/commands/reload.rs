@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use void_domain::catalogue::Catalogue;
 use void_domain::text;
 
-use super::rows::word;
+use super::rows::{given, word};
 use super::{Session, patiently};
 use crate::cli::ReloadArgs;
+use crate::client::Client;
 use crate::exit::{Exit, Problem};
-use crate::output::Tone;
+use crate::output::{Output, Tone};
 use crate::running::{self, Note};
 use crate::settings::Settings;
 use crate::{catalogue, services};
@@ -21,6 +22,8 @@ use crate::{catalogue, services};
 /// Running actions have half a minute to end, and the next process starts within seconds.
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Far more than may wait at the same time, even if every page is cut short by its bytes.
+const INBOX_PAGES_MAX: usize = 1_000;
 
 pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit, Problem> {
     let folder = &session.settings.data.value;
@@ -90,10 +93,8 @@ async fn wait(session: &Session<'_>, before: &Note) -> Result<(), Problem> {
 
 /// What the files say that the running server does not.
 struct Changes {
-    appear: Vec<String>,
-    go: Vec<String>,
-    change: Vec<String>,
-    services: bool,
+    actions: Difference,
+    services: Difference,
     /// What waits for an action that goes or changes.
     withdrawn: Vec<String>,
     notes: Vec<String>,
@@ -108,33 +109,33 @@ impl Changes {
         let watched = services::load(&settings)?;
         let client = session.client()?;
         let now = client.get("/api/actions").await?;
-        let (appear, go, change) = compare(&now, &next);
-        let seen = client.get("/api/services").await?;
-        let mut before: Vec<&str> = list(&seen, "services").map(|one| word(one, "id")).collect();
-        let mut after: Vec<&str> = watched.iter().map(|one| one.id.as_str()).collect();
-        before.sort_unstable();
-        after.sort_unstable();
-        let inbox = client.get("/api/inbox").await?;
-        let is_over = |id: &str| go.iter().chain(&change).any(|gone| gone == id);
-        let withdrawn = list(&inbox, "items")
-            .filter(|row| is_over(word(row, "action_id")))
-            .map(|row| format!("{} {}", word(row, "code"), word(row, "label")))
+        let now = list(&now, "actions")
+            .map(|action| {
+                (
+                    word(action, "id").to_owned(),
+                    word(action, "digest").to_owned(),
+                )
+            })
             .collect();
+        let then = next
+            .actions()
+            .map(|action| (action.id.to_string(), action.digest().to_string()))
+            .collect();
+        let actions = Difference::between(&now, &then);
         let mut notes: Vec<String> = next.warnings().iter().map(ToString::to_string).collect();
         notes.extend(services::unknown_checks(&next, &watched));
         Ok(Self {
-            services: before != after,
-            appear,
-            go,
-            change,
-            withdrawn,
+            withdrawn: withdrawn(&client, &actions, &mut notes).await?,
+            services: Difference::between(&note.watched, &services::digests(watched.iter())),
+            actions,
             notes,
         })
     }
 
     fn to_value(&self) -> Value {
+        let Difference { appear, go, change } = &self.actions;
         json!({
-            "appear": self.appear, "go": self.go, "change": self.change, "services": self.services,
+            "appear": appear, "go": go, "change": change, "services": self.services,
             "withdrawn": self.withdrawn, "notes": self.notes,
         })
     }
@@ -147,21 +148,11 @@ impl Changes {
             }
             return;
         }
-        for (sign, tone, ids) in [
-            ("+", Tone::Good, &self.appear),
-            ("-", Tone::Bad, &self.go),
-            ("~", Tone::Waiting, &self.change),
-        ] {
-            for id in ids {
-                output.line(output.tone(tone, &format!("{sign} {id}")));
-            }
-        }
-        if self.appear.is_empty() && self.go.is_empty() && self.change.is_empty() {
+        self.actions.show(output, "");
+        if self.actions.is_empty() {
             output.line("The actions are the same.");
         }
-        if self.services {
-            output.line("The watched services are others.");
-        }
+        self.services.show(output, "service ");
         for waiting in &self.withdrawn {
             let text = format!("withdrawn, ask again: {}", text::escaped(waiting));
             output.line(output.tone(Tone::Waiting, &text));
@@ -172,31 +163,83 @@ impl Changes {
     }
 }
 
+/// The code and label of everything that waits for an action that goes or changes.
+async fn withdrawn(
+    client: &Client,
+    actions: &Difference,
+    notes: &mut Vec<String>,
+) -> Result<Vec<String>, Problem> {
+    let is_over = |id: &str| {
+        actions
+            .go
+            .iter()
+            .chain(&actions.change)
+            .any(|gone| gone == id)
+    };
+    let mut withdrawn = Vec::new();
+    let mut path = "/api/inbox".to_owned();
+    for _ in 0..INBOX_PAGES_MAX {
+        let inbox = client.get(&path).await?;
+        let waiting = list(&inbox, "items").filter(|row| word(row, "kind") == "proposal");
+        withdrawn.extend(
+            waiting
+                .filter(|row| is_over(word(row, "action_id")))
+                .map(|row| format!("{} {}", word(row, "code"), word(row, "label"))),
+        );
+        let Some(next) = given(&inbox, "next") else {
+            return Ok(withdrawn);
+        };
+        path = format!("/api/inbox?cursor={next}");
+    }
+    notes.push("more waits than was looked at; some of it may be withdrawn too".to_owned());
+    Ok(withdrawn)
+}
+
+/// The ids that appear, go and change.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Difference {
+    appear: Vec<String>,
+    go: Vec<String>,
+    change: Vec<String>,
+}
+
+impl Difference {
+    /// Between what each id stands for now and then.
+    fn between(now: &BTreeMap<String, String>, then: &BTreeMap<String, String>) -> Self {
+        let appear = then.keys().filter(|id| !now.contains_key(*id));
+        let go = now.keys().filter(|id| !then.contains_key(*id));
+        let change = then
+            .iter()
+            .filter(|(id, digest)| now.get(*id).is_some_and(|known| known != *digest))
+            .map(|(id, _)| id);
+        Self {
+            appear: appear.cloned().collect(),
+            go: go.cloned().collect(),
+            change: change.cloned().collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.appear.is_empty() && self.go.is_empty() && self.change.is_empty()
+    }
+
+    fn show(&self, output: &Output, kind: &str) {
+        for (sign, tone, ids) in [
+            ("+", Tone::Good, &self.appear),
+            ("-", Tone::Bad, &self.go),
+            ("~", Tone::Waiting, &self.change),
+        ] {
+            for id in ids {
+                output.line(output.tone(tone, &format!("{sign} {kind}{id}")));
+            }
+        }
+    }
+}
+
 fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     value
         .get(name)
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-}
-
-/// The ids that appear, go and change.
-fn compare(now: &Value, next: &Catalogue) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let before: BTreeMap<&str, &str> = list(now, "actions")
-        .map(|action| (word(action, "id"), word(action, "digest")))
-        .collect();
-    let after: BTreeMap<String, String> = next
-        .actions()
-        .map(|action| (action.id.to_string(), action.digest().to_string()))
-        .collect();
-    let appear = after.keys().filter(|id| !before.contains_key(id.as_str()));
-    let go = before.keys().filter(|id| !after.contains_key(**id));
-    let change = after
-        .iter()
-        .filter(|(id, digest)| before.get(id.as_str()).is_some_and(|known| known != digest));
-    (
-        appear.cloned().collect(),
-        go.map(|id| (*id).to_owned()).collect(),
-        change.map(|(id, _)| id.clone()).collect(),
-    )
 }

@@ -1,6 +1,7 @@
 //! How a proposal is shown on a terminal. Words of the requester are marked as theirs.
 
 use serde_json::Value;
+use void_channels::mending_command;
 use void_domain::actors::person;
 use void_domain::cards::words_of;
 use void_domain::text;
@@ -157,6 +158,30 @@ fn show_outcome(output: &Output, row: &Value) {
         if !said.is_empty() {
             field(name, text::escaped_lines(said));
         }
+    }
+}
+
+/// The way out of what a machine refused.
+pub(super) fn show_next(output: &Output, row: &Value) {
+    if let Some(next) = next_after(row) {
+        output.line(format!("  next: {next}"));
+    }
+}
+
+fn next_after(row: &Value) -> Option<String> {
+    let error = row.get("error")?;
+    if let Some(command) = mending_command(word(error, "message")) {
+        return Some(text::escaped(command));
+    }
+    match word(error, "code") {
+        "drift" | "not_configured" => Some("void doctor".to_owned()),
+        "stopped_on_host" => {
+            let target = text::escaped(word(row, "target"));
+            Some(format!(
+                "remove the stop file on the machine ({target}) when it may run again"
+            ))
+        }
+        _ => None,
     }
 }
 

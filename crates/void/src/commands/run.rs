@@ -64,24 +64,9 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
         ));
     } else {
         rows::show(output, &row);
-        if let Some(next) = next_after(&row) {
-            output.line(format!("  next: {next}"));
-        }
+        rows::show_next(output, &row);
     }
     Ok(exit)
-}
-
-/// The way out of what a machine refused.
-fn next_after(row: &Value) -> Option<String> {
-    let target = text::escaped(word(row, "target"));
-    match row.pointer("/error/code").and_then(Value::as_str)? {
-        "drift" => Some("void doctor names the machine and what differs".to_owned()),
-        "stopped_on_host" => Some(format!(
-            "remove the stop file on the machine ({target}) when it may run again"
-        )),
-        "not_configured" => Some("void doctor".to_owned()),
-        _ => None,
-    }
 }
 
 /// A value that reads as a number is one; everything else is text.

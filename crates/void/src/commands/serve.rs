@@ -6,12 +6,11 @@ mod greeting;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_agent::agents::Agent;
 use void_agent::turns::Talk;
-use void_control::{Control, instances};
+use void_control::{Control, health, instances};
 use void_server::{Bound, ServerConfig};
 use void_store::backups::held_by;
 
@@ -21,12 +20,15 @@ use crate::compose::{self, Label};
 use crate::exit::{Exit, Problem};
 use crate::running::{Note, Running};
 use crate::settings::{Environment, Flags, Settings};
+use crate::signals::{Hangup, Signals, Told};
 use crate::{agents, catalogue, notifiers, services, successor};
 
 /// How long running actions may take to end when the server stops; a second signal ends at once.
 const PATIENCE: Duration = Duration::from_secs(150);
 /// The same when the next process takes over, which settles what still runs.
 const RELOAD_PATIENCE: Duration = Duration::from_secs(30);
+/// How long open requests may take to end after that.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn flags(args: &ServeArgs) -> Flags {
     Flags {
@@ -49,6 +51,7 @@ pub(super) async fn serve(
         args.log_format,
         "info,rmcp=error,webauthn_rs_core=off",
     );
+    let hangup = Hangup::watch()?;
     let settings = &session.settings;
     let bound = match successor::inherited(session.environment, settings.listen.value) {
         Some(bound) => bound,
@@ -78,43 +81,52 @@ pub(super) async fn serve(
     if !session.output.json {
         greeting::greet(session, &control, address, args.qr).await;
     }
+    let mut signals = Signals::watch(hangup)?;
     let mut running = Running::start(&settings.data.value, note(settings, &control));
     if running.is_none() {
         tracing::warn!(
             "what runs here cannot be noted in the data folder: void reload does not work"
         );
     }
-    let serving = Serving::start(bound, control, agents, settings, session.environment);
+    let mut serving = Serving::start(bound, control, agents, settings, session.environment);
     notify_systemd(session, "READY=1");
     loop {
-        match wait_for_signal().await? {
-            Told::ToStop => {
-                notify_systemd(session, "STOPPING=1");
-                serving.stop(PATIENCE).await;
-                return Ok(Exit::Done);
-            }
-            Told::ToReload => match may_reload(session, again, &serving.control, address).await {
-                Ok(()) => break,
-                Err(problem) => {
-                    tracing::error!(
-                        "not reloaded, everything goes on as before: {}",
-                        problem.message
-                    );
-                    if let Some(running) = &mut running {
-                        running.refuse(problem.message);
-                    }
+        if let Told::ToStop = signals.next().await {
+            return Ok(stop(session, &mut serving, &mut signals).await);
+        }
+        let checked = tokio::select! {
+            checked = may_reload(session, again, &serving.control, address) => checked,
+            () = signals.stop() => return Ok(stop(session, &mut serving, &mut signals).await),
+        };
+        match checked {
+            Ok(()) => break,
+            Err(problem) => {
+                tracing::error!(
+                    "not reloaded, everything goes on as before: {}",
+                    problem.message
+                );
+                if let Some(running) = &mut running {
+                    running.refuse(problem.message);
                 }
-            },
+            }
         }
     }
     notify_systemd(session, "RELOADING=1");
     tracing::info!("reloading: running actions may end, then the next process takes over");
-    if serving.stop(RELOAD_PATIENCE).await {
-        return Ok(Exit::Done);
+    tokio::select! {
+        () = serving.end(RELOAD_PATIENCE) => {}
+        // To end, not to be followed by another one.
+        () = signals.stop() => return Ok(stop(session, &mut serving, &mut signals).await),
     }
     let error = successor::replace(socket);
     let message = format!("the next process cannot be started: {error}");
     Err(Problem::failed("internal", message))
+}
+
+async fn stop(session: &Session<'_>, serving: &mut Serving, signals: &mut Signals) -> Exit {
+    notify_systemd(session, "STOPPING=1");
+    serving.stop(signals).await;
+    Exit::Done
 }
 
 fn note(settings: &Settings, control: &Control) -> Note {
@@ -123,6 +135,7 @@ fn note(settings: &Settings, control: &Control) -> Note {
         start: control.clock().now().to_string(),
         actions: settings.actions.value.clone(),
         services: settings.services.value.clone(),
+        watched: services::digests(health::list(control).iter().map(|view| &view.service)),
         refusals: 0,
         refusal: None,
     }
@@ -202,54 +215,34 @@ impl Serving {
         }
     }
 
-    pub(super) async fn until_told_to_stop(self) -> Result<(), Problem> {
+    pub(super) async fn until_told_to_stop(mut self) -> Result<(), Problem> {
+        let mut signals = Signals::watch(Hangup::watch()?)?;
         // There is nothing to read anew: a hang-up ends it too.
-        wait_for_signal().await?;
-        self.stop(PATIENCE).await;
+        signals.next().await;
+        self.stop(&mut signals).await;
         Ok(())
     }
 
-    /// Whether it was told to stop meanwhile, and so ended at once.
-    async fn stop(self, patience: Duration) -> bool {
+    async fn stop(&mut self, signals: &mut Signals) {
         tracing::info!("stopping: nothing new starts, running actions may end");
-        let is_told_again = tokio::select! {
-            () = self.control.stop(patience) => false,
-            _ = wait_for_stop() => true,
-        };
-        if is_told_again {
-            tracing::warn!("told again: ending now; what runs is settled at the next start");
+        tokio::select! {
+            () = self.end(PATIENCE) => return,
+            () = signals.stop() => {}
         }
+        tracing::warn!("told again: ending now; what runs is settled at the next start");
+        self.close().await;
+    }
+
+    /// Lets what runs end, and then the open requests.
+    async fn end(&mut self, patience: Duration) {
+        self.control.stop(patience).await;
+        self.close().await;
+    }
+
+    async fn close(&mut self) {
         self.stop.send_replace(true);
-        let _ = tokio::time::timeout(Duration::from_secs(5), self.task).await;
-        is_told_again
+        let _ = tokio::time::timeout(CLOSE_PATIENCE, &mut self.task).await;
     }
-}
-
-enum Told {
-    ToStop,
-    ToReload,
-}
-
-async fn wait_for_signal() -> Result<Told, Problem> {
-    let mut hangup = signal(SignalKind::hangup()).map_err(unwatched)?;
-    tokio::select! {
-        stopped = wait_for_stop() => stopped.map(|()| Told::ToStop),
-        _ = hangup.recv() => Ok(Told::ToReload),
-    }
-}
-
-fn unwatched(error: std::io::Error) -> Problem {
-    Problem::failed("internal", format!("signals cannot be watched: {error}"))
-}
-
-async fn wait_for_stop() -> Result<(), Problem> {
-    let mut terminate = signal(SignalKind::terminate()).map_err(unwatched)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(unwatched)?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
 }
 
 pub(super) fn start_log(environment: &Environment, format: LogFormat, default: &str) {

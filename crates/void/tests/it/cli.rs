@@ -748,6 +748,37 @@ fn doctor_is_quiet_when_all_is_well_and_names_the_next_command_when_not() {
     drop(server);
 }
 
+/// A list that never fitted, or no longer does: whoever meets it first is told what to type.
+#[test]
+fn the_first_drift_says_the_command() {
+    let lab = Lab::new();
+    let _server = lab.serve(&[]);
+    let list: Value =
+        serde_json::from_str(&fs::read_to_string(lab.path("list.json")).unwrap()).unwrap();
+    let entries = list["entries"].as_array().unwrap();
+    let at = entries
+        .iter()
+        .position(|entry| word(entry, "id") == "safe-one")
+        .unwrap();
+    let mut other = list.clone();
+    other["entries"][at]["def"] = json!("0".repeat(64));
+    let mut less = list.clone();
+    less["entries"].as_array_mut().unwrap().remove(at);
+    for drifted in [other, less] {
+        fs::write(lab.path("list.json"), drifted.to_string()).unwrap();
+        let ran = lab.void(&["run", "safe-one"]);
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert_eq!(ran.status.code(), Some(1), "{said}");
+        assert!(said.contains("error") && said.contains("drift: "), "{said}");
+        let next: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains("next: "))
+            .collect();
+        assert_eq!(next, ["  next: void provision local"], "{said}");
+    }
+    assert_eq!(lab.effects(), Vec::<String>::new());
+}
+
 #[test]
 fn stopping_lets_a_running_action_end() {
     let mut slow = catalogue();

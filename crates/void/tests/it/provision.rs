@@ -120,9 +120,14 @@ fn the_list_holds_the_hosts_actions_and_nothing_else() {
         (Some(60), Some(6))
     );
     assert_eq!(word(&entries[0], "def").len(), 64);
-    assert!(
-        word(&plan, "authorized_keys").starts_with("restrict,command=\"/usr/local/bin/void-act\" ")
-    );
+    for (way, program) in [
+        ("packaged", "/usr/bin/void-act"),
+        ("copied", "/usr/local/bin/void-act"),
+    ] {
+        let line = word(&plan["authorized_keys"], way);
+        let begins = format!("restrict,command=\"{program}\" ssh-ed25519 ");
+        assert!(line.starts_with(&begins), "{line}");
+    }
 
     let (lab, plan) = self::plan("z");
     let argv: Vec<&Value> = plan["list"]["entries"]

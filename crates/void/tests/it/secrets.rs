@@ -51,6 +51,11 @@ fn no_configured_token_is_guessed_at_speed() {
     let answers: Vec<u16> = (0..40).map(guess).collect();
     assert_eq!(answers.iter().filter(|status| **status == 401).count(), 10);
     assert_eq!(answers.iter().filter(|status| **status == 429).count(), 30);
+    // The owner's token is long: nobody's guesses keep it out.
+    assert!(OWNER.len() >= 32);
+    let frozen = lab.json(&["freeze", "--reason", "somebody guesses"], 0);
+    assert_eq!(frozen["frozen"], true, "{frozen}");
+    assert_eq!(guess(40), 429);
 }
 
 #[test]

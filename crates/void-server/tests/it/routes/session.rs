@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use void_control::Clock;
+use void_control::{Clock, tokens};
+use void_domain::capabilities::Capability;
+use void_domain::secrets::Secret;
 
 use crate::apps::{App, Engine, Setup};
 use crate::callers::Shows;
@@ -341,4 +343,32 @@ async fn a_short_token_is_not_guessed_at_speed_and_wrong_ones_are_on_the_record(
         answer.error(401, "unauthenticated");
     }
     app.owner().get("/api/status").await.ok();
+}
+
+/// Some other token of the settings is short: whoever guesses it keeps out nobody with a long one.
+#[tokio::test(flavor = "multi_thread")]
+async fn guesses_at_a_short_token_do_not_lock_out_a_long_one() {
+    let app = App::start().await;
+    let short = Secret::new("12345678");
+    tokens::give_resident_token(&app.control, "little-blue", &[Capability::Read], &short)
+        .await
+        .unwrap();
+    let shows = |token: &str| app.caller(Shows::Bearer(token.to_owned()));
+    for n in 0..10 {
+        let stranger = shows(&format!("guess-{n}"));
+        let answer = stranger.get("/api/status").await;
+        answer.error(401, "unauthenticated");
+    }
+    for braked in ["guess-10", "12345678", &"x".repeat(31)] {
+        let answer = shows(braked).get("/api/status").await;
+        answer.error(429, "rate_limited");
+    }
+    // Wrong ones that are long are refused as such, however many come.
+    for n in 0..30 {
+        let answer = shows(&format!("{n:032}")).get("/api/status").await;
+        answer.error(401, "unauthenticated");
+    }
+    let owner = app.owner();
+    let frozen = owner.post("/api/freeze", json!({"reason": "a hand"}));
+    assert_eq!(frozen.await.ok()["frozen"], true);
 }

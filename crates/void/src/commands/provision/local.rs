@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use void_act::{Entry, LIST_VERSION, List};
+use void_act::{Entry, LIST_VERSION, List, sudo_command};
 use void_domain::catalogue::Catalogue;
 use void_domain::hosts::{HostName, Reach};
 
@@ -115,7 +115,7 @@ impl Plan {
             script.sudoers(SUDOERS, &self.sudoers);
             script.step("trying what sudo allows");
             for entry in &self.list.entries {
-                if let Some(command) = ssh::sudo_command(entry) {
+                if let Some(command) = sudo_command(entry) {
                     let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
                     let command = command.join(" ");
                     script.line(self.as_account(&format!("sudo -n -l {command} >/dev/null")));
@@ -168,7 +168,7 @@ impl Plan {
 
 /// Root needs no leave of its own.
 fn without_sudo(entry: &mut Entry) {
-    if ssh::sudo_command(entry).is_some() {
+    if sudo_command(entry).is_some() {
         entry.argv.drain(..2);
     }
 }

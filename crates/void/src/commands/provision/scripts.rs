@@ -41,9 +41,20 @@ trap 'code=$?; [ \"$code\" -eq 0 ] || echo \"NOT done: it failed while $step (ex
 
     /// A file of root's, whole or as it was before.
     pub(super) fn file(&mut self, path: &Path, mode: &str, text: &str) {
+        self.written(path, mode, |new| {
+            format!("cat > {new} <<'VOID'\n{text}\nVOID")
+        });
+    }
+
+    /// The same, of what a command prints.
+    pub(super) fn file_from(&mut self, path: &Path, mode: &str, command: &str) {
+        self.written(path, mode, |new| format!("{command} > {new}"));
+    }
+
+    fn written(&mut self, path: &Path, mode: &str, write: impl FnOnce(&str) -> String) {
         let path = path.display().to_string();
         let (new, path) = (quoted(&format!("{path}.new")), quoted(&path));
-        self.line(format!("cat > {new} <<'VOID'\n{text}\nVOID"));
+        self.line(write(&new));
         self.line(format!("chown root:root {new}; chmod {mode} {new}"));
         self.line(format!("mv -f {new} {path}"));
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use void_act::{Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef};
+use void_act::{Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef, sudo_command};
 use void_domain::actors::ActorKind;
 use void_domain::catalogue::{Action, ActionKind, Catalogue, Guest, ParamSpec, Tier};
 use void_domain::hosts::{Host, HostName, Reach};
@@ -16,7 +16,9 @@ use crate::catalogue;
 use crate::commands::{Session, quoted};
 use crate::exit::{Exit, Problem};
 
-const PROGRAM: &str = "/usr/local/bin/void-act";
+/// Where the Debian package has it, and where a copy goes if there is no package.
+const PACKAGED: &str = "/usr/bin/void-act";
+const COPIED: &str = "/usr/local/bin/void-act";
 const SUDOERS: &str = "void-act";
 /// Where an owner's own programs for node kinds are expected on a host.
 const OWN_PROGRAMS: &str = "/usr/local/lib/void-act";
@@ -28,7 +30,7 @@ pub(super) fn run(session: &Session<'_>, host: &str) -> Result<Exit, Problem> {
         session.output.value(json!({
             "host": plan.host.name,
             "list": plan.list,
-            "authorized_keys": plan.authorized_keys,
+            "authorized_keys": {"packaged": plan.key_line(PACKAGED), "copied": plan.key_line(COPIED)},
             "sudoers": plan.sudoers,
             "commands": plan.commands,
         }));
@@ -42,7 +44,7 @@ struct Plan {
     host: Host,
     user: String,
     list: List,
-    authorized_keys: String,
+    key: String,
     sudoers: Vec<String>,
     commands: Vec<String>,
 }
@@ -69,7 +71,7 @@ impl Plan {
                 return Err(Problem::usage(message).next("void provision local"));
             }
         };
-        let authorized_keys = format!("restrict,command=\"{PROGRAM}\" {}", public_key(key)?);
+        let key = public_key(key)?;
         let entries = catalogue
             .actions_on(&host.name)
             .map(|action| entry(action))
@@ -86,19 +88,24 @@ impl Plan {
             host: host.clone(),
             user,
             list,
-            authorized_keys,
+            key,
             sudoers,
             commands,
         })
+    }
+
+    /// The key starts this program, whatever else is asked for.
+    fn key_line(&self, program: &str) -> String {
+        format!("restrict,command=\"{program}\" {}", self.key)
     }
 
     fn script(&self) -> String {
         let (name, user) = (&self.host.name, &self.user);
         let home = PathBuf::from(format!("/var/lib/{user}"));
         let mut script = Script::new(&format!(
-            "For {name}: copy void-act of this release beside it, then run it there as root.\n# Made from the catalogue; run it again after every change of it."
+            "For {name}: install the package void-act there, or copy void-act of this release beside this; then run it there as root.\n# Made from the catalogue; run it again after every change of it."
         ));
-        script.step("installing void-act from the folder that this runs in");
+        script.step("installing void-act");
         let mut commands = self.commands.iter();
         if let Some(install) = commands.next() {
             script.line(install);
@@ -117,9 +124,13 @@ impl Plan {
             "install -d -m 0755 -o root -g root {}",
             ssh.display()
         ));
-        script.file(&ssh.join("authorized_keys"), "0644", &self.authorized_keys);
+        let key_line = format!(
+            "printf 'restrict,command=\"%s\" %s\\n' \"$act\" {}",
+            quoted(&self.key)
+        );
+        script.file_from(&ssh.join("authorized_keys"), "0644", &key_line);
         script.step("having void-act check the list");
-        script.line(format!("{PROGRAM} --check"));
+        script.line("\"$act\" --check");
         script.step("reading the host key");
         script.line("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub");
         script.done(&format!(
@@ -128,12 +139,24 @@ impl Plan {
     }
 }
 
+/// The first one says where void-act is, as `$act`.
 fn commands(user: &str) -> Vec<String> {
     let home = format!("/var/lib/{user}");
     vec![
-        format!("install -m 0755 -o root -g root void-act {PROGRAM}"),
         format!(
-            "id -u {user} >/dev/null 2>&1 || useradd --system --home-dir {home} --no-create-home --shell {PROGRAM} {user}"
+            "act={PACKAGED}
+if [ ! -x \"$act\" ]; then
+  [ -f void-act ] || {{ echo 'here is neither the package void-act nor, in this folder, a copy of void-act' >&2; exit 1; }}
+  act={COPIED}
+  install -m 0755 -o root -g root void-act \"$act\"
+fi"
+        ),
+        format!(
+            "id -u {user} >/dev/null 2>&1 || useradd --system --home-dir {home} --no-create-home --shell \"$act\" {user}"
+        ),
+        // The one of these that is gone may have been its shell, which starts the forced command.
+        format!(
+            "case \"$(getent passwd {user} | cut -d: -f7)\" in {PACKAGED}|{COPIED}) usermod --shell \"$act\" {user} ;; esac"
         ),
         // An account that was never given a password begins with ! and is locked; an sshd without PAM turns that
         // away. With * no password fits either, and the key works. What root locked on purpose stays locked.
@@ -252,22 +275,6 @@ fn param(spec: &ParamSpec) -> void_act::ParamSpec {
             pattern: pattern.clone(),
             max_len: *max_len,
         },
-    }
-}
-
-/// The command that an entry runs through sudo, if it does and if all of it is fixed.
-pub(super) fn sudo_command(entry: &Entry) -> Option<Vec<&str>> {
-    let words: Option<Vec<&str>> = entry
-        .argv
-        .iter()
-        .map(|arg| match arg {
-            Arg::Fixed(word) => Some(word.as_str()),
-            Arg::Param(_) | Arg::Recorded(_) => None,
-        })
-        .collect();
-    match words?.as_slice() {
-        ["/usr/bin/sudo", "-n", command @ ..] => Some(command.to_vec()),
-        _ => None,
     }
 }
 

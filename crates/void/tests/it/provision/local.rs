@@ -68,6 +68,8 @@ sed -i 's/"restart-wg"/"restart-old"/' /etc/void-act/list.json
 as "$W/void" run restart-wg --json >"$W/queued.json" || true
 code=$(sed -n 's/.*"code":"\([0-9A-Z]*\)".*/\1/p' "$W/queued.json" | head -1)
 ask drift inbox approve "$code" --yes
+sed -i 's/"restart-caddy"/"restart-none"/' /etc/void-act/list.json
+ask drift-of-safe run restart-caddy
 sh "$W/local.sh" >"$W/again" 2>&1; echo "exit $?" >>"$W/again"
 ask doctor-after doctor
 as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >>"$W/other"
@@ -83,8 +85,12 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
     let read = |name: &str| machine.read(name);
 
     let first = read("first");
+    let has_next = |said: &str| {
+        said.lines()
+            .any(|line| line == "  next: void provision local")
+    };
     assert!(
-        first.contains("void provision local prints what puts it right"),
+        first.contains("void provision local prints what puts it right") && has_next(&first),
         "{first}{said}"
     );
     let before = read("before");
@@ -139,8 +145,15 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
         read("queued.json")
     );
     assert!(
-        drift.contains("void provision local prints what puts it right"),
+        drift.contains("drift: ")
+            && drift.contains("void provision local prints what puts it right"),
         "{drift}"
+    );
+    assert!(has_next(&drift) && !drift.contains("doctor"), "{drift}");
+    let drifted = read("drift-of-safe");
+    assert!(
+        drifted.contains("drift: ") && has_next(&drifted) && !drifted.contains("doctor"),
+        "{drifted}"
     );
     assert!(read("again").ends_with("exit 0\n"), "{}", read("again"));
     let doctor = read("doctor-after");
@@ -349,4 +362,67 @@ getent shadow voidpam | cut -d: -f2 >"$W/kept"
         machine.read("again")
     );
     assert_eq!(machine.read("kept"), "!$6$abc$def\n");
+}
+
+/// The Debian package has its program in `/usr/bin`; without a package a copy goes to `/usr/local/bin`.
+#[test]
+fn the_key_starts_the_void_act_that_is_there() {
+    let machine = Machine::new();
+    machine.copy(Path::new(VOID), "void");
+    machine.copy(programs::void_act(), "release");
+    let catalogue = json!({"hosts": {"ct100": {"address": "192.0.2.1", "user": "voidpkg"}},
+        "actions": [action("restart-caddy", "ct100", "caddy", "safe")]});
+    machine.write("actions.json", &catalogue.to_string(), 0o644);
+    let script = r#"
+export VOID_DATA="$W/data" ACTIONS_CONFIG="$W/actions.json" ACTIONS_SSH_KEY="$W/key"
+mkdir "$W/data" "$W/layer"
+mount -t tmpfs tmpfs "$W/layer"; mkdir "$W/layer/upper" "$W/layer/work"
+mount -t overlay overlay -o "lowerdir=/usr/bin,upperdir=$W/layer/upper,workdir=$W/layer/work" /usr/bin
+rm -f /usr/bin/void-act
+ssh-keygen -q -t ed25519 -N '' -C 'a key of $act and '"'"'quotes' -f "$W/key"
+rm -f /etc/ssh/ssh_host_ed25519_key*; ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key
+"$W/void" provision ssh ct100 >"$W/ct100.sh" || exit 9
+go() {
+  sh "$W/ct100.sh" >"$W/$1" 2>&1; echo "exit $?" >>"$W/$1"
+  getent passwd voidpkg | cut -d: -f7 >>"$W/$1"
+  cat /var/lib/voidpkg/.ssh/authorized_keys >>"$W/$1" 2>/dev/null
+}
+go none
+install -m 0755 release /usr/bin/void-act
+go packaged
+rm /usr/bin/void-act; cp release void-act
+go copied
+install -m 0755 release /usr/bin/void-act
+go packaged-later
+# An account that somebody gave a shell of its own keeps it.
+usermod --shell /bin/sh voidpkg
+go own-shell
+"#;
+    let ended = machine.run(script);
+    let said = format!("{}{}", text(&ended.stdout), text(&ended.stderr));
+    let none = machine.read("none");
+    assert!(
+        none.contains("neither the package void-act nor")
+            && none.contains("NOT done: it failed while installing void-act")
+            && none.ends_with("exit 1\n"),
+        "{none}{said}"
+    );
+    let key = machine.read("key.pub");
+    for (name, program, shell) in [
+        ("packaged", "/usr/bin/void-act", "/usr/bin/void-act"),
+        (
+            "copied",
+            "/usr/local/bin/void-act",
+            "/usr/local/bin/void-act",
+        ),
+        ("packaged-later", "/usr/bin/void-act", "/usr/bin/void-act"),
+        ("own-shell", "/usr/bin/void-act", "/bin/sh"),
+    ] {
+        let seen = machine.read(name);
+        let ending = format!("exit 0\n{shell}\nrestrict,command=\"{program}\" {key}");
+        assert!(
+            seen.contains("\nDone: ct100 has void-act") && seen.ends_with(&ending),
+            "{name}: {seen}{said}"
+        );
+    }
 }
