@@ -6,7 +6,6 @@
 //! channel, and the decision goes through the same use case as every other.
 
 mod acts;
-pub(crate) mod alerts;
 mod allowances;
 mod http;
 pub(crate) mod keys;
@@ -15,6 +14,7 @@ mod ntfy;
 pub(crate) mod outbox;
 mod pace;
 mod pairs;
+pub(crate) mod rollbacks;
 mod standing;
 mod telegram;
 mod trials;

@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0013_audit_strays",
     "0014_instances",
     "0015_quarantine",
+    "0016_alerts",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

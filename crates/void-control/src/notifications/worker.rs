@@ -21,7 +21,7 @@ use void_store::notifications::{self, New};
 use void_store::{StoreError, Tx, events, proposals};
 
 use super::standing::Way;
-use super::{alerts, is_known, ntfy, outbox, telegram, webhooks};
+use super::{is_known, ntfy, outbox, rollbacks, telegram, webhooks};
 use crate::control::Control;
 use crate::{random, records};
 
@@ -67,7 +67,7 @@ pub(super) fn start(control: &Control) -> Result<(), StoreError> {
     if control.notifiers.telegram().is_some() {
         tokio::spawn(telegram::listen(control.clone(), holds.subscribe()));
     }
-    tokio::spawn(alerts::tell_all(control.clone(), holds.subscribe()));
+    tokio::spawn(rollbacks::tell_all(control.clone(), holds.subscribe()));
     let holder = random::request_id(control.clock.now())?.to_string();
     tokio::spawn(keep_lease(control.clone(), holder, holds));
     Ok(())
