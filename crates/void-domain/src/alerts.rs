@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::ids::AlertId;
 use crate::mutes::Muted;
+use crate::proposals::{Proposal, State};
 use crate::services::{Place, Service, ServiceId};
 use crate::time::Timestamp;
 
@@ -21,6 +22,11 @@ pub const REOPENS_WITHIN: Duration = Duration::from_secs(15 * 60);
 pub const GOES_ON_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// What flapped and then stays down for this long is said once more, with a sound.
 pub const STAYS_DOWN_FOR: Duration = Duration::from_secs(10 * 60);
+/// A run explains for this long after it ended that what it works on is down: it takes a moment to be seen
+/// up, and to be known as stopped.
+pub const RUN_SETTLES_WITHIN: Duration = Duration::from_secs(30);
+/// And for this long after it began, whatever becomes of it.
+pub const RUN_EXPLAINS_FOR: Duration = Duration::from_secs(15 * 60);
 /// Beyond so many open alerts what goes down is told in one.
 pub const OPEN_MAX: u64 = 100;
 /// How many services an alert names one by one.
@@ -177,6 +183,28 @@ impl Alert {
             3..=9 => Duration::from_secs(60),
             _ => Duration::from_secs(5 * 60),
         }
+    }
+}
+
+/// Whether a run explains that what it works on is down: it runs, is being checked, or has just ended.
+pub fn explains(run: &Proposal, verify_within: Duration, now: Timestamp) -> bool {
+    match &run.state {
+        State::Running { run, .. } => now.since(run.started_at) <= RUN_EXPLAINS_FOR,
+        State::Executed {
+            at, verification, ..
+        } => match verification {
+            None => now.since(*at) <= verify_within + RUN_SETTLES_WITHIN,
+            Some(seen) => now.since(seen.at) <= RUN_SETTLES_WITHIN,
+        },
+        State::Failed { at, .. } | State::Unknown { at, .. } => {
+            now.since(*at) <= RUN_SETTLES_WITHIN
+        }
+        State::Pending
+        | State::Approved { .. }
+        | State::Rejected { .. }
+        | State::Expired { .. }
+        | State::Cancelled { .. }
+        | State::Refused { .. } => false,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use void_domain::alerts::{Alert, Alerted, Ended, LastAlert, NAMED_MAX, OpenAlerts, Scope};
 use void_domain::ids::AlertId;
+use void_domain::mutes::Muted;
 use void_domain::services::{SERVICES_MAX, ServiceId};
 use void_domain::time::Timestamp;
 
@@ -170,6 +171,17 @@ async fn ids(
     rows.iter()
         .map(|row| row.parsed(0, |text| text.parse().ok()))
         .collect()
+}
+
+/// Open alerts that tell of a service which is down and covered by a mute of this.
+pub async fn list_covered(tx: &mut Tx, subject: &Muted) -> Result<Vec<AlertId>, StoreError> {
+    let (service, host) = match subject {
+        Muted::Service(id) => (Some(id.as_str()), None),
+        Muted::Host(name) => (None, Some(name.as_str())),
+    };
+    let sql = "SELECT DISTINCT alert_id FROM alert_services WHERE ended_at IS NULL AND (service_id = $1 OR host = $2) \
+        ORDER BY alert_id LIMIT $3";
+    ids(tx, sql, values![service, host, LISTED_MAX]).await
 }
 
 /// What is open that a new outage of this scope may belong to.
