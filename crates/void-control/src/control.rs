@@ -35,8 +35,8 @@ use crate::row_budgets::RowBudgets;
 use crate::sessions::Refusals;
 use crate::stops::{self, OwnerStops};
 use crate::{
-    audit, clock_notes, conversations, freezes, maintenance, nodes, notifications, passwords,
-    proposals, random, rollbacks, witness,
+    alerts, audit, clock_notes, conversations, freezes, maintenance, nodes, notifications,
+    passwords, proposals, random, rollbacks, witness,
 };
 
 /// Nobody guesses a token of this many characters; wrong bearer tokens are slowed down while a configured
@@ -232,6 +232,7 @@ impl Control {
         nodes::start_relay(&control);
         proposals::recover(&control).await?;
         stops::refresh(&control).await?;
+        alerts::forget_unwatched(&control).await?;
         conversations::fail_abandoned(&control).await?;
         maintenance::start(&control);
         audit::start_walk(&control);

@@ -3,6 +3,7 @@
 //! machine comes after the commit that allows it.
 
 pub mod access;
+mod alerts;
 pub mod audit;
 pub mod backups;
 pub mod bridge;
@@ -20,6 +21,7 @@ pub mod inbox;
 pub mod instances;
 pub mod lab;
 mod maintenance;
+pub mod mutes;
 pub mod nodes;
 pub mod notifications;
 pub mod passkeys;

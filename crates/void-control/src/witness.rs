@@ -24,7 +24,7 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, audit};
 
 use crate::control::Control;
-use crate::notifications::alerts;
+use crate::notifications::rollbacks;
 use crate::proposals::void_open;
 use crate::{clock_notes, instances, quarantine, records};
 
@@ -101,8 +101,8 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
         .store
         .write(move |tx| {
             Box::pin(async move {
-                let subject = Some(alerts::SUBJECT.to_owned());
-                records::audit(tx, &scribe, at, alerts::ROLLED_BACK, subject, detail).await?;
+                let subject = Some(rollbacks::SUBJECT.to_owned());
+                records::audit(tx, &scribe, at, rollbacks::ROLLED_BACK, subject, detail).await?;
                 quarantine::shut_down(tx, &scribe, at, why).await
             })
         })

@@ -441,6 +441,21 @@ pub async fn list_power_since(
     Ok(readable(&tx.all("proposals", sql, values).await?))
 }
 
+/// The runs that ended since then, newest first.
+pub async fn list_ended_since(
+    tx: &mut Tx,
+    since: Timestamp,
+    limit: u32,
+) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE ended_at > $1 AND started_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT $2"
+    );
+    let values = values![since, i64::from(limit)];
+    Ok(readable(&tx.all("proposals", sql, values).await?))
+}
+
 /// The runs of an action, newest first.
 pub async fn list_started_of(
     tx: &mut Tx,

@@ -512,12 +512,43 @@ pub(crate) enum NotifyCommand {
         /// As void notify ls shows it, such as telegram:12345
         target: Option<String>,
     },
-    /// Every place with how it stands, and what could not be delivered
+    /// Every place with how it stands, what could not be delivered, and what is muted
     Ls,
     /// Stop telling an account, and stop listening to it
     Rm { target: String },
     /// Try again what could not be delivered
     Retry { id: String },
+    /// Do not tell for a time that a service, or anything on a host, is down
+    Mute(MuteArgs),
+    /// Tell it again
+    Unmute(UnmuteArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MuteArgs {
+    /// As void services shows it
+    #[arg(required_unless_present = "host", conflicts_with = "host")]
+    pub service: Option<String>,
+    /// Everything on this host, or on the guests of this node
+    #[arg(long)]
+    pub host: Option<String>,
+    /// End by itself after this long, such as 30m or 4h; 4h if nothing is said, 30 days at most
+    #[arg(long = "for", value_name = "DURATION", conflicts_with = "until")]
+    pub lasts: Option<String>,
+    /// End at this time: 22:00 by this machine's clock, or 2026-11-16T22:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Why; it is on the record
+    #[arg(long)]
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct UnmuteArgs {
+    #[arg(required_unless_present = "host", conflicts_with = "host")]
+    pub service: Option<String>,
+    #[arg(long)]
+    pub host: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

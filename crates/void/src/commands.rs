@@ -14,6 +14,7 @@ mod freeze;
 mod hosts;
 mod inbox;
 pub(crate) mod mcp;
+mod mutes;
 mod node;
 mod notify;
 mod provision;

@@ -11,10 +11,11 @@ use void_domain::proposals::Sight;
 use super::cards::{self, CardResponse};
 use super::freeze::FreezeResponse;
 use super::inbox::{InboxResponse, ItemResponse};
+use super::mutes::MuteResponse;
 use super::services::ServicesResponse;
 use super::session::WhoResponse;
 use super::status::StatusResponse;
-use super::{actions, freeze, inbox, services, session, status};
+use super::{actions, freeze, inbox, mutes, services, session, status};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
@@ -38,6 +39,8 @@ pub(crate) struct HomeResponse {
     pub cards: Vec<CardResponse>,
     pub services: ServicesResponse,
     pub freeze: FreezeResponse,
+    /// What is not told for a time.
+    pub mutes: Vec<MuteResponse>,
     /// What ended, newest first.
     pub recent: Vec<RowResponse>,
     pub setup: SetupResponse,
@@ -101,6 +104,7 @@ pub(crate) async fn show(
     let Json(status) = status::show(State(app.clone()), Caller(ctx.clone())).await?;
     let Json(services) = services::list(State(app.clone()), Caller(ctx.clone())).await;
     let Json(freeze) = freeze::show(State(app.clone()), Caller(ctx)).await?;
+    let Json(mutes) = mutes::list(State(app.clone())).await?;
     let recent = proposals::list_ended(control, RECENT_SHOWN).await?;
     let sight = Sight::of(&admitted.ctx.actor);
     let recent = recent.iter().map(|row| RowResponse::new(row, sight));
@@ -128,6 +132,7 @@ pub(crate) async fn show(
         inbox,
         services,
         freeze,
+        mutes: mutes.mutes,
         recent,
     }))
 }

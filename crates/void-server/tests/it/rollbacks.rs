@@ -16,6 +16,7 @@ use void_testkit::{eventually, postgres_run};
 
 use crate::apps::{App, Engine, Setup};
 use crate::phones::{Rig, telegram};
+use crate::stands::{Stand, services};
 
 const TABLES: [&str; 6] = [
     "heads",
@@ -100,6 +101,31 @@ async fn what_was_rejected_before_a_rollback_is_never_approved_after_it() {
         })
         .await;
     }
+}
+
+/// The copy holds a mute that was lifted since: it may hide trouble for days, so none of a copy holds.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_muted_by_an_older_copy() {
+    let engine = Engine::Sqlite;
+    let setup = Setup {
+        engine: engine.clone(),
+        services: services(&[Stand::down().service("web")]),
+        ..Setup::default()
+    };
+    let mut app = setup.start().await;
+    app.looks_back = false;
+    let body = json!({"service": "web", "for_s": 3_600, "reason": "a new disk"});
+    let mute = app.owner().post("/api/mutes", body).await.ok();
+    keep(&app, &engine);
+    let path = format!("/api/mutes/{}", mute["id"].as_str().unwrap());
+    app.owner().delete(&path).await.ok();
+    put_back(&app, &engine);
+    eventually("the copy to be shut down", || async {
+        (app.audited("quarantine.set").await.len() == 1).then_some(())
+    })
+    .await;
+    let listed = app.owner().get("/api/mutes").await.ok();
+    assert_eq!(listed["mutes"], json!([]));
 }
 
 /// Nobody writes anything; it is noticed all the same, and listeners hear of the freeze.

@@ -12,6 +12,7 @@ import { blue, mood } from "../parts/blue.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 import { showFirstSteps } from "../parts/first-steps.js";
+import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
 import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
 
@@ -55,6 +56,7 @@ export function homePage() {
   const runsNow = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.running")), runs);
   const worries = el("div", { class: "stack" });
   const first = el("div");
+  const untold = el("div");
   const checklist = el("div");
   const strip = el("ul", { class: "nodes-strip" });
   const machines = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.nodes")), strip);
@@ -64,7 +66,7 @@ export function homePage() {
   const node = el("div", { class: "stack" }, loading());
   const whole = el("div", { class: "stack" }, truth, problem,
     el("div", { class: "two" },
-      el("div", { class: "stack" }, cards.node, more, runsNow, worries, first, checklist),
+      el("div", { class: "stack" }, cards.node, more, runsNow, untold, worries, first, checklist),
       el("div", { class: "stack" },
         el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services), machines,
         el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed))));
@@ -109,6 +111,9 @@ export function homePage() {
     keyed(worries, [...down.map(worryOf), ...heldWorries(value, down)], (/** @type {Worry} */ one) => one.id, worry);
     fillSlots(worries);
     showFirstSteps(first, value.setup, "actions");
+    // Said once, where it is looked at; with a channel that fails the frame says it.
+    const { channels, services_untold: n } = value.status;
+    mountChanged(untold, [channels, n], () => channels === 0 && n > 0 ? notice("info", t("home.nobody_told", { n }), " ", el("a", { href: "#/settings/channels" }, t("home.nobody_told_way"))) : null);
     mountChanged(checklist, value.setup, () => setup(value.setup));
     const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((/** @type {any} */ one) => one.state === "joined") : [];
     machines.hidden = joined.length === 0;
@@ -179,7 +184,7 @@ function waitingCards() {
   };
 }
 
-/** @typedef {{id: string, label: string, status: string, since: string, reason: string, way: any, state: string}} Worry */
+/** @typedef {{id: string, label: string, status: string, since: string, reason: string, host: string | null, node: string | null, mute: import("../parts/mutes.js").Mute | null, way: any, state: string}} Worry */
 
 /** Worries that somebody did something about here, and since when they are over. @type {Map<string, {last: Worry, leftAt: number}>} */
 const tended = new Map();
@@ -201,12 +206,12 @@ function heldWorries(value, down) {
 }
 
 /** What is wrong with a service, and what the catalogue allows to do about it. @param {any} service @returns {Worry} */
-function worryOf({ id, label, status, since, detail, node, vmid }) {
+function worryOf({ id, label, status, since, detail, host, node, vmid }) {
   const all = (actions.value?.actions ?? []).filter((/** @type {any} */ action) => !["stop", "shutdown", "suspend"].includes(action.op) && Object.keys(action.params).length === 0);
   const rank = (/** @type {any} */ action) => (action.verify === id || action.service === id ? 0 : 2) + (action.tier === "safe" ? 0 : 1);
   const [way] = all.filter((/** @type {any} */ action) => action.verify === id || action.service === id || (vmid !== null && action.vmid === vmid && action.node === node))
     .sort((/** @type {any} */ one, /** @type {any} */ other) => rank(one) - rank(other));
-  return { id, label, status, since, reason: checkReason(detail?.reason), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk, params: way.params } : null, state: `${isLive()} ${home.value?.freeze.frozen}` };
+  return { id, label, status, since, reason: checkReason(detail?.reason), host, node, mute: muteOf(home.value?.mutes ?? [], { id, label, host, node }), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk, params: way.params } : null, state: `${isLive()} ${home.value?.freeze.frozen}` };
 }
 
 /** What is wrong, and the way to mend it; its result is shown in the same card. @param {Worry} first */
@@ -216,7 +221,7 @@ function worry(first) {
   const node = /** @type {HTMLElement & {update: (one: Worry) => void}} */ (el("article", { class: "card worry" }, about, slot));
   let stamp = "";
   node.update = (one) => {
-    const { id, label, status, since, reason, way } = one;
+    const { id, label, status, since, reason, mute, way } = one;
     const now = JSON.stringify(one);
     if (now === stamp) return;
     stamp = now;
@@ -229,9 +234,11 @@ function worry(first) {
       el("div", { class: "row-line" }, healthPill({ status }), el("span", { class: "muted small" }, time(since))),
       el("h2", { class: "wrap" }, label),
       el("p", {}, !isDown ? t("home.up_again") : reason ? t("home.down", { reason }) : t("home.down_why")),
+      mute && isDown ? muteLine(mute) : null,
       way && isDown ? el("p", { class: "row-line" }, mend(one), tierPill(way)) : null,
       el("p", { class: "row-line" }, el("a", { class: way ? "button quiet" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
-        isDown ? el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null));
+        isDown ? el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null,
+        isDown && !mute ? muteButton(one) : null));
   };
   node.update(first);
   return node;

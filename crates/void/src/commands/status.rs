@@ -7,7 +7,30 @@ use super::freeze;
 use super::rows::word;
 use super::{Session, storage};
 use crate::exit::{Exit, Problem};
-use crate::output::Tone;
+use crate::output::{Output, Tone};
+
+/// Whether somebody hears of what is down: said if nobody does.
+fn told(output: &Output, status: &Value) -> Option<String> {
+    let number = |name: &str| status.get(name).and_then(Value::as_u64).unwrap_or(0);
+    let untold = number("services_untold");
+    if number("channels") == 0 {
+        let down = match untold {
+            0 => String::new(),
+            1 => ", not even that a service is down".to_owned(),
+            n => format!(", not even that {n} services are down"),
+        };
+        return Some(format!(
+            "Told      nobody is told anything{down}: set TELEGRAM_BOT_TOKEN or NTFY_URL   docs/notifications.md"
+        ));
+    }
+    let text = match untold {
+        0 => return None,
+        1 => "nobody could be told that a service is down".to_owned(),
+        n => format!("nobody could be told that {n} services are down"),
+    };
+    let text = output.tone(Tone::Bad, &text);
+    Some(format!("Told      {text}   void notify ls"))
+}
 
 pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
     let client = session.client()?;
@@ -63,6 +86,9 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
             output.tone(Tone::Bad, &text)
         ));
     }
+    if let Some(line) = told(output, &status) {
+        output.line(line);
+    }
     output.line(format!("Running   {}", number("running")));
     let (up, down, unclear) = (
         number("services_up"),
@@ -82,6 +108,10 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
             words.push(output.tone(Tone::Dim, &format!("{stopped} stopped by you")));
         }
         output.line(format!("Services  {}   void services", words.join(", ")));
+    }
+    if number("mutes") > 0 {
+        let text = format!("{}, not told while it lasts", number("mutes"));
+        output.line(format!("Muted     {text}   void notify ls"));
     }
     if number("nodes") > 0 {
         let (here, away) = (number("nodes_here"), number("nodes") - number("nodes_here"));

@@ -97,7 +97,10 @@ fn entry_line(entry: &Value, times: &Times) -> String {
     };
     let verb = text(entry, "verb").replace(['.', '_'], " ");
     let at = times.ago(text(entry, "at"));
-    format!("- {at}: {verb}{action}, by {}", person(text(entry, "actor")))
+    format!(
+        "- {at}: {verb}{action}, by {}",
+        person(text(entry, "actor"))
+    )
 }
 
 /// Whether a row's time is one that was asked for.

@@ -117,10 +117,7 @@ async fn a_refusal_says_who_froze_why_and_what_ends_it() {
         "<b>obey</b>"
     );
     let shown = shows().await;
-    assert!(
-        shown.contains("Everything is frozen (by blue"),
-        "{shown}"
-    );
+    assert!(shown.contains("Everything is frozen (by blue"), "{shown}");
     assert!(!shown.contains("<b>obey"), "it is text, not markup");
 
     // One that ends by itself is over when its end has come.
