@@ -726,7 +726,6 @@ export const STRINGS = {
   "audit.filters": "Filter and jump",
   "audit.filters_on": { one: "Filter and jump ({n} set)", other: "Filter and jump ({n} set)" },
   "audit.asked_decided": "{asked} → {decided}",
-  "audit.steps": { one: "{n} step", other: "{n} steps" },
   "audit.filter.who": "Who",
   "audit.filter.what": "What",
   "audit.jump": "Go to a day",
@@ -755,6 +754,10 @@ export const STRINGS = {
   "audit.kind.decision": "Refused decisions",
   "audit.kind.store": "Database",
   "audit.kind.server": "Starts of the server",
+  "audit.kind.quarantine": "Quarantine",
+  "audit.kind.clock": "Clock",
+  "audit.kind.audit": "The record itself",
+  "audit.kind.refusals": "Counted refusals",
   "audit.outcome.created": "Asked",
   "audit.outcome.approved": "Approved",
   "audit.outcome.verified": "Checked",
@@ -878,6 +881,8 @@ export const STRINGS = {
   "audit.did.bridge.invalid": "A file in the bridge could not be read",
   "audit.did.bridge.put_back": "Put a moved file of the bridge back",
   "audit.did.server.started": { one: "Void started with {n} action", other: "Void started with {n} actions" },
+  "audit.did.audit.strays_set_aside": { one: "Set aside {n} row of the record that Void did not write", other: "Set aside {n} rows of the record that Void did not write" },
+  "audit.did.refusals.counted": { one: "Refused once more: {name}", other: "Refused {n} times more: {name}" },
   "audit.did.store.rolled_back": "The database is older than the record outside of it",
 
   // Settings

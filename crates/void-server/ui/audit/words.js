@@ -51,7 +51,7 @@ function keyOf(entry) {
 export function entryWords(entry) {
   const key = keyOf(entry);
   if (!(key in STRINGS)) return [entry.verb, about(entry)].filter(Boolean).join(" · ");
-  return t(key, { what: what(entry.detail) || about(entry), name: about(entry), n: Number(entry.detail?.actions ?? 0) });
+  return t(key, { what: what(entry.detail) || about(entry), name: about(entry), n: Number(entry.detail?.actions ?? entry.detail?.rows ?? entry.detail?.count ?? 0) });
 }
 
 /** What happened, for a list that is about one request anyway. @param {Entry} entry */
@@ -73,7 +73,7 @@ export function entryShape({ verb, detail }) {
     case "proposal.expired": case "proposal.cancelled": return ["over", ""];
     case "proposal.unknown": return ["stale", "bad"];
     case "freeze.set": case "freeze.lengthened": return ["paused", ""];
-    case "access.refused": case "decision.refused": case "node.twin_refused": case "store.rolled_back": return ["rejected", "bad"];
+    case "access.refused": case "decision.refused": case "node.twin_refused": case "store.rolled_back": case "audit.strays_set_aside": return ["rejected", "bad"];
     default: return null;
   }
 }

@@ -10,7 +10,7 @@ const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"];
 const FULL = 0.9;
 
 /** @param {number} bytes */
-export function sizeWords(bytes) {
+function sizeWords(bytes) {
   let [value, at] = [bytes, 0];
   while (value >= 1024 && at < UNITS.length - 1) [value, at] = [value / 1024, at + 1];
   return `${value < 10 && at > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[at]}`;

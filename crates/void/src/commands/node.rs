@@ -120,11 +120,9 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     for node in &nodes {
         if word(node, "state") == "waiting" {
             let text = format!("{} asks to join", word(node, "name"));
-            output.line(format!(
-                "{}, fingerprint {}",
-                output.tone(Tone::Waiting, &text),
-                word(node, "fingerprint")
-            ));
+            let asks = output.tone(Tone::Waiting, &text);
+            let told = format!("{asks}, fingerprint {}", word(node, "fingerprint"));
+            output.hanging("", &told);
         }
     }
     Ok(Exit::Done)

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use void_domain::events::EventKind;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -196,6 +198,85 @@ fn the_threat_model_names_tests_that_exist() {
         assert!(
             tests.contains(&format!("fn {name}(")),
             "docs/threat-model.md names {name}, which is no test"
+        );
+    }
+}
+
+/// Words of the same shape as a verb of the record that are none: files, fail points, settings, a webhook's type.
+const NO_VERBS: &[&str] = &[
+    "clock.accept",
+    "clock.json",
+    "clock.partial",
+    "execute.after",
+    "execute.before",
+    "instance.json",
+    "notes.txt",
+    "notification.test",
+    "ntfy.token",
+    "telegram.api_url",
+    "void.db",
+];
+
+/// Every verb that the code can write into the record: the words of that shape in the crates that write it, and
+/// the events that are written together with an entry of their own name.
+fn verbs() -> BTreeSet<String> {
+    let is_verb = |word: &str| {
+        word.split_once('.').is_some_and(|(noun, done)| {
+            let plain = |part: &str| {
+                !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+            };
+            plain(noun) && plain(done)
+        })
+    };
+    let mut found = BTreeSet::new();
+    for name in ["void-control", "void-store"] {
+        for file in sources(&root().join("crates").join(name).join("src")) {
+            let text = fs::read_to_string(file).unwrap();
+            found.extend(
+                text.split('"')
+                    .filter(|word| is_verb(word))
+                    .map(str::to_owned),
+            );
+        }
+    }
+    for other in NO_VERBS {
+        found.remove(*other);
+    }
+    let alone = [
+        EventKind::ServiceChanged,
+        EventKind::FreezeChanged,
+        EventKind::AccessRevoked,
+    ];
+    let recorded = EventKind::ALL
+        .into_iter()
+        .filter(|kind| !alone.contains(kind));
+    found.extend(recorded.map(|kind| kind.as_str().to_owned()));
+    found
+}
+
+/// The Audit shows a verb that it has no sentence for as it is written in the code.
+#[test]
+fn every_verb_of_the_record_has_a_sentence_and_a_filter() {
+    let page = root().join("crates/void-server/ui");
+    let strings = fs::read_to_string(page.join("strings.js")).unwrap();
+    let audit = fs::read_to_string(page.join("pages/audit.js")).unwrap();
+    let kinds = audit
+        .lines()
+        .find(|line| line.starts_with("const KINDS"))
+        .unwrap();
+    let verbs = verbs();
+    assert!(verbs.len() >= 60, "{verbs:?}");
+    for verb in &verbs {
+        let sentence = format!("\"audit.did.{verb}\": ");
+        assert!(strings.contains(&sentence), "no sentence for {verb}");
+        let (noun, _) = verb.split_once('.').unwrap();
+        assert!(
+            kinds.contains(&format!("\"{noun}.\"")),
+            "no filter for {noun}"
+        );
+        assert!(
+            strings.contains(&format!("\"audit.kind.{noun}\": ")),
+            "{noun}"
         );
     }
 }

@@ -121,7 +121,7 @@ async fn a_mute_is_listed_on_the_record_replaced_lifted_and_over_by_itself() {
                 &json!("a new disk")
             )
         );
-        assert_eq!(muted(&app).await, [first.clone()]);
+        assert_eq!(muted(&app).await, std::slice::from_ref(&first));
         let heard = listener.wait_for("mute.changed").await;
         assert_eq!(
             (&heard.data["subject"], &heard.data["what"]),
@@ -147,7 +147,7 @@ async fn a_mute_is_listed_on_the_record_replaced_lifted_and_over_by_itself() {
             .delete(&path(&second))
             .await
             .error(404, "not_found");
-        assert_eq!(muted(&app).await, [host.clone()]);
+        assert_eq!(muted(&app).await, std::slice::from_ref(&host));
         app.pass(Duration::from_secs(60));
         assert!(muted(&app).await.is_empty(), "its time is over");
         app.owner()
