@@ -11,6 +11,7 @@ mod clauses;
 mod cues;
 mod doubts;
 mod intents;
+mod known;
 mod looks;
 mod orders;
 mod pasted;

@@ -4,9 +4,10 @@ use serde_json::json;
 
 use super::acts;
 use super::intents::{RULES, first_of, with_actions};
+use super::known::{Known, known};
 use super::looks;
 use super::orders::Heard;
-use super::targets::{Known, known, named_in};
+use super::targets::named_in;
 use super::topics::Topic;
 use super::verbs::Verb;
 use super::words::Sentence;

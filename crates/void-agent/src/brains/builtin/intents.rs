@@ -3,10 +3,11 @@
 
 use serde_json::json;
 
+use super::known::{Known, known};
 use super::orders::{self, Heard, hear};
 use super::questions::{Question, Said, reply};
 use super::results::trouble;
-use super::targets::{CHOICES_MAX, Choice, Known, choose, is_called, known, named_in};
+use super::targets::{CHOICES_MAX, Choice, choose, is_called, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
 use super::{Knowledge, Next, acts, looks, pasted, records, topics, unclear};

@@ -7,13 +7,14 @@ use super::catalogue;
 use super::cues;
 use super::doubts::{Doubt, lets_be};
 use super::intents::{first_of, with_actions};
+use super::known::Known;
 use super::orders::{self, Heard};
 use super::patterns::Pattern;
 use super::results::{list, text};
 use super::services::{
     NOBODY_WATCHES, helping, is_up, lines_of, named, since, state_of, told, with_services,
 };
-use super::targets::{Known, named_in};
+use super::targets::named_in;
 use super::times::Times;
 use super::topics::Topic;
 use super::unclear::mentioned;

@@ -2,8 +2,8 @@
 //! are no orders and no answers. She looks for a few lines that everybody knows, and at the service that
 //! they name.
 
+use super::known::Known;
 use super::services::{helping, is_up, named, told, with_services};
-use super::targets::Known;
 use super::words::{Sentence, folded};
 use super::{Knowledge, Next, acts, intents};
 

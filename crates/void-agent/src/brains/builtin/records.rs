@@ -10,7 +10,7 @@ use super::periods::Period;
 use super::results::{list, text, trouble};
 use super::times::Times;
 use super::words::{Sentence, folded, is_one_of};
-use super::{Knowledge, Next, looks};
+use super::{Knowledge, Next, cues, looks};
 
 const LINES_MAX: usize = 10;
 
@@ -139,6 +139,17 @@ fn narrowed<'a>(rows: Vec<&'a Value>, sentence: &Sentence) -> (Vec<&'a Value>, b
     (rows, false)
 }
 
+/// "what did nightly do?": whoever is asked about and not found is said not to be there.
+fn somebody_unknown(sentence: &Sentence) -> Option<String> {
+    let words: Vec<&str> = sentence.spoken().collect();
+    let who = words.windows(2).find_map(|pair| match pair {
+        [before, who] if is_one_of(before, "did has hat by von agent") => Some(*who),
+        _ => None,
+    });
+    let who = who.filter(|who| !cues::is_known(who))?;
+    Some(format!("Of {who} I find nothing. What there is:\n"))
+}
+
 /// Who did what when, narrowed to what was named if anything was.
 pub(super) fn history(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
     with_activity(turn, |found, times| {
@@ -169,7 +180,10 @@ pub(super) fn history(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
             )),
             (true, None) => Next::say("The record has nothing of that kind."),
             (false, _) => Next::say(format!(
-                "{}\n\nThat is what the record says; `void audit ls` has all of it.",
+                "{}{}\n\nThat is what the record says; `void audit ls` has all of it.",
+                somebody_unknown(sentence)
+                    .filter(|_| !is_narrow)
+                    .unwrap_or_default(),
                 lines.join("\n")
             )),
         }
@@ -232,7 +246,7 @@ pub(super) fn undo(turn: &Knowledge<'_>) -> Next {
     })
 }
 
-/// The last code that was mentioned, asked about; without one the last thing that was asked for.
+/// The code that her last message named, asked about; without one the last thing that was asked for.
 pub(super) fn follow_up(turn: &Knowledge<'_>) -> Next {
     if let Some(found) = turn.result("proposal_status") {
         if let Some(said) = trouble(found) {
@@ -240,7 +254,7 @@ pub(super) fn follow_up(turn: &Knowledge<'_>) -> Next {
         }
         return Next::say(format!("{}: {}", text(found, "label"), came_of_it(found)));
     }
-    let code = turn.earlier.iter().rev().find_map(|said| {
+    let code = turn.earlier.last().and_then(|said| {
         let (_, after) = said.split_once("**")?;
         let (code, _) = after.split_once("**")?;
         (code.len() >= 4 && code.chars().all(|c| c.is_ascii_alphanumeric())).then_some(code)
@@ -252,8 +266,10 @@ pub(super) fn follow_up(turn: &Knowledge<'_>) -> Next {
         return looks::status(turn);
     }
     with_activity(turn, |found, times| {
-        let mut rows = list(found, "running").iter().chain(list(found, "ended"));
-        match rows.next() {
+        let parts = ["waiting", "running", "ended"].into_iter();
+        let rows = parts.flat_map(|part| list(found, part));
+        // Times of one form are in order as texts.
+        match rows.max_by_key(|row| text(row, "asked_at")) {
             Some(last) => Next::say(format!(
                 "The last thing that was asked for:\n{}",
                 ended_line(last, times)

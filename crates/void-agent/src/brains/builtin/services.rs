@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::known::Known;
 use super::results::{list, text, trouble};
-use super::targets::Known;
 use super::times::Times;
 use super::words::{Sentence, folded, is_one_of, is_slip_of};
 use super::{Knowledge, Next};

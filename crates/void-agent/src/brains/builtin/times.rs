@@ -92,6 +92,7 @@ fn is_a_place(name: &str) -> bool {
 
 fn span(passed_s: i64) -> String {
     match () {
+        () if passed_s <= NOW_S => "a moment".to_owned(),
         () if passed_s < MINUTE_S => format!("{passed_s} s"),
         () if passed_s < HOUR_S => format!("{} min", passed_s / MINUTE_S),
         () if passed_s < DAY_S => format!("{} h", passed_s / HOUR_S),

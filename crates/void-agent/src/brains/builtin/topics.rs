@@ -264,7 +264,7 @@ impl Topic {
                 super::intents::RULES,
                 match turn.may_propose() {
                     true => "*what is wrong?*, or tell me *restart caddy*",
-                    false => "*what was refused today?* or *what happened?*",
+                    false => "*what was refused today?*, or what happened",
                 }
             )),
             Self::Thanks => Next::say("Gladly."),

@@ -3,9 +3,10 @@
 
 use super::doubts::{Doubt, lets_be};
 use super::intents::{RULES, first_of, with_actions};
+use super::known::Known;
 use super::orders::Heard;
 use super::questions::{Said, reply};
-use super::targets::{Choice, Known, choose, named_in};
+use super::targets::{Choice, choose, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
 use super::{Knowledge, Next, acts, looks, orders};
