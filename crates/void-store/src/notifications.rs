@@ -5,6 +5,8 @@ pub mod alerts;
 pub mod keys;
 pub mod pairs;
 
+use std::time::Duration;
+
 use void_domain::ids::{NotificationId, ProposalId};
 use void_domain::notifications::{Channel, Content, Delivery, Tally, Target, Told};
 use void_domain::proposals::Status;
@@ -188,6 +190,16 @@ pub async fn find_open_digest(
     row.as_ref()
         .map(|row| Ok((row.parsed(0, |text| text.parse().ok())?, row.time(1)?)))
         .transpose()
+}
+
+/// No delivery waits longer than this for its next try.
+const NEXT_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Dates what a wrong clock made later than now as of now: it would wait, and gather others, until then.
+pub async fn redate(tx: &mut Tx, now: Timestamp) -> Result<u64, StoreError> {
+    let sql = "UPDATE notifications SET next_at = $1, created_at = CASE WHEN created_at > $1 THEN $1 ELSE created_at END \
+        WHERE created_at > $1 OR next_at > $2";
+    tx.execute(sql, values![now, now.plus(NEXT_WITHIN)]).await
 }
 
 /// How many messages of their own a place has got that were made after `since`.

@@ -94,12 +94,20 @@ async fn prune_proposals(
 }
 
 /// The oldest events, never one behind a younger one: what is kept has no hole, and its first number
-/// says what is gone. The newest one stays.
-pub async fn prune_events(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+/// says what is gone. The newest one stays. An event that a wrong clock dated later than `until` is not young:
+/// it would keep all behind it for years.
+pub async fn prune_events(
+    tx: &mut Tx,
+    before: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<u64, StoreError> {
     let sql = "DELETE FROM events WHERE seq IN (SELECT seq FROM events \
         WHERE seq < (SELECT MAX(seq) FROM events) ORDER BY seq LIMIT $2) \
-        AND NOT EXISTS (SELECT 1 FROM events AS young WHERE young.seq <= events.seq AND young.at >= $1)";
-    tx.execute(sql, values![before, i64::from(limit)]).await
+        AND NOT EXISTS (SELECT 1 FROM events AS young WHERE young.seq <= events.seq \
+        AND young.at >= $1 AND young.at <= $3)";
+    tx.execute(sql, values![before, i64::from(limit), until])
+        .await
 }
 
 /// Deliveries about what has ended, then the alerts that nothing is to be told of any more, and mutes that are
