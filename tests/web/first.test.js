@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { axe, DESK, openPage, overflow, PHONE, say, settled } from "./browsers.js";
+import { axe, DESK, openPage, overflow, PHONE, rewrite, say, settled } from "./browsers.js";
 import { serve } from "./labs.js";
 import { FOLDER } from "./packages.js";
 
@@ -93,6 +93,24 @@ describe("a Void with nothing in it", () => {
     await page.getByText("Restart caddy", { exact: true }).waitFor();
     // A browser writes down that the stream broke off while the next process took over.
     assert.deepEqual(seen.errors.filter((line) => !/api\/events|net::ERR/.test(line)), []);
+    await context.close();
+  });
+
+  test("a link for another device has an address that leads here from there, or says that none does", async () => {
+    const { context, page } = await openPage(lab);
+    await page.goto(`${lab.base}/#/settings/sign-in`);
+    const make = page.getByRole("button", { name: say("setup_link.make") });
+    const link = page.getByLabel(say("setup_link.made"), { exact: true }).locator("pre");
+    await make.click();
+    await page.getByText(say("setup_link.only_here")).waitFor();
+    assert.match(await link.first().innerText(), /^http:\/\/localhost:\d+\/#\/setup\//);
+    await page.getByRole("button", { name: say("settings.have_it") }).click();
+    const elsewhere = ["http://192.0.2.7:3000/#/setup/x", "http://192.0.2.8:3000/#/setup/x"];
+    await rewrite(page, "**/api/setup-links", (made) => ({ ...made, elsewhere }));
+    await make.click();
+    await page.getByText(elsewhere[1] ?? "", { exact: true }).waitFor();
+    assert.equal(await link.first().innerText(), elsewhere[0]);
+    assert.equal(await page.getByText(say("setup_link.only_here")).count(), 0);
     await context.close();
   });
 

@@ -201,6 +201,14 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_can_gain_nothing_is_known_by_its_status() {
+        assert!(is_confined("Name:\tvoid\nNoNewPrivs:\t1\nSeccomp:\t0\n"));
+        for open in ["NoNewPrivs:\t0\n", "Name:\tNoNewPrivs\n", ""] {
+            assert!(!is_confined(open), "{open:?}");
+        }
+    }
+
+    #[test]
     fn what_sudo_escapes_is_the_same_command() {
         let listing = format!(
             "{HEAD}    (root) NOPASSWD: /usr/bin/systemctl restart wg-quick@wg0\\:1.service\n    (root) /bin/a x\\, ALL\n"

@@ -436,6 +436,8 @@ export const STRINGS = {
   "setup_link.make": "Make a set-up link",
   "setup_link.made": "Set-up link",
   "setup_link.made_why": "Open it on the other device. Whoever opens it first is in as you, and it is shown only now.",
+  "setup_link.only_here": "Only this machine opens this address. For another device set VOID_LISTEN=0.0.0.0, or VOID_PUBLIC_URL to the address of a proxy in front, and start Void again.",
+  "setup_link.by_another": "The same link by another address",
   "passkey.title": "Passkeys",
   "passkey.about": "Your device proves that it is you; nothing can be overheard or guessed.",
   "passkey.what": "A passkey lives on this device and opens with your finger, face or PIN.",
