@@ -4,7 +4,7 @@
 
 mod silence;
 
-use void_domain::alerts::{Alerted, Ended, LastAlert, STAYS_DOWN_FOR, Scope, Telling, telling};
+use void_domain::alerts::{Ended, LastAlert, STAYS_DOWN_FOR, Scope, Telling, telling};
 use void_domain::ids::AlertId;
 use void_domain::mutes::{Mute, host_of};
 use void_domain::services::{Health, Service, ServiceId};
@@ -209,6 +209,36 @@ async fn audible(
     Ok(audible)
 }
 
+/// A mute begins: what it covers says so, and what nobody was told yet is not told until it ends.
+pub(crate) async fn under_mute(tx: &mut Tx, mute: &Mute, now: Timestamp) -> Result<(), StoreError> {
+    let mut mutes = stored_mutes::list(tx).await?;
+    mutes.retain(|mute| mute.holds_at(now));
+    for id in alerts::list_covered(tx, &mute.subject).await? {
+        notifications::alerts::changed(tx, id, now).await?;
+        let alert = alerts::find(tx, id).await?;
+        if alert.is_some_and(|alert| alert.is_muted_by(&mutes)) {
+            notifications::alerts::hold(tx, id, mute.until).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The owner lifted a mute and is at hand: what was told is not said again, what was not is told.
+pub(crate) async fn without_mute(
+    tx: &mut Tx,
+    control: &Control,
+    mute: &Mute,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for id in alerts::list_covered(tx, &mute.subject).await? {
+        notifications::alerts::changed(tx, id, now).await?;
+        if let Some(alert) = alerts::find(tx, id).await? {
+            outbox::release_alert(tx, &control.notifiers.outbox(), &alert, now).await?;
+        }
+    }
+    Ok(())
+}
+
 /// A mute is over: what was told before it and is still down is said once more, and what went down under it
 /// is told as something new.
 pub(crate) async fn after_mute(
@@ -219,6 +249,7 @@ pub(crate) async fn after_mute(
 ) -> Result<(), StoreError> {
     let silences = Silences::load(tx, control, now).await?;
     for id in alerts::list_covered(tx, &mute.subject).await? {
+        notifications::alerts::changed(tx, id, now).await?;
         say_again(tx, control, id, silences.mutes(), now).await?;
     }
     for (service, outage) in audible(tx, control, &silences).await? {
@@ -240,13 +271,7 @@ async fn say_again(
     let Some(alert) = alerts::find(tx, id).await? else {
         return Ok(());
     };
-    let is_muted = |one: &Alerted| {
-        mutes
-            .iter()
-            .any(|mute| mute.subject.covers(&one.service, one.host.as_deref()))
-    };
-    let mut down = alert.named.iter().filter(|one| one.is_down());
-    if down.all(is_muted) {
+    if alert.is_muted_by(mutes) {
         return Ok(());
     }
     outbox::say_alert_again(tx, &control.notifiers.outbox(), &alert, now).await

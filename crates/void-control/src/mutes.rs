@@ -11,8 +11,8 @@ use void_domain::limits;
 use void_domain::mutes::{InvalidEnd, Mute, Muted, RUNNING_MAX, check_end, host_of};
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::notifications::{self, keys};
-use void_store::{StoreError, Tx, alerts as stored_alerts, events, mutes};
+use void_store::notifications::keys;
+use void_store::{StoreError, Tx, events, mutes};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -132,6 +132,7 @@ async fn save(tx: &mut Tx, scribe: &Scribe, mute: &Mute) -> Result<(), MuteError
     }
     mutes::insert(tx, mute).await?;
     record(tx, scribe, mute, "mute.set", mute.at).await?;
+    alerts::under_mute(tx, mute, mute.at).await?;
     Ok(())
 }
 
@@ -146,6 +147,7 @@ pub async fn lift(
         return Err(MuteError::OwnerOnly);
     }
     let (scribe, at, ids) = (control.scribe(ctx), control.clock.now(), ids.to_vec());
+    let this = control.clone();
     control
         .store
         .write_closing(move |tx| {
@@ -163,6 +165,7 @@ pub async fn lift(
                 for mute in all {
                     mutes::end(tx, mute.id, at, &scribe.actor).await?;
                     record(tx, &scribe, &mute, "mute.lifted", at).await?;
+                    alerts::without_mute(tx, &this, &mute, at).await?;
                 }
                 Ok(())
             })
@@ -201,7 +204,7 @@ pub(crate) async fn lift_all(
     Ok(())
 }
 
-/// On the record, to whoever listens, and on the messages of what it covers.
+/// On the record, and to whoever listens.
 async fn record(
     tx: &mut Tx,
     scribe: &Scribe,
@@ -225,8 +228,5 @@ async fn record(
         }),
     };
     events::append(tx, at, &event).await?;
-    for id in stored_alerts::list_covered(tx, &mute.subject).await? {
-        notifications::alerts::changed(tx, id, at).await?;
-    }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::ids::AlertId;
-use crate::mutes::Muted;
+use crate::mutes::{Mute, Muted};
 use crate::proposals::{Proposal, State};
 use crate::services::{Place, Service, ServiceId};
 use crate::time::Timestamp;
@@ -151,6 +151,10 @@ impl Alerted {
         self.ended.is_none()
     }
 
+    pub fn is_covered_by(&self, mute: &Mute) -> bool {
+        mute.subject.covers(&self.service, self.host.as_deref())
+    }
+
     pub const fn is_flapping(&self) -> bool {
         self.downs > 1
     }
@@ -164,6 +168,20 @@ impl Alert {
     /// Whether it tells of something that the owner wants to hear at any hour.
     pub fn is_urgent(&self) -> bool {
         self.named.iter().any(|one| one.urgent && one.is_down())
+    }
+
+    /// Since when those that are down are.
+    pub fn down_since(&self) -> Timestamp {
+        let down = self.named.iter().filter(|one| one.is_down());
+        let since = down.map(|one| one.down_at).min();
+        since.unwrap_or(self.first_at)
+    }
+
+    /// Whether nothing in it that is down is to be told. Of what is not named nobody knows it here.
+    pub fn is_muted_by(&self, mutes: &[Mute]) -> bool {
+        let mut down = self.named.iter().filter(|one| one.is_down());
+        let is_muted = |one: &Alerted| mutes.iter().any(|mute| one.is_covered_by(mute));
+        self.down == down.clone().count() as u64 && down.all(is_muted)
     }
 
     /// What a button under its message mutes: what the message is about.

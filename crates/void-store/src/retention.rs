@@ -142,7 +142,7 @@ async fn prune_alerts(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64,
             ")"
         ),
         concat!(
-            "DELETE FROM notifications WHERE alert_id IN (",
+            "DELETE FROM notifications WHERE kind = 'alert' AND alert_id IN (",
             over!(),
             ")"
         ),

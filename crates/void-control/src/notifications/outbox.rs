@@ -154,7 +154,7 @@ pub(crate) async fn note_alert(
     };
     notifications::alerts::changed(tx, id, at).await?;
     if is_urgent {
-        notifications::alerts::hasten(tx, id, at).await?;
+        notifications::alerts::hasten(tx, id, at, at).await?;
     }
     let quiet_until = alert_not_before(places.quiet.as_ref(), is_urgent, at);
     for target in places.people(tx).await? {
@@ -185,6 +185,21 @@ async fn insert_alert(
         not_before,
     };
     notifications::insert(tx, &new).await
+}
+
+/// What was held back for a mute is due, when the quiet hours allow it.
+pub(crate) async fn release_alert(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    alert: &Alert,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    let quiet_until = alert_not_before(places.quiet.as_ref(), alert.is_urgent(), at);
+    notifications::alerts::hasten(tx, alert.id, at, quiet_until).await?;
+    Ok(())
 }
 
 /// Says an alert as something new, with a sound, when the quiet hours allow it.

@@ -413,7 +413,7 @@ pub(super) async fn alert(
     let (alert, mutes) = found.ok_or_else(|| SendError::Never("its alert is gone".to_owned()))?;
     let covers = |mute: &Mute| {
         let mut down = alert.named.iter().filter(|one| one.is_down());
-        down.any(|one| mute.subject.covers(&one.service, one.host.as_deref()))
+        down.any(|one| one.is_covered_by(mute))
     };
     let holding = mutes.into_iter().filter(|mute| mute.holds_at(now));
     let mute = holding

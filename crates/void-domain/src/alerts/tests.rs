@@ -163,6 +163,33 @@ fn a_button_mutes_what_its_message_is_about() {
 }
 
 #[test]
+fn an_alert_is_muted_when_everything_that_is_down_in_it_is() {
+    let mute = |subject: &str| Mute {
+        id: crate::ids::MuteId::new(NOW, [1; 10]),
+        subject: Muted::parse(subject).unwrap(),
+        reason: "x".to_owned(),
+        by: "owner-cli".to_owned(),
+        at: NOW,
+        until: NOW,
+    };
+    let mut two = alert(host(), &["caddy", "smb"]);
+    for one in &mut two.named {
+        one.host = Some("ct100".to_owned());
+    }
+    let (caddy, smb) = (mute("service:caddy"), mute("service:smb"));
+    assert!(!two.is_muted_by(&[]));
+    assert!(!two.is_muted_by(std::slice::from_ref(&caddy)));
+    assert!(two.is_muted_by(&[caddy.clone(), smb]));
+    assert!(two.is_muted_by(&[mute("host:ct100")]));
+    // What is up again counts no more, and what is not named is not known to be muted.
+    two.named[1].ended = Some(Ended::Up(NOW));
+    two.down = 1;
+    assert!(two.is_muted_by(std::slice::from_ref(&caddy)));
+    two.down = 2;
+    assert!(!two.is_muted_by(&[mute("host:ct100")]));
+}
+
+#[test]
 fn the_more_it_flaps_the_less_is_said() {
     let mut flapping = alert(host(), &["caddy"]);
     let mut before = Duration::ZERO;

@@ -15,20 +15,33 @@ pub async fn changed(tx: &mut Tx, id: AlertId, at: Timestamp) -> Result<u64, Sto
     let rows = "UPDATE notifications SET wanted = wanted + 1, status = 'waiting', \
         next_at = CASE WHEN shown = 0 OR next_at > $2 THEN next_at ELSE $2 END, \
         tries = CASE WHEN shown = 0 THEN tries ELSE 0 END \
-        WHERE alert_id = $1 AND status IN ('waiting', 'sent', 'failed')";
+        WHERE alert_id = $1 AND kind = 'alert' AND status IN ('waiting', 'sent', 'failed')";
     let digests = "UPDATE notifications SET wanted = wanted + 1, status = 'waiting', \
         next_at = CASE WHEN shown = 0 OR next_at > $2 THEN next_at ELSE $2 END, \
         tries = CASE WHEN shown = 0 THEN tries ELSE 0 END \
-        WHERE kind = 'digest' AND id IN (SELECT digest_id FROM notifications WHERE alert_id = $1 AND status = 'digested')";
+        WHERE kind = 'digest' AND id IN (SELECT digest_id FROM notifications WHERE alert_id = $1 AND kind = 'alert' AND status = 'digested')";
     let values = values![id.to_string(), at];
     Ok(tx.execute(rows, values).await? + tx.execute(digests, values).await?)
 }
 
-/// What was held back and not said yet is due by then.
-pub async fn hasten(tx: &mut Tx, id: AlertId, by: Timestamp) -> Result<u64, StoreError> {
-    let sql = "UPDATE notifications SET next_at = $2, held = 0 \
-        WHERE alert_id = $1 AND status = 'waiting' AND shown = 0 AND next_at > $2";
-    tx.execute(sql, values![id.to_string(), by]).await
+/// What was held back and not said yet is due by then; quiet hours hold it if that is later.
+pub async fn hasten(
+    tx: &mut Tx,
+    id: AlertId,
+    at: Timestamp,
+    by: Timestamp,
+) -> Result<u64, StoreError> {
+    let sql = "UPDATE notifications SET next_at = $2, held = $3 \
+        WHERE alert_id = $1 AND kind = 'alert' AND status = 'waiting' AND shown = 0 AND next_at > $2";
+    let values = values![id.to_string(), by, i64::from(by > at)];
+    tx.execute(sql, values).await
+}
+
+/// What people were not told yet waits until then.
+pub async fn hold(tx: &mut Tx, id: AlertId, until: Timestamp) -> Result<u64, StoreError> {
+    let sql = "UPDATE notifications SET next_at = $2 WHERE alert_id = $1 AND kind = 'alert' AND channel <> 'webhook' \
+        AND status = 'waiting' AND shown = 0 AND next_at < $2";
+    tx.execute(sql, values![id.to_string(), until]).await
 }
 
 /// Says it once more, as something new. What a place calls the old message stays known until then.
@@ -39,7 +52,7 @@ pub async fn say_again(
     not_before: Timestamp,
 ) -> Result<u64, StoreError> {
     let sql = "UPDATE notifications SET wanted = wanted + 1, shown = 0, status = 'waiting', digest_id = NULL, tries = 0, \
-        held = $2, next_at = $3 WHERE alert_id = $1 AND channel <> 'webhook' AND status <> 'dropped'";
+        held = $2, next_at = $3 WHERE alert_id = $1 AND kind = 'alert' AND channel <> 'webhook' AND status <> 'dropped'";
     let values = values![id.to_string(), i64::from(not_before > at), not_before];
     tx.execute(sql, values).await
 }
@@ -57,7 +70,7 @@ pub async fn find(
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM notifications WHERE alert_id = $1 AND target = $2"
+        " FROM notifications WHERE alert_id = $1 AND kind = 'alert' AND target = $2"
     );
     let values = values![id.to_string(), target.to_string()];
     let row = tx.one("notifications", sql, values).await?;
@@ -109,7 +122,7 @@ pub async fn members(
 /// How many services are down and to be told of, and nobody knows: every way was tried, or there is none.
 pub async fn count_untold(tx: &mut Tx) -> Result<u64, StoreError> {
     let sql = "SELECT COUNT(*) FROM outages o WHERE o.alert_id IS NOT NULL AND NOT EXISTS \
-        (SELECT 1 FROM notifications n WHERE n.alert_id = o.alert_id AND n.status <> 'dropped' AND (n.shown > 0 OR n.tries = 0))";
+        (SELECT 1 FROM notifications n WHERE n.alert_id = o.alert_id AND n.kind = 'alert' AND n.status <> 'dropped' AND (n.shown > 0 OR n.tries = 0))";
     let row = tx.one("outages", sql, &[]).await?;
     row.map_or(Ok(0), |row| row.count(0))
 }

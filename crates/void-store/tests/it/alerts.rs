@@ -251,9 +251,27 @@ async fn a_digest_takes_alerts_and_leaves_proposals_alone() {
         let told = tell(store, 1, held, morning).await;
         assert!(due(store, NOW).await.is_empty());
         // What the owner marked joins it: then it does not wait.
-        let hastened = on!(store, |tx| notifications::alerts::hasten(tx, held, NOW));
+        let hastened = on!(store, |tx| notifications::alerts::hasten(
+            tx, held, NOW, NOW
+        ));
         assert_eq!(hastened, 1);
         assert_eq!(due(store, NOW).await, [told], "{name}");
+        // Muted before it was told: it waits, and the end of the quiet hours is no reason.
+        let later = morning.plus(60 * MINUTE);
+        assert_eq!(
+            on!(store, |tx| notifications::alerts::hold(tx, held, later)),
+            1
+        );
+        assert!(due(store, morning).await.is_empty(), "{name}");
+        let released = on!(store, |tx| notifications::alerts::hasten(
+            tx, held, NOW, morning
+        ));
+        assert_eq!(released, 1);
+        assert_eq!(due(store, morning).await, [told], "{name}");
+        let hastened = on!(store, |tx| notifications::alerts::hasten(
+            tx, held, NOW, NOW
+        ));
+        assert_eq!(hastened, 1, "{name}: lifted");
         let (one, other) = (
             opened(store, 2, "files").await,
             opened(store, 3, "web").await,

@@ -91,7 +91,7 @@ async fn unmute(
 ) -> Result<String, MuteError> {
     let covers = |mute: &Mute| {
         let mut down = alert.named.iter().filter(|one| one.is_down());
-        down.any(|one| mute.subject.covers(&one.service, one.host.as_deref()))
+        down.any(|one| one.is_covered_by(mute))
     };
     let held: Vec<Mute> = mutes::list(control).await?;
     let held = held.iter().filter(|mute| covers(mute));

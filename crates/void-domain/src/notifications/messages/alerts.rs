@@ -20,7 +20,7 @@ pub fn alert(alert: &Alert, mute: Option<&Mute>, frame: &Frame) -> Message {
     if rest > 0 {
         lines.push(format!("and {rest} more"));
     }
-    lines.extend(mute.map(|mute| muted(mute, frame)));
+    lines.extend(mute.map(|mute| muted(alert, mute, frame)));
     let mut lines: Vec<String> = lines.iter().map(|one| short(one, LINE_CHARS_MAX)).collect();
     lines.extend(record_line(frame));
     Message {
@@ -63,7 +63,7 @@ fn title(alert: &Alert, frame: &Frame) -> String {
     }
     match alert.ended_at {
         None => {
-            let since = clock(alert.first_at, &frame.zone);
+            let since = clock(alert.down_since(), &frame.zone);
             match alert.down {
                 down if down == alert.total => format!("DOWN · {subject} since {since}"),
                 down => format!("DOWN · {down} of {subject} since {since}"),
@@ -175,16 +175,26 @@ pub(super) fn line(alert: &Alert, frame: &Frame) -> String {
             "{subject}: down from {from}, up again after {}",
             span(at.since(alert.first_at))
         ),
-        (_, None) if alert.down < alert.total => {
-            format!("{subject}: {} still down, since {from}", alert.down)
+        (_, None) => {
+            let since = clock(alert.down_since(), &frame.zone);
+            match alert.down {
+                down if down < alert.total => {
+                    format!("{subject}: {down} still down, since {since}")
+                }
+                _ => format!("{subject}: down since {since}"),
+            }
         }
-        (_, None) => format!("{subject}: down since {from}"),
     }
 }
 
-fn muted(mute: &Mute, frame: &Frame) -> String {
+fn muted(alert: &Alert, mute: &Mute, frame: &Frame) -> String {
     let what = match &mute.subject {
-        Muted::Service(_) => "Muted".to_owned(),
+        Muted::Service(_) if alert.total == 1 => "Muted".to_owned(),
+        Muted::Service(id) => {
+            let label = alert.named.iter().find(|one| one.service == *id);
+            let label = label.map_or(id.as_str(), |one| &one.label);
+            format!("{} is muted", text::escaped(label))
+        }
         Muted::Host(name) => format!("Everything on {} is muted", text::escaped(name)),
     };
     format!(

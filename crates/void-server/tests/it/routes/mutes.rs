@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use void_control::Clock;
 use void_control::notifications::{NotificationsConfig, NtfyConfig};
 use void_domain::mutes::{LASTS_MAX, RUNNING_MAX};
+use void_domain::notifications::{QuietHours, Zone};
+use void_domain::time::Timestamp;
 use void_testkit::eventually;
 use void_testkit::receivers::Receiver;
 use void_testkit::telegram::Message;
@@ -335,6 +337,46 @@ async fn a_button_mutes_once_and_what_is_still_down_at_the_end_is_said_again() {
         "That is over."
     );
     assert!(muted(&rig.app).await.is_empty());
+}
+
+/// What quiet hours hold back and is muted meanwhile is not told in the morning either.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_muted_before_it_was_told_waits_for_the_end_of_the_mute() {
+    let night = Timestamp::parse_rfc3339("2026-11-16T23:00:00Z").unwrap();
+    let (muted, lifted, told) = (Stand::down(), Stand::down(), Stand::down());
+    let list = [
+        muted.watched("muted"),
+        lifted.watched("lifted"),
+        told.watched("told"),
+    ];
+    let setup = Setup {
+        clock: Clock::manual(night),
+        services: services(&list),
+        ..Setup::default()
+    };
+    let rig = Rig::with(setup, |config| NotificationsConfig {
+        quiet: Some(QuietHours::parse("22:00", "07:00", Zone::UTC, true).unwrap()),
+        ..config
+    })
+    .await;
+    for id in ["muted", "lifted", "told"] {
+        believed(&rig.app, id, "down").await;
+        if id != "told" {
+            mute(&rig.app, ("service", id), 10 * 3_600).await;
+        }
+    }
+    for mute in self::muted(&rig.app).await {
+        if mute["service"] == "lifted" {
+            let path = format!("/api/mutes/{}", mute["id"].as_str().unwrap());
+            rig.app.owner().delete(&path).await.ok();
+        }
+    }
+    rig.app.pass(8 * HOUR + SECOND);
+    let digest = rig.phone.sees("2 outages").await;
+    assert!(!digest.text.contains("The muted"), "{}", digest.text);
+    believed(&rig.app, "muted", "down").await;
+    rig.app.pass(2 * HOUR);
+    rig.phone.sees("DOWN · The muted since Mon 23:00").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

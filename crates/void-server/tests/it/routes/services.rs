@@ -119,7 +119,7 @@ async fn a_service_that_goes_down_and_comes_back_is_told_and_remembered() {
         json!({
             "id": "web", "label": "The web", "host": null, "node": null, "vmid": null, "check": "http", "status": "up",
             "since": "<time>", "checked_at": "<time>", "detail": {"code": 200, "latency_ms": null, "reason": null},
-            "stopped": null, "flapping": false, "interval_s": 1,
+            "stopped": null, "flapping": false, "urgent": false, "interval_s": 1,
         })
     );
 }

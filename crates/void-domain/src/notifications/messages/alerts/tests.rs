@@ -130,7 +130,7 @@ fn every_state_of_an_alert_has_its_words() {
         ),
         (
             of(host(), vec![flaps(2, 6, None), up("Files", 130)]),
-            "DOWN · 1 of 2 services on ct100 since Sat 12:26",
+            "DOWN · 1 of 2 services on ct100 since Sat 12:32",
             "Caddy: flapping: 2 times in 6 min, down since Sat 12:32\nFiles: up again after 2 h 10 min",
         ),
         (
@@ -177,6 +177,11 @@ fn a_rehearsal_a_record_and_a_mute_are_said() {
         "Muted until Sat 13:26 by owner (web): \"a new disk\\u{a}UP AGAIN\""
     );
     assert!(lines[2].starts_with("record 7 "), "{lines:?}");
+    let (mut first, second) = (one("Caddy"), one("Files"));
+    first.service = ServiceId::parse("y").unwrap();
+    let both = of(self::host(), vec![first, second]);
+    let message = super::alert(&both, Some(&service), &frame);
+    assert!(message.body.contains("Files is muted until"), "{message:?}");
     let host = mute(Muted::Host("ct100".to_owned()));
     let message = super::alert(&alert, Some(&host), &frame);
     assert!(message.body.contains("Everything on ct100 is muted until"));
