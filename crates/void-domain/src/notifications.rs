@@ -370,10 +370,11 @@ pub fn alert_not_before(quiet: Option<&QuietHours>, is_urgent: bool, now: Timest
     }
 }
 
-/// A database that was found at an older entry of the record than the one that was noted.
+/// A database that was found at an older entry of the record than the one that was noted, or that may be older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolledBack {
-    pub noted_seq: u64,
+    /// `None`: there was no note beside the database, or none that could be read.
+    pub noted_seq: Option<u64>,
     pub found_seq: u64,
     pub at: Timestamp,
 }
@@ -382,9 +383,13 @@ pub struct RolledBack {
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
 
 impl RolledBack {
-    /// Whether this is what the owner was told of already, noticed by another instance.
+    /// Whether this is what the owner was told of already, noticed by another instance. Of a note that was not
+    /// there nobody can say that.
     pub fn is_same_as(&self, told: &Self) -> bool {
-        let is_within = self.noted_seq <= told.noted_seq && self.found_seq >= told.found_seq;
+        let (Some(noted), Some(told_of)) = (self.noted_seq, told.noted_seq) else {
+            return false;
+        };
+        let is_within = noted <= told_of && self.found_seq >= told.found_seq;
         is_within && self.at.since(told.at).max(told.at.since(self.at)) <= NOTICED_WITHIN
     }
 }

@@ -298,13 +298,19 @@ pub fn digest(gathered: &Gathered, frame: &Frame) -> Message {
 
 /// The database went back. It offers nothing: what is to be done is done where the owner's token is.
 pub fn rolled_back(rolled_back: &RolledBack, frame: &Frame) -> Message {
-    let title = rehearsed(frame, "FROZEN · the database went back");
+    let (what, known) = match rolled_back.noted_seq {
+        Some(noted) => ("went back", format!("it had been at entry {noted}")),
+        None => (
+            "may be an older copy",
+            "no readable note beside it says how far it had come".to_owned(),
+        ),
+    };
+    let title = rehearsed(frame, &format!("FROZEN · the database {what}"));
     let body = format!(
-        "At {} Void found its database at entry {} of the record; it had been at entry {}. What waited in the older copy is void, \
+        "At {} Void found its database at entry {} of the record; {known}. What waited in it is void, \
          its credentials are in quarantine, and nothing runs.\nNext: find out who put it there, then void quarantine ls and void thaw.",
         clock(rolled_back.at, &frame.zone),
         rolled_back.found_seq,
-        rolled_back.noted_seq,
     );
     Message {
         title,

@@ -69,6 +69,8 @@ pub struct Setup {
     /// What the instance is called, and with it which data folder it has; the lab's own otherwise.
     pub instance: Option<&'static str>,
     pub replace_catalogue: bool,
+    /// Whether it notes beside the database how far the record has come.
+    pub has_witness: bool,
 }
 
 impl Default for Setup {
@@ -93,6 +95,7 @@ impl Default for Setup {
             notifications: None,
             instance: None,
             replace_catalogue: false,
+            has_witness: false,
         }
     }
 }
@@ -460,7 +463,9 @@ impl Setup {
             owner_token: Secret::new(self.owner_token.as_str()),
             limits: self.limits,
             backups_folder: Some(self.lab.path().join("backups")),
-            witness_file: None,
+            witness_file: self
+                .has_witness
+                .then(|| self.lab.folder_of(self.instance).join("witness.json")),
             bridge: self.bridge,
             instance: Identity::of_folder(
                 &self.lab.folder_of(self.instance),

@@ -182,7 +182,7 @@ impl Receivers {
     fn told(&self) -> (usize, usize) {
         let is_alert = |body: &serde_json::Value| {
             let title = body["title"].as_str().unwrap_or_default();
-            title.contains("the database went back")
+            title.contains("the database went back") || title.contains("may be an older copy")
         };
         let pushed = self.ntfy.bodies();
         let posted = self.hook.bodies();
@@ -258,6 +258,57 @@ async fn a_rollback_is_told_once_on_every_channel() {
         tokio::time::sleep(Duration::from_millis(2_500)).await;
         assert_eq!(receivers.told(), (1, 1));
         assert_eq!(app.audited("notification.alerted").await.len(), 1);
+    }
+}
+
+/// A start that finds no note, or none that can be read, freezes everything: the owner hears of that as well, once, and
+/// of the newest if several were not told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_is_missing_or_unreadable_is_told_on_every_channel() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    for engine in Engine::both().await {
+        let receivers = Receivers::start();
+        let first = Setup {
+            engine: engine.clone(),
+            has_witness: true,
+            ..Setup::default()
+        };
+        let (lab, owner_token) = (Arc::clone(&first.lab), first.owner_token.clone());
+        let note = lab.folder_of(None).join("witness.json");
+        let again = |is_told: bool| Setup {
+            engine: engine.clone(),
+            lab: Arc::clone(&lab),
+            owner_token: owner_token.clone(),
+            has_witness: true,
+            notifications: is_told.then(|| receivers.beside(crate::phones::nothing())),
+            ..Setup::default()
+        };
+        let end = async |mut app: App| {
+            app.looks_back = false;
+            app.shut_down(Duration::from_secs(1)).await;
+        };
+        end(first.start().await).await;
+        std::fs::remove_file(&note).unwrap();
+        // Nobody is told yet, and another one comes.
+        end(again(false).start().await).await;
+        std::fs::write(&note, "{").unwrap();
+        let app = again(true).start().await;
+        alerted(&app, 1).await;
+        assert_eq!(app.audited("store.rolled_back").await.len(), 2);
+        assert_eq!(receivers.told(), (1, 1));
+        end(app).await;
+        std::fs::remove_file(&note).unwrap();
+        let app = again(true).start().await;
+        alerted(&app, 2).await;
+        assert_eq!(receivers.told(), (2, 2));
+        end(app).await;
+        let app = again(true).start().await;
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        assert_eq!(receivers.told(), (2, 2));
+        let posted = receivers.hook.bodies();
+        assert!(posted[0]["noted_seq"].is_null(), "{}", posted[0]);
+        assert!(posted[0]["found_seq"].is_u64(), "{}", posted[0]);
+        end(app).await;
     }
 }
 
