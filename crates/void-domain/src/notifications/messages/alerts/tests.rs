@@ -179,7 +179,7 @@ fn a_rehearsal_a_record_and_a_mute_are_said() {
     assert!(lines[2].starts_with("record 7 "), "{lines:?}");
     let (mut first, second) = (one("Caddy"), one("Files"));
     first.service = ServiceId::parse("y").unwrap();
-    let both = of(self::host(), vec![first, second]);
+    let both = of(host(), vec![first, second]);
     let message = super::alert(&both, Some(&service), &frame);
     assert!(message.body.contains("Files is muted until"), "{message:?}");
     let host = mute(Muted::Host("ct100".to_owned()));
