@@ -572,12 +572,13 @@ async fn what_is_no_longer_watched_is_not_called_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_instances_tell_one_message_on_postgres() {
-    let (api, lab) = (Arc::new(BotApi::start()), Arc::new(Lab::new()));
+    let (api, lab) = (Arc::new(BotApi::start()), Arc::new(Lab::of_alpha(None)));
     let engine = Engine::postgres().await;
     let owner_token = format!("owner-{:016x}{:016x}", random(), random());
     let mut stand = Stand::up().await;
     let list = [stand.watched("web")];
-    let setup = || Setup {
+    let setup = |name| Setup {
+        instance: Some(name),
         engine: engine.clone(),
         lab: Arc::clone(&lab),
         owner_token: owner_token.clone(),
@@ -585,8 +586,8 @@ async fn two_instances_tell_one_message_on_postgres() {
         notifications: Some(telegram(&api)),
         ..Setup::default()
     };
-    let rig = Rig::on(Arc::clone(&api), setup(), telegram(&api)).await;
-    let other = setup().start().await;
+    let rig = Rig::on(Arc::clone(&api), setup("alpha"), telegram(&api)).await;
+    let other = setup("beta").start().await;
     for app in [&rig.app, &other] {
         believed(app, "web", "up").await;
     }
