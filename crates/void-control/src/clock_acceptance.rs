@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use void_domain::audit::AuditEntry;
-use void_domain::proposals::Cancellation;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, audit, notifications, quarantine, services};
+use void_store::{StoreError, audit, installation, notifications, quarantine, services};
 
 use crate::control::Control;
 use crate::proposals::void_open;
@@ -84,7 +83,8 @@ async fn accept_wall_clock(
             Box::pin(async move {
                 let detail = json!({"newest": newest, "in_force": in_force, "accepted": at});
                 records::audit(tx, &scribe, at, "clock.accepted", None, detail).await?;
-                void_open(tx, &scribe, at, Cancellation::Restored).await?;
+                installation::raise_epoch(tx).await?;
+                void_open(tx, &scribe, at).await?;
                 sessions::end_others(tx, &scribe, at, None, "clock_accepted").await?;
                 quarantine::void_one_time(tx).await?;
                 notifications::redate(tx, at).await?;

@@ -5,7 +5,6 @@
 //! well. After a reboot, or without either, the wall clock is all there is.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -14,8 +13,8 @@ use void_store::StoreError;
 
 use crate::clock::Reading;
 use crate::control::Control;
+use crate::private_files::{self, Kept};
 use crate::records;
-use crate::witness::private_file;
 
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -62,11 +61,9 @@ pub(crate) fn write(control: &Control) {
         at_ms: reading.at_ms,
         up_ms: reading.up_ms,
     };
-    let (path, partial) = (path_of(witness), witness.with_file_name("clock.partial"));
     let written = serde_json::to_vec(&note)
         .map_err(std::io::Error::from)
-        .and_then(|bytes| private_file(&partial)?.write_all(&bytes))
-        .and_then(|()| fs::rename(&partial, &path));
+        .and_then(|bytes| private_files::replace(&path_of(witness), &bytes, Kept::UntilPowerCut));
     if let Err(error) = written {
         tracing::warn!(%error, "the time could not be noted beside the database");
     }

@@ -155,8 +155,7 @@ pub struct Parts {
     pub(crate) process: String,
     /// Another process took over that row.
     pub(crate) displaced: AtomicBool,
-    /// The database went back, and that is not on the record yet.
-    pub(crate) halted: AtomicBool,
+    pub(crate) halted: rollbacks::Halted,
     pub(crate) witnessed: witness::Noted,
 }
 
@@ -215,7 +214,7 @@ impl Control {
             instance: config.instance,
             process,
             displaced: AtomicBool::new(false),
-            halted: AtomicBool::new(false),
+            halted: rollbacks::Halted::default(),
             witnessed: witness::Noted::default(),
         }));
         // Before anything is dated.

@@ -1,7 +1,6 @@
 //! The stop switch: anyone who may act pulls it, only the owner lets go. What a freeze does to one that
 //! holds already is judged in the domain; see [`void_domain::freezes::judge`].
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -148,7 +147,7 @@ pub(crate) async fn apply_stored(control: &Control) -> Result<(), StoreError> {
     let generation = control.brake.generation();
     let freeze = current(control).await?;
     // What is stored in a database that went back is not believed.
-    if control.halted.load(Ordering::SeqCst) || freeze.holds_at(control.clock.now()) {
+    if control.halted.is_set() || freeze.holds_at(control.clock.now()) {
         control.brake.hold();
     } else {
         control.brake.release_if(generation);

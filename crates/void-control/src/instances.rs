@@ -8,9 +8,8 @@
 
 mod processes;
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,6 +28,7 @@ use void_store::{StoreError, Tx};
 
 use crate::clock::Clock;
 use crate::control::Control;
+use crate::private_files::{self, Kept};
 use crate::random;
 
 pub use self::processes::is_displaced;
@@ -72,7 +72,7 @@ impl Identity {
                         "it does not hold an id and a name; delete it, and runs that are under way are settled by you",
                     )
                 })?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => make(folder, &path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => make(&path)?,
             Err(error) => return Err(error),
         };
         let stored = InstanceName::parse(&written.name)
@@ -91,24 +91,14 @@ impl Identity {
     }
 }
 
-fn make(folder: &Path, path: &Path) -> io::Result<Written> {
+fn make(path: &Path) -> io::Result<Written> {
     let id = random::request_id(Clock::system().now())
         .map_err(io::Error::other)?
         .to_string();
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = InstanceName::made_from(machine.trim(), &id).to_string();
     let written = Written { id, name };
-    let partial = path.with_extension("partial");
-    let mut file = OpenOptions::new()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .mode(0o600)
-        .open(&partial)?;
-    file.write_all(serde_json::to_string(&written)?.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&partial, path)?;
-    fs::File::open(folder)?.sync_all()?;
+    private_files::replace(path, &serde_json::to_vec(&written)?, Kept::ForGood)?;
     Ok(written)
 }
 

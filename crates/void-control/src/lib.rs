@@ -27,6 +27,7 @@ pub mod nodes;
 pub mod notifications;
 pub mod passkeys;
 pub mod passwords;
+mod private_files;
 pub mod proposals;
 pub mod quarantine;
 mod random;

@@ -11,7 +11,6 @@ use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::freezes::{Freeze, Frozen};
 use void_domain::ids::PasskeyId;
 use void_domain::notifications::Target;
-use void_domain::proposals::Cancellation;
 use void_domain::time::Timestamp;
 use void_store::notifications::pairs;
 use void_store::{StoreError, Tx, events, passkeys, passwords, quarantine, tokens};
@@ -47,14 +46,15 @@ pub struct ShutDown {
     pub quarantined: u64,
 }
 
-/// In the transaction that records that an older copy is in place, or may be: `why` says which.
+/// In the transaction that raised the epoch and records that an older copy is in place, or may be: `why` says
+/// which.
 pub(crate) async fn shut_down(
     tx: &mut Tx,
     scribe: &Scribe,
     at: Timestamp,
     why: &str,
 ) -> Result<ShutDown, StoreError> {
-    let voided = void_open(tx, scribe, at, Cancellation::Restored).await?;
+    let voided = void_open(tx, scribe, at).await?;
     let sessions_ended = sessions::end_others(tx, scribe, at, None, "restored").await?;
     quarantine::void_one_time(tx).await?;
     mutes::lift_all(tx, scribe, at).await?;

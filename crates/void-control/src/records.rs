@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use void_domain::audit::AuditDraft;
+use void_domain::canonical;
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::ids::RequestId;
@@ -68,6 +69,17 @@ pub(crate) async fn proposal(
         catalogue: scribe.catalogue,
     };
     audit::append(tx, at, draft).await?;
+    announce(tx, scribe, at, kind, proposal).await
+}
+
+/// To whoever listens, and to whom a message goes.
+async fn announce(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    at: Timestamp,
+    kind: EventKind,
+    proposal: &Proposal,
+) -> Result<(), StoreError> {
     let event = EventDraft {
         kind,
         audience: audience(proposal),
@@ -116,6 +128,7 @@ pub(crate) async fn joined(
         "digest": proposal.wish.digest,
         "count": proposal.count,
         "revision": proposal.revision,
+        JOINED_DIGEST: digest_of_joined(proposal),
         "risk": proposal.wish.risk,
         "asked_risk": asked.twin.risk,
         "taint": proposal.taint,
@@ -132,14 +145,17 @@ pub(crate) async fn joined(
     if !asked.is_news {
         return Ok(());
     }
-    let event = EventDraft {
-        kind,
-        audience: audience(proposal),
-        payload: payload(proposal, at),
-    };
-    let seq = events::append(tx, at, &event).await?;
-    let cause = Cause { seq, at, kind };
-    outbox::note(tx, &scribe.outbox, cause, proposal).await
+    announce(tx, scribe, at, kind, proposal).await
+}
+
+/// The member that says which words of later requests the row holds after this one.
+pub(crate) const JOINED_DIGEST: &str = "joined_sha256";
+
+pub(crate) fn digest_of_joined(proposal: &Proposal) -> Option<Digest> {
+    let joined = serde_json::to_value(&proposal.joined).ok()?;
+    Some(Digest::of(
+        canonical::to_canonical(&joined).ok()?.as_bytes(),
+    ))
 }
 
 fn audience(proposal: &Proposal) -> Audience {

@@ -1,13 +1,16 @@
-//! The answer to a database that went back under a running server (I38): what waited in the older
-//! copy is void, everything is frozen until the owner has looked, and the record says so. The store
-//! refuses every other write until this one is committed.
+//! A database that went back, or was replaced, under a running server: nothing runs while it is so.
+//!
+//! The answer to one that went back (I38): what waited in the older copy is void, everything is frozen until
+//! the owner has looked, and the record says so. The store refuses every other write until this one is
+//! committed. If the record that we know is there again before that, it goes on where it was, and the record
+//! says that too.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
 use void_domain::freezes::{Freeze, Frozen};
-use void_store::{Rollback, StoreError};
+use void_store::{Rollback, StoreError, installation};
 
 use crate::control::Control;
 use crate::notifications::rollbacks as telling;
@@ -15,17 +18,52 @@ use crate::{freezes, nodes, quarantine, records, witness};
 
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
+/// Why nothing that is stored is believed: the freeze neither.
+#[derive(Debug, Default)]
+pub(crate) struct Halted {
+    /// The database went back, and that is not on the record yet.
+    went_back: AtomicBool,
+    /// Another file is in its place.
+    replaced: AtomicBool,
+}
+
+impl Halted {
+    pub(crate) fn is_set(&self) -> bool {
+        self.went_back.load(Ordering::SeqCst) || self.replaced.load(Ordering::SeqCst)
+    }
+}
+
+/// Nothing can be recorded any more; nothing starts either.
+pub(crate) fn halt_replaced(control: &Control) {
+    control.halted.replaced.store(true, Ordering::SeqCst);
+    control.brake.pull();
+    tracing::error!("{}", StoreError::Replaced);
+}
+
+/// The file that we have open is the one in its place, again or still.
+pub(crate) async fn resume_replaced(control: &Control) {
+    if control.halted.replaced.swap(false, Ordering::SeqCst) {
+        tracing::error!("the database's own file is in its place again: Void goes on");
+        let _ = freezes::apply_stored(control).await;
+    }
+}
+
 /// Waits for a rollback to be noticed, and answers it.
 pub(crate) fn start(control: &Control) {
     let control = control.clone();
     tokio::spawn(async move {
         let mut noticed = control.store.rollbacks();
         let mut stopping = control.stopping.subscribe();
+        let mut unanswered = None;
         loop {
             let rollback = *noticed.borrow_and_update();
             if let Some(rollback) = rollback {
-                answer(&control, rollback).await;
+                let is_answered = answer(&control, rollback).await;
+                unanswered = (!is_answered).then_some(rollback);
                 continue;
+            }
+            if let Some(undone) = unanswered.take() {
+                resume(&control, undone).await;
             }
             tokio::select! {
                 changed = noticed.changed() => if changed.is_err() { return },
@@ -35,8 +73,9 @@ pub(crate) fn start(control: &Control) {
     });
 }
 
-async fn answer(control: &Control, rollback: Rollback) {
-    control.halted.store(true, Ordering::SeqCst);
+/// Whether it is on the record.
+async fn answer(control: &Control, rollback: Rollback) -> bool {
+    control.halted.went_back.store(true, Ordering::SeqCst);
     control.brake.pull();
     tracing::error!(
         seen = rollback.seen_seq,
@@ -45,7 +84,7 @@ async fn answer(control: &Control, rollback: Rollback) {
     );
     match repair(control, rollback).await {
         Ok(voided) => {
-            control.halted.store(false, Ordering::SeqCst);
+            control.halted.went_back.store(false, Ordering::SeqCst);
             witness::start_again(control).await;
             let _ = freezes::apply_stored(control).await;
             let _ = nodes::remember(control).await;
@@ -53,12 +92,39 @@ async fn answer(control: &Control, rollback: Rollback) {
                 voided,
                 "the rollback is on the record: look at the catalogue, the tokens and the machines, then void thaw"
             );
+            true
         }
         Err(error) => {
             tracing::error!(%error, "the rollback could not be recorded; it is tried again, and nothing runs until then");
             tokio::time::sleep(RETRY_AFTER).await;
+            false
         }
     }
+}
+
+/// The record that we know is there again, and nothing was written meanwhile.
+async fn resume(control: &Control, undone: Rollback) {
+    control.halted.went_back.store(false, Ordering::SeqCst);
+    let _ = freezes::apply_stored(control).await;
+    tracing::error!(
+        "the database is again as it was before it went back: nothing of the older state was used, and Void goes on"
+    );
+    if let Err(error) = record_undone(control, undone).await {
+        tracing::error!(%error, "that the database had gone back for a while could not be recorded");
+    }
+}
+
+async fn record_undone(control: &Control, undone: Rollback) -> Result<(), StoreError> {
+    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let detail = json!({"noted_seq": undone.seen_seq, "found_seq": undone.found_seq});
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move {
+                records::audit(tx, &scribe, at, "store.rollback_undone", None, detail).await
+            })
+        })
+        .await
 }
 
 async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError> {
@@ -72,6 +138,7 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                     "noted_hash": rollback.seen_hash,
                     "found_seq": rollback.found_seq,
                     "found_hash": rollback.found_hash,
+                    "epoch": installation::raise_epoch(tx).await?,
                 });
                 let subject = Some(telling::SUBJECT.to_owned());
                 records::audit(tx, &scribe, at, telling::ROLLED_BACK, subject, detail).await?;

@@ -10,26 +10,28 @@
 //! Under a running server the same look that writes the note notices it (`rollbacks`).
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use void_domain::digests::Digest;
-use void_store::{StoreError, audit};
+use void_store::audit::{self, Filter};
+use void_store::{StoreError, installation};
 
 use crate::control::Control;
-use crate::notifications::rollbacks;
-use crate::{clock_acceptance, clock_notes, instances, quarantine, records};
+use crate::notifications::rollbacks as telling;
+use crate::private_files::{self, Kept};
+use crate::{clock_acceptance, clock_notes, instances, quarantine, records, rollbacks};
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Witness {
     audit_seq: u64,
     audit_hash: Digest,
+    /// How often an older copy had come back by then; notes of earlier versions do not say it.
+    #[serde(default)]
+    epoch: Option<u64>,
 }
 
 /// What this process noted last.
@@ -57,7 +59,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     let (head, head_hash) = read.await?;
     let found = Found::read(path);
     if let Found::Noted(noted) = found
-        && is_in_record(control, noted).await?
+        && (is_in_record(control, noted).await? || is_answered(control, noted).await?)
     {
         return Ok(());
     }
@@ -71,7 +73,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
             return Ok(());
         }
     }
-    let (why, detail) = match found {
+    let (why, mut detail) = match found {
         Found::Noted(noted) => (
             OLDER,
             json!({
@@ -98,8 +100,9 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
         .store
         .write(move |tx| {
             Box::pin(async move {
-                let subject = Some(rollbacks::SUBJECT.to_owned());
-                records::audit(tx, &scribe, at, rollbacks::ROLLED_BACK, subject, detail).await?;
+                detail["epoch"] = installation::raise_epoch(tx).await?.into();
+                let subject = Some(telling::SUBJECT.to_owned());
+                records::audit(tx, &scribe, at, telling::ROLLED_BACK, subject, detail).await?;
                 quarantine::shut_down(tx, &scribe, at, why).await
             })
         })
@@ -109,6 +112,8 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// How many answers are looked through, from the newest back.
+const ANSWERS_MAX: u32 = 100;
 const OLDER: &str = "the database is older than the note beside it";
 const MISSING: &str =
     "the database has a record and no note (witness.json) beside it, so it may be an older copy";
@@ -142,6 +147,29 @@ async fn is_in_record(control: &Control, noted: Witness) -> Result<bool, StoreEr
     Ok(seq == 0 || found.is_some_and(|entry| entry.hash == noted.audit_hash))
 }
 
+/// Whether another instance was there when the database went back from this note or from beyond it, and has
+/// answered that. Of an answer from before the note was written nothing follows: it may have gone back again.
+async fn is_answered(control: &Control, noted: Witness) -> Result<bool, StoreError> {
+    let Some(epoch) = noted.epoch else {
+        return Ok(false);
+    };
+    let filter = Filter {
+        subject: Some(telling::SUBJECT.to_owned()),
+        verb: telling::ROLLED_BACK.to_owned(),
+        ..Filter::default()
+    };
+    let answers = control
+        .store
+        .read(move |tx| Box::pin(async move { audit::list(tx, &filter, None, ANSWERS_MAX).await }))
+        .await?;
+    Ok(answers.items.iter().any(|answer| {
+        let said: Value = serde_json::from_str(&answer.detail).unwrap_or_default();
+        let number = |name: &str| said.get(name).and_then(Value::as_u64);
+        number("epoch").is_some_and(|raised| raised > epoch)
+            && number("noted_seq").is_some_and(|seq| seq >= noted.audit_seq)
+    }))
+}
+
 /// Whether another instance is there, which has compared the database with what it knew.
 async fn is_vouched_for(control: &Control) -> Result<bool, StoreError> {
     let this = control.clone();
@@ -156,6 +184,7 @@ async fn begin(path: &Path) {
     let nothing = Witness {
         audit_seq: 0,
         audit_hash: Digest::ZERO,
+        epoch: None,
     };
     let path = path.to_owned();
     let written = tokio::task::spawn_blocking(move || write(&path, &nothing)).await;
@@ -167,12 +196,13 @@ async fn begin(path: &Path) {
 /// A copy was put in place and shut down on the record, so the next start has nothing to say about it.
 pub(crate) fn renew(
     witness_file: &Path,
-    audit_seq: u64,
-    audit_hash: Digest,
+    (audit_seq, audit_hash): (u64, Digest),
+    epoch: u64,
 ) -> std::io::Result<()> {
     let witness = Witness {
         audit_seq,
         audit_hash,
+        epoch: Some(epoch),
     };
     write(witness_file, &witness)
 }
@@ -180,12 +210,12 @@ pub(crate) fn renew(
 /// Looks whether the database went back, and notes the newest audit head, whole or not at all.
 pub(crate) async fn note(control: &Control) {
     let (audit_seq, audit_hash) = match control.store.look_back().await {
-        Ok(head) => head,
+        Ok(head) => {
+            rollbacks::resume_replaced(control).await;
+            head
+        }
         Err(StoreError::Replaced) => {
-            // Nothing can be recorded any more; nothing starts either.
-            control.halted.store(true, Ordering::SeqCst);
-            control.brake.pull();
-            tracing::error!("{}", StoreError::Replaced);
+            rollbacks::halt_replaced(control);
             return;
         }
         Err(_) => return,
@@ -193,15 +223,21 @@ pub(crate) async fn note(control: &Control) {
     let Some(path) = control.witness_file.clone() else {
         return;
     };
-    let witness = Witness {
-        audit_seq,
-        audit_hash,
-    };
     let noted = control.witnessed.get();
     if noted.is_some_and(|noted| noted.audit_seq >= audit_seq) {
         // Nothing new; and if it were older, the note would stay.
         return;
     }
+    // Read after the head, so that no note claims to be from before an answer that it knows.
+    let read = control.store.read(|tx| Box::pin(installation::epoch(tx)));
+    let Ok(epoch) = read.await else {
+        return;
+    };
+    let witness = Witness {
+        audit_seq,
+        audit_hash,
+        epoch: Some(epoch),
+    };
     match tokio::task::spawn_blocking(move || write(&path, &witness)).await {
         Ok(Ok(())) => control.witnessed.set(Some(witness)),
         Ok(Err(error)) => {
@@ -217,27 +253,7 @@ pub(crate) async fn start_again(control: &Control) {
     note(control).await;
 }
 
-/// An empty file for this account alone.
-pub(crate) fn private_file(path: &Path) -> std::io::Result<fs::File> {
-    let file = fs::OpenOptions::new()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    Ok(file)
-}
-
 fn write(path: &Path, witness: &Witness) -> std::io::Result<()> {
-    let partial = path.with_extension("partial");
-    let mut file = private_file(&partial)?;
-    file.write_all(serde_json::to_string(witness)?.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&partial, path)?;
     // A note that a power cut takes away would look like an older copy.
-    match path.parent() {
-        Some(folder) => fs::File::open(folder)?.sync_all(),
-        None => Ok(()),
-    }
+    private_files::replace(path, &serde_json::to_vec(witness)?, Kept::ForGood)
 }

@@ -888,6 +888,7 @@ export const STRINGS = {
   "audit.did.server.started": { one: "Void started with {n} action", other: "Void started with {n} actions" },
   "audit.did.audit.strays_set_aside": { one: "Set aside {n} row of the record that Void did not write", other: "Set aside {n} rows of the record that Void did not write" },
   "audit.did.refusals.counted": { one: "Refused once more: {name}", other: "Refused {n} times more: {name}" },
+  "audit.did.store.rollback_undone": "The database went back for a while, and nothing of that was used",
   "audit.did.store.rolled_back": "The database is older than the record outside of it",
 
   // Settings

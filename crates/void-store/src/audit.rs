@@ -174,15 +174,7 @@ pub async fn list_after(
     after: u64,
     limit: u32,
 ) -> Result<Vec<AuditEntry>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM audit WHERE seq > $1 AND",
-        up_to_head!(),
-        "ORDER BY seq LIMIT $2"
-    );
-    let values = values![int(after), i64::from(limit)];
-    let rows = tx.list("audit", sql, values).await?.rows;
+    let rows = page_after(tx, after, limit).await?;
     rows.iter().map(entry).collect()
 }
 
@@ -192,6 +184,13 @@ pub async fn rows_after(
     after: u64,
     limit: u32,
 ) -> Result<Vec<(u64, Option<AuditEntry>)>, StoreError> {
+    let rows = page_after(tx, after, limit).await?;
+    rows.iter()
+        .map(|row| Ok((row.count(0)?, entry(row).ok())))
+        .collect()
+}
+
+async fn page_after(tx: &mut Tx, after: u64, limit: u32) -> Result<Vec<Row>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
@@ -200,10 +199,7 @@ pub async fn rows_after(
         "ORDER BY seq LIMIT $2"
     );
     let values = values![int(after), i64::from(limit)];
-    let rows = tx.list("audit", sql, values).await?.rows;
-    rows.iter()
-        .map(|row| Ok((row.count(0)?, entry(row).ok())))
-        .collect()
+    Ok(tx.list("audit", sql, values).await?.rows)
 }
 
 fn entry(row: &Row) -> Result<AuditEntry, StoreError> {

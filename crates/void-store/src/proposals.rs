@@ -510,6 +510,31 @@ pub async fn list_unchecked(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, Stor
 }
 
 /// Everything in one state, oldest first. Only for states that hold few rows.
+/// What was open before the epoch was raised to `epoch`.
+pub async fn list_open_before(
+    tx: &mut Tx,
+    epoch: u64,
+    limit: u32,
+) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE status IN ('pending', 'approved', 'running') AND epoch < $1 ORDER BY id LIMIT $2"
+    );
+    let rows = tx
+        .all("proposals", sql, values![int(epoch), i64::from(limit)])
+        .await?;
+    Ok(readable(&rows))
+}
+
+pub async fn count_open_before(tx: &mut Tx, epoch: u64) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM proposals WHERE status IN ('pending', 'approved', 'running') AND epoch < $1";
+    match tx.one("proposals", sql, values![int(epoch)]).await? {
+        Some(row) => row.count(0),
+        None => Ok(0),
+    }
+}
+
 pub async fn list_in(tx: &mut Tx, status: Status, limit: u32) -> Result<Vec<Stored>, StoreError> {
     let sql = concat!(
         "SELECT ",

@@ -3,7 +3,8 @@
 //! Each process remembers how far it has seen the record. The writer compares before the first use
 //! case of every batch: a lower head, or another hash at a number that it knows, refuses the whole
 //! batch, so that nothing of the older state is decided (I38). It goes on only after a repair
-//! ([`crate::Store::repair`]) has said on the record what happened and voided what waited.
+//! ([`crate::Store::repair`]) has said on the record what happened and voided what waited, or when the record
+//! that it knows is there again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub struct Rollback {
 #[derive(Debug, Clone)]
 pub(crate) struct HighWater {
     seen: Arc<watch::Sender<Heads>>,
-    /// What was noticed and is not repaired yet.
+    /// What was noticed and is neither repaired nor undone yet.
     noticed: Arc<watch::Sender<Option<Rollback>>>,
     file: Option<OpenedFile>,
 }
@@ -87,13 +88,11 @@ impl HighWater {
             return Err(StoreError::Replaced);
         }
         let rollback = compare(tx, self.seen(), found).await?;
-        if let Some(rollback) = rollback {
-            self.noticed.send_if_modified(|known| {
-                let new = known.is_none();
-                *known = Some(rollback);
-                new
-            });
-        }
+        self.noticed.send_if_modified(|known| {
+            let changes = known.is_some() != rollback.is_some();
+            *known = rollback;
+            changes
+        });
         Ok(rollback)
     }
 

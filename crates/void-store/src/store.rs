@@ -89,7 +89,7 @@ impl Store {
         self.submit(Urgency::Repair, body).await
     }
 
-    /// A database that went back and is not repaired yet; changes when it is noticed.
+    /// A database that went back and is neither repaired nor as it was; changes when that is noticed.
     pub fn rollbacks(&self) -> watch::Receiver<Option<Rollback>> {
         self.high_water.noticed()
     }

@@ -1,9 +1,9 @@
-//! Rows that do not say what the record says: somebody edited the database. Proposals, tokens of agents and
-//! viewers, and the freeze are compared with the newest entry about each.
+//! Rows that do not say what the record says: somebody edited the database. Proposals, credentials and the
+//! freeze are compared with the newest entry about each.
 //!
-//! One indexed look-up per row, a page of rows per read, and for the freeze one pass back to its newest
-//! entry. What is not compared: tokens of nodes by their state, sessions, passkeys and pairs, and the words of
-//! rows; those of what waits are compared when it is approved.
+//! One indexed look-up per row, a page of rows per read, and for the freeze, the password and each pair one
+//! pass back to its newest entry. What is not compared: tokens of nodes by their state, secrets and keys, and
+//! the words of rows; those of what waits are compared when it is approved.
 
 use serde_json::Value;
 use void_domain::canonical;
@@ -45,6 +45,14 @@ pub(super) async fn find(control: &Control) -> Result<Mismatches, StoreError> {
     let mut found = Mismatches::default();
     find_in_proposals(control, &mut found).await?;
     find_in_tokens(control, &mut found).await?;
+    let unsaid = control
+        .store
+        .read(|tx| Box::pin(steps::credentials_without_entry(tx, ROWS_AT_ONCE)))
+        .await?;
+    for (table, id) in unsaid {
+        let message = "it is good, and the record does not say that it was given out".to_owned();
+        found.add(table, &id, message);
+    }
     let freeze = control
         .store
         .read(|tx| Box::pin(async move { steps::of_freeze(tx).await }))
@@ -59,12 +67,10 @@ async fn find_in_proposals(control: &Control, found: &mut Mismatches) -> Result<
     let mut after = String::new();
     loop {
         let from = after.clone();
-        let page = control
-            .store
-            .read(move |tx| {
-                Box::pin(async move { steps::of_proposals(tx, &from, ROWS_AT_ONCE).await })
-            })
-            .await?;
+        let read = control.store.read(move |tx| {
+            Box::pin(async move { steps::of_proposals(tx, &from, ROWS_AT_ONCE).await })
+        });
+        let page = read.await?;
         let Some(last) = page.last() else {
             return Ok(());
         };
@@ -81,12 +87,10 @@ async fn find_in_tokens(control: &Control, found: &mut Mismatches) -> Result<(),
     let mut after = String::new();
     loop {
         let from = after.clone();
-        let page = control
-            .store
-            .read(move |tx| {
-                Box::pin(async move { steps::of_tokens(tx, &from, ROWS_AT_ONCE).await })
-            })
-            .await?;
+        let read = control.store.read(move |tx| {
+            Box::pin(async move { steps::of_tokens(tx, &from, ROWS_AT_ONCE).await })
+        });
+        let page = read.await?;
         let Some(last) = page.last() else {
             return Ok(());
         };

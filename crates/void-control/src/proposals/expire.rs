@@ -5,7 +5,7 @@ use void_domain::limits::APPROVAL_LAPSES_AFTER;
 use void_domain::proposals::{Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::proposals::Stored;
-use void_store::{StoreError, Tx, proposals};
+use void_store::{StoreError, Tx, installation, proposals};
 
 use super::{recover, start, verify};
 use crate::control::Control;
@@ -22,15 +22,16 @@ pub(crate) fn has_lapsed(proposal: &Proposal, now: Timestamp) -> bool {
 }
 
 pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
+    recover::void_left(control).await?;
     while expire_some(control).await? == BATCH as usize {}
     recover::follow_abandoned(control).await?;
     verify::resume(control).await?;
     start::start_waiting(control).await
 }
 
-/// The one that waits, if its time is not over. One whose time is over, and which no sweep has seen yet,
-/// expires here, so that it does not stand in the way of a new one.
-pub(super) async fn unless_overdue(
+/// The one that waits, if its time is not over and it is not of an older copy. Otherwise it ends here if no
+/// sweep has seen it yet, so that it does not stand in the way of a new one.
+pub(super) async fn unless_over(
     tx: &mut Tx,
     scribe: &Scribe,
     waiting: Option<Stored>,
@@ -39,6 +40,10 @@ pub(super) async fn unless_overdue(
     let Some(waiting) = waiting else {
         return Ok(None);
     };
+    if waiting.epoch != installation::epoch(tx).await? {
+        recover::void(tx, scribe, now, waiting.proposal).await?;
+        return Ok(None);
+    }
     if waiting.proposal.expires_at > now {
         return Ok(Some(waiting));
     }

@@ -14,8 +14,9 @@ use void_domain::ids::ProposalId;
 use void_domain::proposals::{Cancellation, Proposal, State};
 use void_domain::time::Timestamp;
 use void_store::audit::steps;
-use void_store::{StoreError, Tx, proposals};
+use void_store::{StoreError, Tx, installation, proposals};
 
+use super::recover;
 use crate::control::Control;
 use crate::records::{self, Scribe};
 
@@ -47,13 +48,25 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
             let mut expected = wish(proposal);
             expected.extend(members(json!({"expires_at": proposal.expires_at})));
             says(&said, expected)
-                && asked.is_some_and(|asked| says(&asked, risks))
+                && asked.is_some_and(|asked| says(&asked, risks) && says_joined(&asked, proposal))
                 && tells(&said, "reason", proposal.reason.as_deref())
                 && tells(&said, "diff", proposal.diff.as_deref())
         }
         // Nothing begins from any other state.
         _ => false,
     })
+}
+
+/// Whether the newest request is the last one that the row knows, and left it with these words. Entries of
+/// older versions have no digest of them.
+fn says_joined(asked: &Value, proposal: &Proposal) -> bool {
+    let revision = asked.get("revision").and_then(Value::as_u64).unwrap_or(0);
+    let words = asked.get(records::JOINED_DIGEST);
+    let is_first = asked.get("revision").is_none();
+    revision == u64::from(proposal.revision)
+        && words.map_or(!is_first || proposal.joined.is_empty(), |words| {
+            records::digest_of_joined(proposal).is_some_and(|digest| *words == json!(digest))
+        })
 }
 
 /// What does not change from the first request to the end.
@@ -116,6 +129,10 @@ pub(crate) async fn still_holds(
         return Ok(false);
     };
     if !matches!(stored.proposal.state, State::Approved { .. }) {
+        return Ok(false);
+    }
+    if stored.epoch != installation::epoch(tx).await? {
+        recover::void(tx, scribe, control.clock.now(), stored.proposal).await?;
         return Ok(false);
     }
     let holds = holds(tx, &stored.proposal).await?;

@@ -313,7 +313,7 @@ impl Job {
         let requester = self.ctx.actor.requester();
         let twin =
             proposals::find_pending_twin(tx, &requester, &self.wish.digest.to_string()).await?;
-        if let Some(twin) = expire::unless_overdue(tx, scribe, twin, now).await? {
+        if let Some(twin) = expire::unless_over(tx, scribe, twin, now).await? {
             let joined = self.join(tx, scribe, now, twin.proposal).await?;
             return Ok((Proposed::Queued(joined), None));
         }

@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use void_domain::catalogue::{Action, Params};
+use void_domain::ids::ProposalId;
 use void_domain::proposals::{Cancellation, Failure, Proposal, State, Status};
 use void_domain::time::Timestamp;
+use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, installation, proposals};
 
 use super::executing::Working;
@@ -16,6 +18,8 @@ use crate::records::{self, Scribe};
 
 /// Far above the bound on what may be open.
 const OPEN_MAX: u32 = 100_000;
+/// How many end in one transaction: a batch has a deadline, and others wait for it.
+const AT_ONCE: u32 = 100;
 
 /// The action and parameters of a proposal, if the catalogue still says exactly what was proposed.
 pub(super) fn current_definition(
@@ -31,36 +35,30 @@ pub(super) fn current_definition(
 }
 
 pub(crate) async fn recover(control: &Control) -> Result<(), StoreError> {
-    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
-    let running = control
-        .store
-        .write_closing(move |tx| {
-            Box::pin(async move {
-                cancel_changed(tx, &this, &scribe).await?;
-                let running = proposals::list_in(tx, Status::Running, OPEN_MAX).await?;
-                Ok::<_, StoreError>(running)
-            })
-        })
-        .await?;
+    void_left(control).await?;
+    cancel_changed(control).await?;
     // With one process per file every run found here was cut off. On PostgreSQL another instance may
     // be working on it; the sweep looks again when its lease is over.
     if control.store.is_sqlite() {
-        for stored in running {
+        for stored in list_in(control, Status::Running).await? {
             follow_in_background(control, &stored.proposal);
         }
     }
     start::start_waiting(control).await
 }
 
+async fn list_in(control: &Control, status: Status) -> Result<Vec<Stored>, StoreError> {
+    control
+        .store
+        .read(move |tx| Box::pin(proposals::list_in(tx, status, OPEN_MAX)))
+        .await
+}
+
 /// Runs that nobody here works on, and whose instance has had its time: asking is safe then, because
 /// a host that has not seen the ticket will not run it any more.
 pub(super) async fn follow_abandoned(control: &Control) -> Result<(), StoreError> {
     let now = control.clock.now();
-    let running = control
-        .store
-        .read(|tx| Box::pin(proposals::list_in(tx, Status::Running, OPEN_MAX)))
-        .await?;
-    for stored in running {
+    for stored in list_in(control, Status::Running).await? {
         if let State::Running { run, .. } = stored.proposal.state
             && now >= run.lease_until
         {
@@ -103,57 +101,104 @@ pub(super) async fn kept_though_unknown(
 }
 
 /// What waits must be what would run; the catalogue may have changed while we were not there.
-async fn cancel_changed(tx: &mut Tx, control: &Control, scribe: &Scribe) -> Result<(), StoreError> {
-    let now = control.clock.now();
-    for status in [Status::Pending, Status::Approved] {
-        for stored in proposals::list_in(tx, status, OPEN_MAX).await? {
-            if current_definition(control, &stored.proposal).is_none()
-                && kept_though_unknown(tx, control, &stored.proposal)
-                    .await?
-                    .is_none()
-            {
-                cancel(
-                    tx,
-                    scribe,
-                    stored.proposal,
-                    now,
-                    Cancellation::DefinitionChanged,
-                )
-                .await?;
-            }
-        }
+async fn cancel_changed(control: &Control) -> Result<(), StoreError> {
+    let mut changed = list_in(control, Status::Pending).await?;
+    changed.extend(list_in(control, Status::Approved).await?);
+    changed.retain(|stored| current_definition(control, &stored.proposal).is_none());
+    for some in changed.chunks(AT_ONCE as usize) {
+        let ids: Vec<_> = some.iter().map(|stored| stored.proposal.id).collect();
+        let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+        control
+            .store
+            .write_closing(move |tx| {
+                Box::pin(async move {
+                    for id in ids {
+                        cancel_unless_kept(tx, &this, &scribe, id).await?;
+                    }
+                    Ok::<_, StoreError>(())
+                })
+            })
+            .await?;
     }
     Ok(())
 }
 
-/// Raises the epoch and ends everything that was open: nothing of an older copy comes back to life.
+async fn cancel_unless_kept(
+    tx: &mut Tx,
+    control: &Control,
+    scribe: &Scribe,
+    id: ProposalId,
+) -> Result<(), StoreError> {
+    let Some(Stored { proposal, .. }) = proposals::find(tx, id).await? else {
+        return Ok(());
+    };
+    if kept_though_unknown(tx, control, &proposal).await?.is_some() {
+        return Ok(());
+    }
+    let now = control.clock.now();
+    cancel(tx, scribe, proposal, now, Cancellation::DefinitionChanged).await
+}
+
+/// Ends what was open before the epoch was raised: nothing of an older copy comes back to life. The first of
+/// them here, the others by [`void_left`]; none of them is decided or started meanwhile. How many they are.
 pub(crate) async fn void_open(
     tx: &mut Tx,
     scribe: &Scribe,
     now: Timestamp,
-    why: Cancellation,
 ) -> Result<u64, StoreError> {
-    installation::raise_epoch(tx).await?;
-    let mut voided = 0;
-    for status in [Status::Pending, Status::Approved] {
-        for stored in proposals::list_in(tx, status, OPEN_MAX).await? {
-            cancel(tx, scribe, stored.proposal, now, why).await?;
-            voided += 1;
+    let epoch = installation::epoch(tx).await?;
+    let open = proposals::count_open_before(tx, epoch).await?;
+    void_some(tx, scribe, now).await?;
+    Ok(open)
+}
+
+/// Ends what [`void_open`] left, in pieces of which each is soon over.
+pub(crate) async fn void_left(control: &Control) -> Result<(), StoreError> {
+    for _ in 0..OPEN_MAX / AT_ONCE {
+        let read = control.store.read(|tx| Box::pin(list_void(tx)));
+        if read.await?.is_empty() {
+            break;
         }
+        let (scribe, now) = (control.scribe(&control.system_ctx()?), control.clock.now());
+        control
+            .store
+            .write_closing(move |tx| Box::pin(async move { void_some(tx, &scribe, now).await }))
+            .await?;
     }
-    for stored in proposals::list_in(tx, Status::Running, OPEN_MAX).await? {
-        let failure = Failure::new(
-            why.as_str(),
-            "it ran when the copy was made; the copy cannot know how it ended",
-        );
-        let Ok(moved) = stored.proposal.lose(now, failure) else {
-            continue;
-        };
-        proposals::advance(tx, &moved).await?;
-        records::moved(tx, scribe, &moved).await?;
-        voided += 1;
+    Ok(())
+}
+
+async fn list_void(tx: &mut Tx) -> Result<Vec<Stored>, StoreError> {
+    let epoch = installation::epoch(tx).await?;
+    proposals::list_open_before(tx, epoch, AT_ONCE).await
+}
+
+async fn void_some(tx: &mut Tx, scribe: &Scribe, now: Timestamp) -> Result<(), StoreError> {
+    for Stored { proposal, .. } in list_void(tx).await? {
+        void(tx, scribe, now, proposal).await?;
     }
-    Ok(voided)
+    Ok(())
+}
+
+pub(super) async fn void(
+    tx: &mut Tx,
+    scribe: &Scribe,
+    now: Timestamp,
+    proposal: Proposal,
+) -> Result<(), StoreError> {
+    let why = Cancellation::Restored;
+    if proposal.status() != Status::Running {
+        return cancel(tx, scribe, proposal, now, why).await;
+    }
+    let failure = Failure::new(
+        why.as_str(),
+        "it ran when the copy was made; the copy cannot know how it ended",
+    );
+    let Ok(moved) = proposal.lose(now, failure) else {
+        return Ok(());
+    };
+    proposals::advance(tx, &moved).await?;
+    records::moved(tx, scribe, &moved).await
 }
 
 async fn cancel(

@@ -240,9 +240,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                 let Some(stored) = proposals::find(tx, id).await? else {
                     return Ok(None);
                 };
-                let is_approved = matches!(stored.proposal.state, State::Approved { .. });
-                if is_approved && !on_record::holds(tx, &stored.proposal).await? {
-                    on_record::withdraw(tx, &scribe, stored.proposal, now).await?;
+                if !on_record::still_holds(tx, &this, &scribe, id).await? {
                     return Ok(None);
                 }
                 let brakes = brakes(tx, &job_action, bound(&stored.proposal), now).await?;
@@ -252,10 +250,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                         cooldown: Cooldown::Over,
                         cap: Cap::Free,
                     };
-                if !is_approved
-                    || !free
-                    || expire::has_lapsed(&stored.proposal, this.clock.latest())
-                {
+                if !free || expire::has_lapsed(&stored.proposal, this.clock.latest()) {
                     return Ok(None);
                 }
                 match claim(tx, &this, &scribe, stored.proposal, now).await? {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use void_testkit::eventually;
 
 use crate::apps::{App, Engine};
+use crate::callers::Answer;
 use crate::forgeries::run;
 
 /// An app whose rows do not fit its record at the end, because the test edited them.
@@ -168,6 +169,91 @@ async fn words_of_a_row_that_were_edited_are_not_approved() {
             assert_eq!(app.lab.effect_count(), 0, "{edit}");
             answer.error(409, "not_on_record");
         }
+    }
+}
+
+/// A yes to what the row shows now.
+async fn approve_as_shown(app: &App, id: &str) -> Answer {
+    let shown = app.row(id).await;
+    let body =
+        json!({"decision": "approve", "digest": shown["digest"], "revision": shown["revision"]});
+    let path = format!("/api/proposals/{id}/decide");
+    app.owner().post(&path, body).await
+}
+
+/// What later requests said is on the card as well: it counts only as the record knows it.
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_joined_and_were_edited_are_not_approved() {
+    let other = json!({"words": [{"reason": "harmless", "diff": null, "at": "2026-01-01T00:00:00.000Z"}], "left_out": 0});
+    let none = json!({"words": [], "left_out": 0});
+    for engine in Engine::both().await {
+        let app = app_on(&engine).await;
+        for (joins, edit) in [
+            (true, format!("joined = '{other}'")),
+            (true, format!("joined = '{none}'")),
+            (true, "revision = 0".to_owned()),
+            (false, format!("joined = '{other}'")),
+            (false, "revision = 3".to_owned()),
+        ] {
+            let row = app.queue("stop-a").await;
+            if joins {
+                let body = json!({"reason": "the disk of alpha is wiped by it"});
+                let again = app.owner().post("/api/actions/stop-a/run", body).await.ok();
+                assert_eq!(again["action_row_id"], row["id"]);
+            }
+            let sql = format!("UPDATE proposals SET {edit} WHERE id = '{}';", id(&row));
+            run(&app, &engine, &sql);
+            let answer = approve_as_shown(&app, id(&row)).await;
+            answer.error(409, "not_on_record");
+            assert_eq!(app.lab.effect_count(), 0, "{edit}");
+        }
+        let row = app.queue("stop-a").await;
+        let body = json!({"reason": "and it is late"});
+        app.owner().post("/api/actions/stop-a/run", body).await.ok();
+        approve_as_shown(&app, id(&row)).await.ok();
+        assert_eq!(app.lab.effect_count(), 1, "what nobody edited");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_that_nobody_gave_out_are_named() {
+    let session = "00000000-0000-7000-8000-000000000001";
+    let passkey = "00000000-0000-7000-8000-000000000002";
+    for engine in Engine::both().await {
+        let app = app_on(&engine).await;
+        let closed = app.session().await;
+        let kept = app.session().await;
+        assert!(mismatches(&app).await.is_empty());
+        closed.delete("/api/session").await.ok();
+        assert!(mismatches(&app).await.is_empty());
+        let edits = [
+            "UPDATE sessions SET ended_at = NULL;".to_owned(),
+            format!(
+                "INSERT INTO sessions SELECT '{session}', '{}', created_at, authenticated_at, expires_at, NULL, method, device, \
+                 last_seen_at FROM sessions WHERE ended_at IS NULL LIMIT 1;",
+                "ab".repeat(32)
+            ),
+            format!(
+                "INSERT INTO passkeys (id, name, relying_party, user_handle, credential_id, credential, counter, created_at) \
+                 VALUES ('{passkey}', 'x', 'localhost', '{passkey}', 'x', '{{}}', 0, 0);"
+            ),
+            "INSERT INTO passwords (id, hash, set_at) VALUES (1, '$argon2id$x', 0);".to_owned(),
+            "INSERT INTO notification_pairs (target, name, paired_at) VALUES ('telegram:666', 'x', 0);".to_owned(),
+        ];
+        run(&app, &engine, &edits.concat());
+        let named = mismatches(&app).await;
+        let tables: Vec<&str> = named.iter().map(|(table, _)| table.as_str()).collect();
+        let expected = [
+            "sessions",
+            "sessions",
+            "passkeys",
+            "passwords",
+            "notification_pairs",
+        ];
+        assert_eq!(tables, expected, "{named:?}");
+        assert!(named.contains(&("sessions".to_owned(), session.to_owned())));
+        assert!(named.contains(&("passkeys".to_owned(), passkey.to_owned())));
+        drop(kept);
     }
 }
 

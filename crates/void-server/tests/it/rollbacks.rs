@@ -57,17 +57,18 @@ fn put_back(app: &App, engine: &Engine) {
             &app.lab.path().join("old.db"),
             &app.lab.path().join("void.db"),
         ),
-        Engine::Postgres(url) => {
-            let sql = TABLES.map(|table| {
-                format!("DELETE FROM {table}; INSERT INTO {table} TABLE old_{table};")
-            });
-            let sql = format!(
-                "BEGIN; SET LOCAL session_replication_role = replica; {} COMMIT",
-                sql.concat()
-            );
-            postgres_run(url, &sql);
-        }
+        Engine::Postgres(url) => put_back_tables(url),
     }
+}
+
+fn put_back_tables(url: &str) {
+    let sql =
+        TABLES.map(|table| format!("DELETE FROM {table}; INSERT INTO {table} TABLE old_{table};"));
+    let sql = format!(
+        "BEGIN; SET LOCAL session_replication_role = replica; {} COMMIT",
+        sql.concat()
+    );
+    postgres_run(url, &sql);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -337,6 +338,66 @@ async fn a_channel_that_is_down_hears_of_a_rollback_later() {
     assert_eq!(receivers.told(), (1, 1));
 }
 
+/// An entry cannot be written, so the rollback cannot be answered before it is undone.
+fn go_back_unanswered(app: &App, engine: &Engine) {
+    let no_entries = match engine {
+        Engine::Sqlite => {
+            "CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END;"
+        }
+        Engine::Postgres(_) => {
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; \
+             CREATE TRIGGER no_entries BEFORE INSERT ON audit EXECUTE FUNCTION refuse();"
+        }
+    };
+    run_sql(
+        app,
+        engine,
+        &format!("{no_entries} UPDATE heads SET audit_seq = audit_seq - 1;"),
+    );
+}
+
+fn undo(app: &App, engine: &Engine) {
+    let drop = match engine {
+        Engine::Sqlite => "DROP TRIGGER no_entries;",
+        Engine::Postgres(_) => "DROP TRIGGER no_entries ON audit; DROP FUNCTION refuse();",
+    };
+    run_sql(
+        app,
+        engine,
+        &format!("{drop} UPDATE heads SET audit_seq = audit_seq + 1;"),
+    );
+}
+
+/// It halts everything as long as it lasts, and nothing afterwards; the record says that it was there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_that_was_undone_before_it_was_answered_halts_nothing_any_more() {
+    for engine in Engine::both().await {
+        let app = App::on(engine.clone()).await;
+        for times in 1..=2 {
+            go_back_unanswered(&app, &engine);
+            eventually("it to be noticed", || async {
+                let answer = app.owner().run("touch-a").await.json();
+                (answer["error"]["code"] == "rolled_back").then_some(())
+            })
+            .await;
+            undo(&app, &engine);
+            eventually("it to go on", || async {
+                let answer = app.owner().run("touch-a").await.json();
+                (answer["executed"] == true).then_some(())
+            })
+            .await;
+            eventually("the record to say so", || async {
+                let said = app.audited("store.rollback_undone").await;
+                (said.len() == times).then_some(())
+            })
+            .await;
+        }
+        assert!(app.audited("store.rolled_back").await.is_empty());
+        let freeze = app.owner().get("/api/freeze").await.ok();
+        assert_eq!(freeze["frozen"], json!(false));
+    }
+}
+
 /// How the database went back.
 #[derive(Debug, Clone, Copy)]
 enum Back {
@@ -501,4 +562,130 @@ async fn two_instances_that_notice_a_rollback_tell_it_once() {
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     assert_eq!(receivers.told(), (1, 1));
     assert_eq!(b.audited("notification.alerted").await.len(), 1);
+}
+
+/// Nothing is left of what was open, however much it was: it ends in pieces, and none of it is approved meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_that_was_open_in_an_older_copy_ends() {
+    const OPEN: usize = 230;
+    for engine in Engine::both().await {
+        let mut app = App::on(engine.clone()).await;
+        app.looks_back = false;
+        for replicas in 0..OPEN {
+            let body = json!({"params": {"replicas": replicas, "zone": "north", "image": "web"}});
+            let asked = app
+                .owner()
+                .post("/api/actions/scale-a/run", body)
+                .await
+                .ok();
+            assert_eq!(asked["queued"], true, "{asked}");
+        }
+        keep(&app, &engine);
+        app.queue("stop-a").await;
+        put_back(&app, &engine);
+        let open = async || {
+            app.owner()
+                .get("/api/proposals?status=pending&limit=500")
+                .await
+                .ok()
+        };
+        eventually("all of it to end", || async {
+            let left = open().await["proposals"].as_array().unwrap().len();
+            (left == 0).then_some(())
+        })
+        .await;
+        let said = app.audited("proposal.cancelled").await;
+        let restored = said
+            .iter()
+            .filter(|entry| entry.detail.contains("restored"));
+        assert_eq!(restored.count(), OPEN);
+        let freeze = app.owner().get("/api/freeze").await.ok();
+        let why = freeze["reason"].as_str().unwrap();
+        assert!(why.contains(&OPEN.to_string()), "{why}");
+    }
+}
+
+/// The instance that was there has answered it; one that comes later has nothing to add, as long as its note is
+/// from before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_that_was_answered_is_not_answered_again_by_who_comes_later() {
+    let engine = Engine::postgres().await;
+    let lab = Arc::new(crate::labs::Lab::of_alpha(None));
+    let owner_token = format!(
+        "owner-{:016x}{:016x}",
+        crate::apps::random(),
+        crate::apps::random()
+    );
+    let setup = |name| Setup {
+        instance: Some(name),
+        engine: engine.clone(),
+        lab: Arc::clone(&lab),
+        owner_token: owner_token.clone(),
+        has_witness: true,
+        ..Setup::default()
+    };
+    let (mut a, mut b) = (setup("alpha").start().await, setup("beta").start().await);
+    (a.looks_back, b.looks_back) = (false, false);
+    let answers = async |app: &App| app.audited("store.rolled_back").await.len();
+    keep(&a, &engine);
+    a.queue("stop-a").await;
+    let note = lab.folder_of(Some("beta")).join("witness.json");
+    let head = a.audit().await.len() as u64;
+    eventually("the other one to note how far it has come", || async {
+        let noted: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&note).unwrap()).unwrap();
+        (noted["audit_seq"].as_u64() >= Some(head)).then_some(())
+    })
+    .await;
+    b.shut_down(Duration::from_secs(1)).await;
+    drop(b);
+    put_back(&a, &engine);
+    eventually("it to be answered", || async {
+        (answers(&a).await == 1).then_some(())
+    })
+    .await;
+    a.owner().delete("/api/freeze").await.ok();
+    let mut b = setup("beta").start().await;
+    b.looks_back = false;
+    assert_eq!(answers(&b).await, 1);
+    let freeze = b.owner().get("/api/freeze").await.ok();
+    assert_eq!(freeze["frozen"], json!(false), "{freeze}");
+    // It goes back again, to after that answer, and both were away.
+    let Engine::Postgres(url) = &engine else {
+        unreachable!()
+    };
+    let forget = TABLES.map(|table| format!("DROP TABLE old_{table};"));
+    postgres_run(url, &forget.concat());
+    keep(&b, &engine);
+    b.queue("stop-a").await;
+    a.shut_down(Duration::from_secs(1)).await;
+    b.shut_down(Duration::from_secs(1)).await;
+    drop((a, b));
+    put_back_tables(url);
+    let mut b = setup("beta").start().await;
+    b.looks_back = false;
+    assert_eq!(answers(&b).await, 2);
+    let freeze = b.owner().get("/api/freeze").await.ok();
+    assert_eq!(freeze["frozen"], json!(true), "{freeze}");
+}
+
+/// Another file is put where the database is, and taken away again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_put_back_in_its_place_is_used_on() {
+    let app = App::on(Engine::Sqlite).await;
+    let (file, aside) = (
+        app.lab.path().join("void.db"),
+        app.lab.path().join("aside.db"),
+    );
+    std::fs::rename(&file, &aside).unwrap();
+    eventually("it to stop", || async {
+        (app.owner().run("touch-a").await.status >= 500).then_some(())
+    })
+    .await;
+    std::fs::rename(&aside, &file).unwrap();
+    eventually("it to go on", || async {
+        let answer = app.owner().run("touch-a").await.json();
+        (answer["executed"] == true).then_some(())
+    })
+    .await;
 }

@@ -1,7 +1,7 @@
-//! What the record says about one row: the newest entry that put a proposal or a token into the state in
+//! What the record says about one row: the newest entry that put a proposal or a credential into the state in
 //! which it is. A row can be edited by whoever can write to the database; the chain cannot be, unseen.
 //!
-//! Both look-ups go by `audit_by_subject`, from the newest entry back.
+//! Look-ups of one row go by `audit_by_subject`, from the newest entry back.
 
 use void_domain::audit::AuditEntry;
 use void_domain::ids::ProposalId;
@@ -143,6 +143,59 @@ pub async fn of_tokens(tx: &mut Tx, after: &str, limit: u32) -> Result<Vec<Token
         })
     };
     rows.iter().map(step).collect()
+}
+
+/// Credentials that are good and of which the record does not say that they were given out, by table. Not
+/// seen: an edited secret or key, and a session that ended with all others.
+const CREDENTIALS: [(&str, &str); 4] = [
+    (
+        "sessions",
+        concat!(
+            "SELECT id FROM sessions WHERE ended_at IS NULL AND COALESCE((SELECT verb FROM audit WHERE subject = sessions.id AND",
+            up_to_head!(),
+            "AND verb IN ('session.opened', 'session.closed', 'session.revoked') ORDER BY seq DESC LIMIT 1), '') \
+             <> 'session.opened' ORDER BY id LIMIT $1"
+        ),
+    ),
+    (
+        "passkeys",
+        concat!(
+            "SELECT id FROM passkeys WHERE COALESCE((SELECT verb FROM audit WHERE subject = passkeys.id AND",
+            up_to_head!(),
+            "AND verb IN ('passkey.registered', 'passkey.removed', 'quarantine.removed') ORDER BY seq DESC LIMIT 1), '') \
+             <> 'passkey.registered' ORDER BY id LIMIT $1"
+        ),
+    ),
+    (
+        "passwords",
+        concat!(
+            "SELECT CAST(id AS text) FROM passwords WHERE COALESCE((SELECT verb FROM audit WHERE",
+            up_to_head!(),
+            "AND verb IN ('password.set', 'password.removed') ORDER BY seq DESC LIMIT 1), '') <> 'password.set' LIMIT $1"
+        ),
+    ),
+    (
+        "notification_pairs",
+        concat!(
+            "SELECT target FROM notification_pairs WHERE ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM audit WHERE",
+            up_to_head!(),
+            "AND verb = 'pairing.accepted' AND detail LIKE '%\"target\":\"' || target || '\"%') ORDER BY target LIMIT $1"
+        ),
+    ),
+];
+
+/// Table and id of each.
+pub async fn credentials_without_entry(
+    tx: &mut Tx,
+    limit: u32,
+) -> Result<Vec<(&'static str, String)>, StoreError> {
+    let mut found = Vec::new();
+    for (table, sql) in CREDENTIALS {
+        for row in tx.all(table, sql, values![i64::from(limit)]).await? {
+            found.push((table, row.text(0)?.to_owned()));
+        }
+    }
+    Ok(found)
 }
 
 /// The freeze's row, and what its newest entry says.

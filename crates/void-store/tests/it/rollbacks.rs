@@ -149,6 +149,25 @@ async fn nothing_is_written_to_a_database_that_went_back_until_it_is_repaired() 
     }
 }
 
+/// Put back and taken away again before anybody repaired it: nothing was written meanwhile, and it goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_that_is_undone_is_none_any_more() {
+    for engine in engines::both().await {
+        let store = engine.store.clone();
+        for n in 1..=3 {
+            assert_eq!(write(&store, "first").await, Ok(n));
+        }
+        for n in 4..=5 {
+            sql(&engine, "UPDATE heads SET audit_seq = audit_seq - 1").await;
+            assert_eq!(write(&store, "no").await, Err(StoreError::RolledBack));
+            assert!(store.rollbacks().borrow().is_some(), "{}", engine.name);
+            sql(&engine, "UPDATE heads SET audit_seq = audit_seq + 1").await;
+            assert_eq!(write(&store, "yes").await, Ok(n), "{}", engine.name);
+            assert!(store.rollbacks().borrow().is_none(), "{}", engine.name);
+        }
+    }
+}
+
 /// More entries than before are not enough: it has to be the same history.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_history_is_noticed_however_long_it_is() {
