@@ -73,23 +73,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
             return Ok(());
         }
     }
-    let (why, mut detail) = match found {
-        Found::Noted(noted) => (
-            OLDER,
-            json!({
-                "noted_seq": noted.audit_seq, "noted_hash": noted.audit_hash,
-                "found_seq": head, "found_hash": head_hash,
-            }),
-        ),
-        Found::Missing => (
-            MISSING,
-            json!({"note": "missing", "found_seq": head, "found_hash": head_hash}),
-        ),
-        Found::Unreadable => (
-            UNREADABLE,
-            json!({"note": "unreadable", "found_seq": head, "found_hash": head_hash}),
-        ),
-    };
+    let why = found.why();
     tracing::warn!(
         record = head,
         "{why}: what waited in it is void, its credentials are in quarantine and everything is frozen; \
@@ -100,7 +84,8 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
         .store
         .write(move |tx| {
             Box::pin(async move {
-                detail["epoch"] = installation::raise_epoch(tx).await?.into();
+                let epoch = installation::raise_epoch(tx).await?;
+                let detail = found.detail(head, head_hash, epoch);
                 let subject = Some(telling::SUBJECT.to_owned());
                 records::audit(tx, &scribe, at, telling::ROLLED_BACK, subject, detail).await?;
                 quarantine::shut_down(tx, &scribe, at, why).await
@@ -129,6 +114,29 @@ enum Found {
 }
 
 impl Found {
+    const fn why(self) -> &'static str {
+        match self {
+            Self::Noted(_) => OLDER,
+            Self::Missing => MISSING,
+            Self::Unreadable => UNREADABLE,
+        }
+    }
+
+    fn detail(self, head: u64, hash: Digest, epoch: u64) -> Value {
+        match self {
+            Self::Noted(noted) => json!({
+                "noted_seq": noted.audit_seq, "noted_hash": noted.audit_hash,
+                "found_seq": head, "found_hash": hash, "epoch": epoch,
+            }),
+            Self::Missing => {
+                json!({"note": "missing", "found_seq": head, "found_hash": hash, "epoch": epoch})
+            }
+            Self::Unreadable => {
+                json!({"note": "unreadable", "found_seq": head, "found_hash": hash, "epoch": epoch})
+            }
+        }
+    }
+
     fn read(path: &Path) -> Self {
         match fs::read(path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_or(Self::Unreadable, Self::Noted),

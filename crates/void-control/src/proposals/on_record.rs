@@ -63,7 +63,7 @@ fn says_joined(asked: &Value, proposal: &Proposal) -> bool {
     let revision = asked.get("revision").and_then(Value::as_u64).unwrap_or(0);
     let words = asked.get(records::JOINED_DIGEST);
     let is_first = asked.get("revision").is_none();
-    revision == u64::from(proposal.revision)
+    revision == proposal.revision
         && words.map_or(!is_first || proposal.joined.is_empty(), |words| {
             records::digest_of_joined(proposal).is_some_and(|digest| *words == json!(digest))
         })
