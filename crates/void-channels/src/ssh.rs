@@ -205,7 +205,7 @@ impl Ssh {
     }
 
     fn key(&self) -> Result<&Path, Failure> {
-        let message = "no SSH key is set: put its path into ACTIONS_SSH_KEY or ssh.key";
+        let message = "the server has no SSH key: put its path into void.toml ([ssh] key = …) and run void reload, or into ACTIONS_SSH_KEY before the server starts";
         let key = self
             .config
             .key

@@ -77,9 +77,9 @@ impl Mute {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEnd {
-    #[error("a mute ends in the future")]
+    #[error("must be in the future")]
     Past,
-    #[error("a mute lasts 30 days at most")]
+    #[error("must be 30 days at most from now")]
     TooLong,
 }
 

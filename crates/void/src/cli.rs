@@ -213,9 +213,15 @@ pub(crate) enum ActionsCommand {
     /// List what may run
     Ls,
     /// Show one action
-    Show { id: String },
+    Show {
+        /// The action, as `void actions ls` lists it
+        id: String,
+    },
     /// Check a catalogue without a server; every problem at once
-    Lint { file: Option<PathBuf> },
+    Lint {
+        /// Another file than the catalogue in use
+        file: Option<PathBuf>,
+    },
     /// The JSON Schema for editors
     Schema,
     /// Print a catalogue to begin with: one action that restarts a service of this machine
@@ -227,6 +233,7 @@ pub(crate) enum ActionsCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
+    /// The action, as `void actions ls` lists it
     pub action_id: String,
     /// Why; the owner sees it as your words
     #[arg(long)]
@@ -244,9 +251,13 @@ pub(crate) enum InboxCommand {
     /// List what waits, or with --all everything that was ever asked for, newest first
     Ls(InboxListArgs),
     /// Show one: what happens on yes, what checks it, and everything it binds
-    Show { id: String },
+    Show {
+        /// Its code, such as K7M2, or its id
+        id: String,
+    },
     /// Say yes
     Approve {
+        /// Its code, such as K7M2, or its id
         id: String,
         /// The digest you saw, or its four words; needed where there is nobody to ask, and for what may cut you off
         #[arg(long, value_name = "DIGEST|WORDS")]
@@ -254,6 +265,7 @@ pub(crate) enum InboxCommand {
         /// Do not ask again
         #[arg(long)]
         yes: bool,
+        /// Why, for the record
         #[arg(long)]
         reason: Option<String>,
         #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=300))]
@@ -261,20 +273,29 @@ pub(crate) enum InboxCommand {
     },
     /// Say no
     Reject {
+        /// Its code, such as K7M2, or its id
         id: String,
+        /// Why, for whoever asked and for the record
         #[arg(long)]
         reason: Option<String>,
     },
     /// Withdraw a wish that still waits
-    Cancel { id: String },
+    Cancel {
+        /// Its code, such as K7M2, or its id
+        id: String,
+    },
     /// Say what became of a run whose outcome is unknown
     Settle {
+        /// Its code, such as K7M2, or its id
         id: String,
         #[arg(long = "as", value_enum, value_name = "OUTCOME")]
         outcome: SettleOutcome,
     },
     /// Follow what happens, or one proposal to its end
-    Watch { id: Option<String> },
+    Watch {
+        /// One request, by code or id; all of them if left out
+        id: Option<String>,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -298,6 +319,7 @@ pub(crate) enum SettleOutcome {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FreezeArgs {
+    /// Why, for the record
     #[arg(long)]
     pub reason: Option<String>,
     /// End by itself after this long, such as 30m or 4h
@@ -310,10 +332,15 @@ pub(crate) enum HostsCommand {
     /// List the machines and the keys that are trusted for them
     Ls,
     /// Ask a machine for its list and compare it with the catalogue
-    Check { name: String },
+    Check {
+        /// The machine, as the catalogue calls it
+        name: String,
+    },
     /// Trust a host key that you compared on the machine itself
     Trust {
+        /// The machine, as the catalogue calls it
         name: String,
+        /// What the machine itself printed, to compare
         #[arg(long, value_name = "SHA256:…")]
         fingerprint: String,
     },
@@ -325,17 +352,25 @@ pub(crate) enum HostsCommand {
 )]
 pub(crate) enum NodeCommand {
     /// Make a join token for a machine; it is shown this once and good for an hour
-    Invite { name: String },
+    Invite {
+        /// What it is to be called here
+        name: String,
+    },
     /// List the nodes: here or away, version, whether the list fits
     Ls,
     /// Let a machine in whose fingerprint you compared
     Approve {
+        /// The machine, as `void node ls` lists it
         name: String,
+        /// What the machine itself printed, to compare
         #[arg(long, value_name = "FINGERPRINT")]
         fingerprint: String,
     },
     /// Withdraw an invitation, turn a machine away, or end its membership
-    Revoke { name: String },
+    Revoke {
+        /// The machine, as `void node ls` lists it
+        name: String,
+    },
     /// On a machine: ask a server to let it in, and wait for the owner
     Join(NodeJoinArgs),
     /// On a machine: wait for work and do it
@@ -416,9 +451,13 @@ pub(crate) enum AuditCommand {
         limit: u32,
     },
     /// One entry
-    Show { seq: u64 },
+    Show {
+        /// The number of the entry
+        seq: u64,
+    },
     /// Check the chain: of a file without any server, or of the server's own record
     Verify {
+        /// An export; the record of the running server if left out
         file: Option<PathBuf>,
         /// A hash that you noted earlier; proves that the tail was not cut off
         #[arg(long, value_name = "HASH")]
@@ -443,6 +482,7 @@ pub(crate) enum TokenCommand {
     New {
         #[arg(long, value_enum)]
         kind: TokenKind,
+        /// What it is called here and on the record
         #[arg(long)]
         name: String,
         /// A capability of an agent; may be repeated: read sees, act proposes, runs what is safe, and freezes
@@ -515,9 +555,15 @@ pub(crate) enum NotifyCommand {
     /// Every place with how it stands, what could not be delivered, and what is muted
     Ls,
     /// Stop telling an account, and stop listening to it
-    Rm { target: String },
+    Rm {
+        /// The pair, as `void notify ls` lists it
+        target: String,
+    },
     /// Try again what could not be delivered
-    Retry { id: String },
+    Retry {
+        /// The message, as `void notify ls` lists it
+        id: String,
+    },
     /// Do not tell for a time that a service, or anything on a host, is down
     Mute(MuteArgs),
     /// Tell it again
@@ -545,8 +591,10 @@ pub(crate) struct MuteArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct UnmuteArgs {
+    /// The service, as it is watched
     #[arg(required_unless_present = "host", conflicts_with = "host")]
     pub service: Option<String>,
+    /// A machine instead of a service
     #[arg(long)]
     pub host: Option<String>,
 }
@@ -564,9 +612,13 @@ pub(crate) enum BackupCommand {
     /// List the copies
     Ls,
     /// Check a copy: the file, its schema and the whole audit chain
-    Verify { file: PathBuf },
+    Verify {
+        /// The copy
+        file: PathBuf,
+    },
     /// Put a copy in place; the server must not run
     Restore {
+        /// The copy
         file: PathBuf,
         /// Do not ask
         #[arg(long)]
@@ -624,9 +676,15 @@ pub(crate) enum ProvisionCommand {
         user: Option<String>,
     },
     /// The list, key line, sudoers lines and commands for one host
-    Ssh { host: String },
+    Ssh {
+        /// The machine, as the catalogue calls it
+        host: String,
+    },
     /// The list, sudoers lines and commands for a machine that runs `void node`
-    Node { name: String },
+    Node {
+        /// The machine, as `void node ls` lists it
+        name: String,
+    },
     /// The pveum commands for a token that can switch the catalogue's guests and nothing else
     Proxmox,
 }
@@ -636,4 +694,28 @@ pub(crate) struct DoctorArgs {
     /// Warnings count as failures
     #[arg(long)]
     pub strict: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory as _};
+
+    use super::*;
+
+    fn unexplained(command: &Command, path: &str) -> Vec<String> {
+        let path = format!("{path} {}", command.get_name());
+        let own = command.get_arguments().filter(|argument| {
+            argument.get_help().is_none() && !argument.is_hide_set() && !argument.is_global_set()
+        });
+        let mut found: Vec<String> = own.map(|argument| format!("{path} {argument}")).collect();
+        for inner in command.get_subcommands() {
+            found.extend(unexplained(inner, &path));
+        }
+        found
+    }
+
+    #[test]
+    fn every_argument_says_what_it_is() {
+        assert_eq!(unexplained(&Cli::command(), ""), Vec::<String>::new());
+    }
 }

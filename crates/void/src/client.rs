@@ -13,6 +13,7 @@ use void_domain::secrets::Secret;
 
 pub(crate) use self::events::{Event, Events};
 use crate::exit::{Exit, Problem};
+use crate::running;
 use crate::settings::{Environment, Settings};
 
 /// Longer than the longest wait that can be asked for.
@@ -47,8 +48,12 @@ impl Client {
                 plain_http::judge(&base, environment)?;
                 base
             }
-            // The address that the server of these settings listens at, on this machine.
-            None => server_url(&local_url(settings))?,
+            // Where the server on this data folder listens, whatever it was started with; or where it would.
+            None => {
+                let running = running::find(&settings.data.value).and_then(|note| note.listen);
+                let url = running.map_or_else(|| local_url(settings), url_on_this_machine);
+                server_url(&url)?
+            }
         };
         let (token, token_source) = match settings.stored_owner_token(environment)? {
             Some(token) => (Some(token), settings.owner_token_source()),

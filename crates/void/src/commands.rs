@@ -179,6 +179,13 @@ fn called_as(cli: &Cli) -> String {
     called
 }
 
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
 /// As a shell takes it for one word.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:=+@%".contains(&byte);

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,9 @@ pub(crate) struct Note {
     pub pid: u32,
     /// Another one for each start, also of the same process.
     pub start: String,
+    /// Where it listens; notes of earlier versions do not say it.
+    #[serde(default)]
+    pub listen: Option<SocketAddr>,
     pub actions: PathBuf,
     pub services: PathBuf,
     /// The digest of each service that is watched.
@@ -88,6 +92,7 @@ mod tests {
         Note {
             pid: 1,
             start: "a".to_owned(),
+            listen: Some(([127, 0, 0, 1], 3001).into()),
             actions: "/a".into(),
             services: "/s".into(),
             watched: BTreeMap::from([("web".to_owned(), "d1".to_owned())]),

@@ -78,7 +78,7 @@ async fn what_is_missing_on_our_side_is_said_without_asking_the_host() {
     assert!(made.unwrap().success());
     type Change = fn(&mut SshConfig, &std::path::Path);
     let cases: [(Change, &str); 7] = [
-        (|config, _| config.key = None, "no SSH key is set"),
+        (|config, _| config.key = None, "the server has no SSH key"),
         (
             |config, folder| config.key = Some(folder.join("none")),
             "is not there",

@@ -93,7 +93,10 @@ impl Worker {
     ) -> Result<Step, BridgeError> {
         match Move::read(&record.proposal, record.offered, place) {
             Move::None => self.at_home(record, name, place, seen).await,
-            Move::Follow if record.proposal.status() == Status::Approved => {
+            Move::Follow
+                if record.proposal.status() == Status::Approved
+                    && record.proposal.wish.is_by_file() =>
+            {
                 self.offer(record, name, place, seen).await
             }
             Move::Follow => self.bring_home(record, name, place, seen).await,

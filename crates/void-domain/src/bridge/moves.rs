@@ -2,6 +2,7 @@
 //! back to where the record says.
 
 use super::Place;
+use crate::actors::{Actor, Surface};
 use crate::proposals::{Proposal, Status};
 
 #[must_use]
@@ -29,6 +30,10 @@ impl Move {
             return Self::None;
         }
         let by_file = proposal.wish.is_by_file();
+        if place == Place::Approved && !by_file && was_approved_by_file(proposal) {
+            // The very move that approved it.
+            return Self::Follow;
+        }
         match proposal.status() {
             Status::Pending => of_pending(by_file, place),
             Status::Approved => of_approved(by_file, offered, place),
@@ -42,6 +47,14 @@ impl Move {
             | Status::Refused => of_ended(proposal, by_file, place),
         }
     }
+}
+
+fn was_approved_by_file(proposal: &Proposal) -> bool {
+    let by_file = Actor::Owner {
+        surface: Surface::File,
+    };
+    let approval = proposal.approval();
+    approval.is_some_and(|approval| approval.by == by_file.to_string())
 }
 
 const NOT_BY_FILE: &str = "only actions marked \"via\": \"file\" are executed by others";

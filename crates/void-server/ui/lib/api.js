@@ -1,6 +1,7 @@
 // @ts-check
 // The server, as this page calls it. Every error has a code, a sentence and often a way out.
 
+import { withTimes } from "./time.js";
 import { t } from "./words.js";
 
 /** What the server, or the way to it, had against a call. */
@@ -80,7 +81,8 @@ export const del = (path) => call("DELETE", path);
  */
 export function sentence(error) {
   if (!(error instanceof ApiError)) return t("error.here", { message: error instanceof Error ? error.message : String(error) });
-  const message = error.message.charAt(0).toUpperCase() + error.message.slice(1);
+  const said = withTimes(error.message);
+  const message = said.charAt(0).toUpperCase() + said.slice(1);
   const end = /[.!?…]$/.test(message) ? message : `${message}.`;
   return error.hint ? `${end} ${error.hint.charAt(0).toUpperCase()}${error.hint.slice(1)}.` : end;
 }

@@ -60,6 +60,9 @@ export function clock(at, { isDayKnown = false, hasSeconds = false } = {}) {
   return isDayKnown || isToday ? hour : `${dayOf(at)}, ${hour}`;
 }
 
+/** A sentence of the server's, with its times as people here say them. @param {string} text */
+export const withTimes = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (at) => clock(at));
+
 /**
  * A time that keeps counting. `until` counts down.
  * @param {string | null | undefined} at

@@ -4,7 +4,7 @@
 
 import { el } from "../lib/dom.js";
 import { isOwner, person } from "../lib/people.js";
-import { exactSpan, time } from "../lib/time.js";
+import { exactSpan, time, withTimes } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { copyButton } from "./copying.js";
 import { checkReason, shape, standing } from "./states.js";
@@ -30,7 +30,7 @@ export function resultLine(row, card) {
 
 /** @param {any} row @param {any} card @returns {any} */
 function resultWords(row, card) {
-  const why = row.error?.message ?? "";
+  const why = withTimes(row.error?.message ?? "");
   const took = tookWords(row);
   switch (row.status) {
     case "approved": return t("result.approved");

@@ -11,7 +11,7 @@ use void_domain::starters::Starter;
 use void_domain::text;
 
 use super::rows::{tier, word};
-use super::{Session, quoted};
+use super::{Session, counted, quoted};
 use crate::catalogue;
 use crate::cli::ActionsCommand;
 use crate::exit::{Exit, Problem};
@@ -192,9 +192,9 @@ fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
                 session.output.line(format!("note {id}: {note}"));
             }
             session.output.line(format!(
-                "{}: {} actions, digest {}",
+                "{}: {}, digest {}",
                 path.display(),
-                catalogue.actions().len(),
+                counted(catalogue.actions().len(), "action"),
                 catalogue.digest()
             ));
         }

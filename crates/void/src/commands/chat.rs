@@ -185,19 +185,17 @@ impl<'a> Shown<'a> {
         self.break_line();
         let failed = word(data, "status") != "ok";
         let sign = if failed { "✗" } else { "✓" };
-        let line = format!(
-            "  {sign} {}  {}",
-            word(data, "tool"),
-            word(data, "args_summary")
-        );
+        let line = format!("{}  {}", word(data, "tool"), word(data, "args_summary"));
         let tone = if failed { Tone::Bad } else { Tone::Dim };
         let output = self.session.output;
-        output.line(output.tone(tone, text::escaped(&line).trim_end()));
+        let line = output.tone(tone, text::escaped(&line).trim_end());
+        output.hanging(&format!("  {sign} "), &line);
     }
 
     fn break_line(&mut self) {
         let held = self.drawing.end();
         self.print(&held);
+        self.session.output.put(&self.quote.end());
         if self.quote.is_in_line() {
             self.session.output.line("");
             self.quote.end_line();
@@ -210,7 +208,7 @@ impl<'a> Shown<'a> {
         let output = self.session.output;
         let truth = data.get("truth").unwrap_or(&Value::Null);
         output.line("");
-        output.line(truth_line(output, truth, word(data, "truth_line")));
+        output.hanging("", &truth_line(output, truth, word(data, "truth_line")));
         for waiting in items(truth, "waits") {
             let command = format!("inbox approve {}", word(waiting, "code"));
             output.line(format!("  yes: {}", self.session.again(&command)));
@@ -225,7 +223,7 @@ impl<'a> Shown<'a> {
             let sources = text::escaped(&sources.join(", "));
             let line =
                 format!("Read from outside: {sources}. From here on everything waits for you.");
-            output.line(output.tone(Tone::Waiting, &line));
+            output.hanging("", &output.tone(Tone::Waiting, &line));
         }
     }
 }

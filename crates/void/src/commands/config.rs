@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use void_domain::retention::{Kept, Retention};
 
-use super::Session;
+use super::{Session, counted};
 use crate::cli::ConfigCommand;
 use crate::exit::{Exit, Problem};
 use crate::settings::{AgentSettings, NotifySettings, Settings, Source, Wrong};
@@ -419,6 +419,7 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
             wrong.keep(reference.resolve(session.environment, name));
         }
     }
+    wrong.keep(check_ssh_key(settings));
     let catalogue = wrong.keep(catalogue::load(settings));
     let services = wrong.keep(services::load(settings));
     let agents = crate::agents::load(settings, session.environment, settings.listen.value);
@@ -446,9 +447,30 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
         session.output.line(format!("warning {line}"));
     }
     session.output.line(format!(
-        "The settings are valid; the catalogue has {} actions, and {} services are watched.",
-        catalogue.actions().len(),
-        services.iter().len()
+        "The settings are valid; the catalogue has {}, and {} watched.",
+        counted(catalogue.actions().len(), "action"),
+        match services.iter().len() {
+            1 => "1 service is".to_owned(),
+            several => format!("{several} services are"),
+        }
     ));
     Ok(Exit::Done)
+}
+
+fn check_ssh_key(settings: &Settings) -> Result<(), Problem> {
+    let Some(key) = &settings.ssh_key.value else {
+        return Ok(());
+    };
+    if key.is_file() {
+        return Ok(());
+    }
+    let shown = key.display();
+    // No shell has seen the settings file.
+    let why = if key.components().any(|part| part.as_os_str() == "~") {
+        "there is no such file; write the whole path, ~ means nothing here"
+    } else {
+        "there is no such file"
+    };
+    let next = format!("ssh-keygen -t ed25519 -N '' -f {shown}, or another path");
+    Err(Problem::config(format!("ssh.key: {shown}: {why}")).next(next))
 }

@@ -29,7 +29,7 @@ use void_domain::text;
 use void_server::Doctor;
 
 use self::findings::{Finding, Findings, Level};
-use super::Session;
+use super::{Session, counted};
 use crate::cli::DoctorArgs;
 use crate::exit::{Exit, Problem};
 use crate::output::{ColorChoice, Output, Tone};
@@ -159,12 +159,5 @@ fn print(session: &Session<'_>, finding: &Finding) {
         session
             .output
             .hanging("         next: ", &text::escaped(next));
-    }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
     }
 }

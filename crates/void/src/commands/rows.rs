@@ -137,14 +137,13 @@ fn show_with(output: &Output, row: &Value, card: Option<&Value>) {
 fn show_outcome(output: &Output, row: &Value) {
     let field = |name: &str, value: String| field(output, name, value);
     if let Some(error) = row.get("error").filter(|error| error.is_object()) {
-        field(
-            "error",
-            format!(
-                "{}: {}",
-                word(error, "code"),
-                text::escaped(word(error, "message"))
-            ),
-        );
+        let said = output
+            .times
+            .sentence(&text::escaped(word(error, "message")));
+        match word(row, "status") {
+            "rejected" => field("reason", said),
+            _ => field("error", format!("{}: {said}", word(error, "code"))),
+        }
     }
     let result = row.get("result").unwrap_or(&Value::Null);
     if let Some(check) = result.get("check") {

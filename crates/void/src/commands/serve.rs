@@ -82,7 +82,7 @@ pub(super) async fn serve(
         greeting::greet(session, &control, address, args.qr).await;
     }
     let mut signals = Signals::watch(hangup)?;
-    let mut running = Running::start(&settings.data.value, note(settings, &control));
+    let mut running = Running::start(&settings.data.value, note(settings, &control, address));
     if running.is_none() {
         tracing::warn!(
             "what runs here cannot be noted in the data folder: void reload does not work"
@@ -129,10 +129,11 @@ async fn stop(session: &Session<'_>, serving: &mut Serving, signals: &mut Signal
     Exit::Done
 }
 
-fn note(settings: &Settings, control: &Control) -> Note {
+fn note(settings: &Settings, control: &Control, listen: SocketAddr) -> Note {
     Note {
         pid: std::process::id(),
         start: control.clock().now().to_string(),
+        listen: Some(listen),
         actions: settings.actions.value.clone(),
         services: settings.services.value.clone(),
         watched: services::digests(health::list(control).iter().map(|view| &view.service)),

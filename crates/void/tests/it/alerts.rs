@@ -93,7 +93,7 @@ fn muting_from_the_terminal_is_listed_and_lifted() {
         2,
     );
     assert!(
-        word(&over["error"], "message").contains("30 days at most"),
+        word(&over["error"], "message").contains("must be 30 days at most"),
         "{over}"
     );
     let said = out(

@@ -239,6 +239,9 @@ fn where_it_is_allowed_a_move_is_the_owners_decision_but_never_for_what_is_criti
     bridge.mv("pending", "approved", &id);
     let file = bridge.wait_for("completed", &id);
     assert_eq!(file["transition_history"][1]["by"], "file");
+    assert_eq!(bridge.notes(&file), 0, "one move is one decision: {file}");
+    let (_, refused) = server.call("GET", "/api/audit?verb=decision.refused", None);
+    assert_eq!(refused["entries"], json!([]));
     assert_eq!(bridge.lab.effects(), ["risky-one"]);
 
     let id = bridge.queue(&server, "risky-one");

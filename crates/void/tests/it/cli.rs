@@ -447,6 +447,44 @@ fn settings_show_their_source_and_no_secret() {
 }
 
 #[test]
+fn a_key_that_is_not_there_is_no_valid_setting() {
+    let mut lab = Lab::new();
+    let check = |lab: &Lab| word(&lab.json(&["config", "check"], 3)["error"], "message").to_owned();
+    let missing = lab.path("no-key").display().to_string();
+    lab.environment = vec![("ACTIONS_SSH_KEY".into(), missing.clone())];
+    assert_eq!(
+        check(&lab),
+        format!("ssh.key: {missing}: there is no such file")
+    );
+    lab.environment = vec![("ACTIONS_SSH_KEY".into(), "~/key".into())];
+    assert!(check(&lab).contains("~ means nothing here"));
+    fs::write(&missing, "x").unwrap();
+    lab.environment = vec![("ACTIONS_SSH_KEY".into(), missing)];
+    lab.json(&["config", "check"], 0);
+}
+
+/// It was started with another address than the settings say; the command line asks where it is.
+#[test]
+fn the_server_of_a_data_folder_is_found_wherever_it_listens() {
+    let lab = Lab::new();
+    let other = "127.0.0.1:1";
+    let status = |lab: &Lab| {
+        let mut command = lab.command();
+        command.args(["status", "--json"]).env("VOID_LISTEN", other);
+        command.output().unwrap().status.code()
+    };
+    assert_ne!(status(&lab), Some(0), "nobody is there");
+    let mut server = lab.serve(&[]);
+    assert_eq!(status(&lab), Some(0));
+    server.kill();
+    assert_ne!(
+        status(&lab),
+        Some(0),
+        "what the note of a killed one says is over"
+    );
+}
+
+#[test]
 fn the_record_is_listed_shown_exported_and_checked() {
     let lab = Lab::new();
     let _server = lab.serve(&[]);

@@ -14,75 +14,110 @@ const BAR_COLUMNS: usize = 2;
 /// Narrower than this nothing can be read anyway; the terminal breaks lines as it likes.
 const COLUMNS_MIN: usize = 10;
 
-/// Words that come piece by piece.
+/// Words that come piece by piece. On a terminal a word is held until it is whole, so that lines break between
+/// words.
 #[derive(Debug, Default)]
 pub(super) struct Quote {
     /// How wide the terminal is, if it is one.
     columns: Option<usize>,
     /// How far the line has come; 0 before its bar.
     column: usize,
+    /// The word that is not whole yet.
+    held: Vec<(char, Style)>,
+    /// Whether a line of theirs stands above; empty ones before the first say nothing.
+    is_begun: bool,
     /// Whether words may look otherwise than plain.
     is_styled: bool,
 }
 
 impl Quote {
-    pub(super) const fn new(columns: Option<usize>, is_styled: bool) -> Self {
+    pub(super) fn new(columns: Option<usize>, is_styled: bool) -> Self {
         Self {
-            columns,
-            column: 0,
+            columns: columns.map(|columns| columns.max(COLUMNS_MIN)),
             is_styled,
+            ..Self::default()
         }
     }
 
     /// The next words, as they are to be printed. Their looks never reach the bar.
     pub(super) fn push(&mut self, piece: &str, style: Style) -> String {
-        let (begin, end) = if self.is_styled {
-            looks(style)
-        } else {
-            ("", "")
-        };
         let piece = match style {
             // Without looks it would be words like any others.
             Style::Code if !self.is_styled => format!("`{piece}`"),
             _ => piece.to_owned(),
         };
-        let mut shown = String::with_capacity(piece.len() + BAR.len());
-        let mut is_begun = false;
+        let mut shown = Shown::new(self.is_styled);
         for symbol in text::escaped_lines(&piece).chars() {
-            let is_full = self
-                .columns
-                .is_some_and(|columns| self.column + columns_of(symbol) > columns.max(COLUMNS_MIN));
-            if is_begun && (symbol == '\n' || is_full) {
-                shown.push_str(end);
-                is_begun = false;
-            }
-            if symbol == '\n' {
-                if self.column == 0 {
-                    shown.push_str(BAR.trim_end());
+            match symbol {
+                '\n' => {
+                    self.release(&mut shown);
+                    self.break_line(&mut shown);
                 }
-                shown.push('\n');
-                self.column = 0;
-                continue;
+                ' ' => {
+                    self.release(&mut shown);
+                    // At the end of a full line it needs no room.
+                    if self.fits(1) {
+                        self.put(&mut shown, symbol, style);
+                    }
+                }
+                _ => {
+                    self.held.push((symbol, style));
+                    if self.columns.is_none_or(|most| self.held.len() >= most) {
+                        self.release(&mut shown);
+                    }
+                }
             }
-            if is_full && self.column > 0 {
-                shown.push('\n');
-                self.column = 0;
-            }
-            if self.column == 0 {
-                shown.push_str(BAR);
-                self.column = BAR_COLUMNS;
-            }
-            if !is_begun {
-                shown.push_str(begin);
-                is_begun = true;
-            }
-            shown.push(symbol);
-            self.column += columns_of(symbol);
         }
-        if is_begun {
-            shown.push_str(end);
+        shown.end()
+    }
+
+    /// The rest, if no more words come for now.
+    pub(super) fn end(&mut self) -> String {
+        let mut shown = Shown::new(self.is_styled);
+        self.release(&mut shown);
+        shown.end()
+    }
+
+    /// The held word, in a new line if this one has no room for it. One that no line has room for is broken.
+    fn release(&mut self, shown: &mut Shown) {
+        let word = std::mem::take(&mut self.held);
+        let wide = word.iter().map(|(symbol, _)| columns_of(*symbol)).sum();
+        let is_one_line = self.columns.is_none_or(|most| BAR_COLUMNS + wide <= most);
+        if !word.is_empty() && !self.fits(wide) && is_one_line {
+            self.break_line(shown);
         }
-        shown
+        for (symbol, style) in word {
+            if !self.fits(columns_of(symbol)) {
+                self.break_line(shown);
+            }
+            self.put(shown, symbol, style);
+        }
+    }
+
+    fn fits(&self, wide: usize) -> bool {
+        let column = self.column.max(BAR_COLUMNS);
+        self.columns.is_none_or(|most| column + wide <= most)
+    }
+
+    fn put(&mut self, shown: &mut Shown, symbol: char, style: Style) {
+        if self.column == 0 {
+            shown.plain(BAR);
+            self.column = BAR_COLUMNS;
+        }
+        shown.styled(symbol, style);
+        self.column += columns_of(symbol);
+        self.is_begun = true;
+    }
+
+    fn break_line(&mut self, shown: &mut Shown) {
+        if self.column == 0 {
+            if !self.is_begun {
+                return;
+            }
+            shown.plain(BAR.trim_end());
+        }
+        shown.plain("\n");
+        self.column = 0;
     }
 
     /// Whether a line has begun that has no end yet.
@@ -90,9 +125,50 @@ impl Quote {
         self.column > 0
     }
 
-    /// Somebody else broke the line.
+    /// Somebody else broke the line, and says something.
     pub(super) const fn end_line(&mut self) {
         self.column = 0;
+        self.is_begun = false;
+    }
+}
+
+/// What is printed, with looks that begin and end around the words alone.
+struct Shown {
+    text: String,
+    is_styled: bool,
+    look: Option<Style>,
+}
+
+impl Shown {
+    const fn new(is_styled: bool) -> Self {
+        Self {
+            text: String::new(),
+            is_styled,
+            look: None,
+        }
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.set(None);
+        self.text.push_str(text);
+    }
+
+    fn styled(&mut self, symbol: char, style: Style) {
+        self.set(self.is_styled.then_some(style));
+        self.text.push(symbol);
+    }
+
+    fn set(&mut self, look: Option<Style>) {
+        if self.look != look {
+            self.text.push_str(self.look.map_or("", |old| looks(old).1));
+            self.text.push_str(look.map_or("", |new| looks(new).0));
+            self.look = look;
+        }
+    }
+
+    fn end(mut self) -> String {
+        self.set(None);
+        self.text
     }
 }
 
@@ -143,8 +219,12 @@ mod tests {
             .flat_map(|piece| drawing.push(piece))
             .collect();
         runs.extend(drawing.end());
-        let shown = runs.iter().map(|(style, text)| quote.push(text, *style));
-        shown.collect()
+        let mut shown: String = runs
+            .iter()
+            .map(|(style, text)| quote.push(text, *style))
+            .collect();
+        shown.push_str(&quote.end());
+        shown
     }
 
     /// Takes away what we ourselves tell a terminal; whatever is left comes from the model.
@@ -216,6 +296,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn lines_break_between_words_however_they_come() {
+        let text = "It waits for your yes: GMJZ. `void inbox approve GMJZ` says yes.";
+        let letters: Vec<String> = text.chars().map(String::from).collect();
+        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+        let expected = "│ It waits for your yes:\n│ GMJZ. `void inbox\n│ approve GMJZ` says yes.";
+        assert_eq!(whole(Some(26), &[text]), expected);
+        assert_eq!(whole(Some(26), &letters), expected);
+        assert_eq!(whole(Some(10), &["0123456789ab c"]), "│ 01234567\n│ 89ab c");
+        // Nothing was said yet that an empty line could be below of.
+        assert_eq!(
+            whole(Some(26), &["\n\nWell.\n\nGood."]),
+            "│ Well.\n│\n│ Good."
+        );
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn check_ssh_key(session: &Session<'_>, catalogue: Option<&Catalogue>, findings:
             findings.wrong(
                 "ssh key",
                 "none is set, and the catalogue names machines to reach",
-                "ssh-keygen -t ed25519 -N '' -f FILE, then ACTIONS_SSH_KEY=FILE",
+                "ssh-keygen -t ed25519 -N '' -f FILE, then key = \"FILE\" under [ssh] in void.toml, and void reload",
             );
         }
         return;
@@ -46,7 +46,7 @@ fn check_ssh_key(session: &Session<'_>, catalogue: Option<&Catalogue>, findings:
             findings.wrong("ssh key", format!("{shown}: {error}"), next);
         }
         Ok(file) if !file.is_file() => {
-            let next = "set ACTIONS_SSH_KEY to the file of the private key";
+            let next = "set ssh.key to the file of the private key";
             findings.wrong("ssh key", format!("{shown} is not a file"), next);
         }
         Ok(file) if file.permissions().mode() & FOR_OTHERS != 0 => {

@@ -4,9 +4,10 @@ use void_channels::{Channels, Probe, certificate_shown};
 use void_domain::catalogue::{Catalogue, Lockout, Route};
 use void_domain::proposals::Failure;
 
+use super::super::counted;
 use super::definitions::Definitions;
 use super::findings::Findings;
-use super::{clocks, counted, rights};
+use super::{clocks, rights};
 use crate::commands::Session;
 use crate::settings::Source;
 use crate::{compose, proxmox};

@@ -154,6 +154,11 @@ fi"
         format!(
             "id -u {user} >/dev/null 2>&1 || useradd --system --home-dir {home} --no-create-home --shell \"$act\" {user}"
         ),
+        // Its keys are written whole: whoever else signs in with that account would be locked out.
+        format!(
+            "[ \"$(getent passwd {user} | cut -d: -f6)\" = {home} ] || {{ echo 'the account {user} has a home of its own here, not {home}: \
+             Void wants an account that is its alone; write another \"user\" for this host into the catalogue' >&2; exit 1; }}"
+        ),
         // The one of these that is gone may have been its shell, which starts the forced command.
         format!(
             "case \"$(getent passwd {user} | cut -d: -f7)\" in {PACKAGED}|{COPIED}) usermod --shell \"$act\" {user} ;; esac"
@@ -297,8 +302,7 @@ pub(super) fn sudoers_lines(user: &str, entries: &[Entry]) -> Vec<String> {
 
 /// The public half of the key that Void connects with. Without one the account would be open to nobody.
 fn public_key(key: Option<&Path>) -> Result<String, Problem> {
-    let make =
-        "ssh-keygen -t ed25519 -N '' -f ~/.ssh/void-act; export ACTIONS_SSH_KEY=~/.ssh/void-act";
+    let make = "ssh-keygen -t ed25519 -N '' -f FILE, then key = \"FILE\" under [ssh] in void.toml, and void reload";
     let Some(key) = key else {
         return Err(Problem::config("there is no key that Void could come with").next(make));
     };

@@ -66,7 +66,7 @@ fn a_missing_or_too_open_key_file_is_named() {
     }));
     let (message, next) = problem(&report(&lab), "ssh key");
     assert!(message.starts_with("none is set"), "{message}");
-    assert!(next.contains("ACTIONS_SSH_KEY=FILE"), "{next}");
+    assert!(next.contains("[ssh] in void.toml"), "{next}");
 
     let key = lab.path("key");
     let shown = key.display().to_string();

@@ -397,6 +397,9 @@ go packaged-later
 # An account that somebody gave a shell of its own keeps it.
 usermod --shell /bin/sh voidpkg
 go own-shell
+# One with another home is somebody's: its keys are not replaced.
+usermod --home /home/somebody voidpkg
+go own-home
 "#;
     let ended = machine.run(script);
     let said = format!("{}{}", text(&ended.stdout), text(&ended.stderr));
@@ -425,4 +428,11 @@ go own-shell
             "{name}: {seen}{said}"
         );
     }
+    let own_home = machine.read("own-home");
+    assert!(
+        own_home.contains("voidpkg has a home of its own here")
+            && own_home.contains("NOT done: it failed while making the account")
+            && own_home.contains("exit 1\n"),
+        "{own_home}{said}"
+    );
 }
