@@ -81,7 +81,8 @@ pub(crate) enum Command {
     Token(TokenCommand),
     /// Tools for a program that speaks MCP on standard input and output
     ///
-    /// Reads VOID_API_URL, VOID_AGENT_TOKEN and VOID_TOOL_REGISTRY (blue or security), and nothing else.
+    /// Reads VOID_API_URL, VOID_AGENT_TOKEN, VOID_TOOL_REGISTRY (blue or security) and VOID_INSECURE_HTTP, and
+    /// nothing else.
     Mcp(McpArgs),
     /// How you are told what waits
     #[command(subcommand)]
@@ -663,7 +664,12 @@ pub(crate) enum ConfigCommand {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum ClockCommand {
-    /// This machine's clock is right and the record is ahead of it: go back at the next start
+    /// This machine's clock is right: follow it from the next start on, and end what the wrong one gave out
+    ///
+    /// Either the record is ahead of the clock, or the clock jumped and is in doubt (void status). At the next start
+    /// everything that waits is void, all sessions are over, and set-up links, pairing codes, buttons and invitations
+    /// that were not used are void; the record has clock.accepted. What is older than its retention by the accepted
+    /// clock is dropped, so look twice at a clock that is years ahead. A start that finds no doubt drops your word.
     Accept,
 }
 

@@ -3,8 +3,8 @@
 //! Files and Proxmox are looked at from here, so that they are judged also while the server is down.
 //! Hosts are asked by the server, which has the connections and the trusted keys. The names of the
 //! checks are stable: `catalogue`, `services`, `settings`, `data`, `disk`, `ssh key`, `secret file`, `backups`,
-//! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `freeze`, `storage`, `clock`, `service`,
-//! `host`, `host key`, `node`, `channel`, `audit`.
+//! `proxmox`, `proxmox certificate`, `proxmox token`, `proxmox rights`, `server`, `database`, `freeze`, `quarantine`,
+//! `instance`, `storage`, `clock`, `service`, `host`, `host key`, `node`, `channel`, `audit`.
 
 mod audit;
 mod backups;
