@@ -335,6 +335,17 @@ pub(crate) fn drift(list: &HostList, expected: &BTreeMap<String, String>) -> Opt
         })
 }
 
+/// The very command that starts a run.
+pub fn run_command(action_id: &str, ticket: &Ticket) -> Option<String> {
+    let word = ticket_word(ticket).ok()?;
+    Some(format!("{action_id} {word}"))
+}
+
+/// Whether a command only asks, or ends what was not begun.
+pub fn is_question(command: &str) -> bool {
+    command.starts_with(void_act::RESERVED_PREFIX)
+}
+
 fn ticket_word(ticket: &Ticket) -> Result<String, Failure> {
     let internal = |message: String| Failure::new("bad_ticket", message);
     let mut params = Params::new();

@@ -17,11 +17,11 @@ mod router;
 mod ssh;
 mod tls;
 
-pub use act::{HostList, mending_command};
+pub use act::{HostList, is_question, mending_command, run_command};
 pub use checks::Checker;
 pub use executor::Executor;
 pub use local::LocalConfig;
-pub use node::{Arrival, Errand, Nodes, Reported, Session, Superseded, Turn};
+pub use node::{Arrival, Errand, Nodes, Reported, Session, Superseded, Turn, errand_of_run};
 pub use outcomes::{Evidence, Outcome};
 pub use probe::Probe;
 pub use proxmox::{

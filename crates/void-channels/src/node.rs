@@ -166,7 +166,7 @@ fn is_present(seen: Duration) -> bool {
 }
 
 /// The name of the command that starts a run. A proposal runs once, so there is one.
-pub(crate) fn errand_of_run(proposal: &str) -> String {
+pub fn errand_of_run(proposal: &str) -> String {
     format!("run:{proposal}")
 }
 

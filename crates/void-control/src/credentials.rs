@@ -90,8 +90,8 @@ pub(crate) async fn end_printed_links(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether this caller may change how the owner signs in, or make anything else that outlives a session.
-/// The owner's token may: it is the proof.
+/// Whether this caller may change how the owner signs in. The owner's token may: it is the proof. Who came by a
+/// set-up link and has nothing else to prove it with has more time for the first credential, and for that alone.
 pub async fn judge_change(
     control: &Control,
     ctx: &Ctx,
@@ -111,7 +111,7 @@ pub async fn judge_change(
 }
 
 /// Whether this caller has just proved to be the owner. A token is a proof each time.
-pub(crate) fn judge_fresh(ctx: &Ctx, session: Option<&Session>) -> Result<(), CredentialError> {
+pub fn judge_fresh(ctx: &Ctx, session: Option<&Session>) -> Result<(), CredentialError> {
     if !ctx.actor.is_owner() {
         return Err(CredentialError::OwnerOnly);
     }

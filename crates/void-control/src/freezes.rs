@@ -26,6 +26,10 @@ pub enum FreezeError {
     FreshLoginNeeded,
     #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
     ReasonTooLong,
+    #[error(
+        "nothing new starts here until you thaw or this process ends, but the freeze could not be recorded: {0}"
+    )]
+    Unrecorded(StoreError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -81,15 +85,29 @@ pub async fn freeze(
                 };
                 let freeze = Freeze::Frozen(frozen);
                 save(tx, &scribe, at, verb, &freeze).await?;
+                // A trigger could have undone it.
+                if freezes::load(tx).await? != freeze {
+                    let what = "it is not what was written";
+                    return Err(StoreError::corrupt("freezes", 1, what).into());
+                }
                 Ok(freeze)
             })
         })
         .await;
-    if saved.is_err() {
-        // What is not recorded does not hold: the brake follows the record again.
-        let _ = apply_stored(control).await;
+    let is_unrecorded = matches!(saved, Err(FreezeError::Store(_))) && ctx.actor.is_owner();
+    if is_unrecorded || saved.is_ok() {
+        control.halted.set_unrecorded_freeze(is_unrecorded);
     }
-    saved
+    match saved {
+        // It holds all the same, until the owner thaws or this process ends.
+        Err(FreezeError::Store(error)) if is_unrecorded => Err(FreezeError::Unrecorded(error)),
+        Err(error) => {
+            // What is not recorded does not hold: the brake follows the record again.
+            let _ = apply_stored(control).await;
+            Err(error)
+        }
+        Ok(freeze) => Ok(freeze),
+    }
 }
 
 pub async fn thaw(control: &Control, ctx: &Ctx) -> Result<Freeze, FreezeError> {
@@ -109,6 +127,7 @@ pub async fn thaw(control: &Control, ctx: &Ctx) -> Result<Freeze, FreezeError> {
             })
         })
         .await?;
+    control.halted.set_unrecorded_freeze(false);
     apply_stored(control).await?;
     Ok(Freeze::Thawed)
 }

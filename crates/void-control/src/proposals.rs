@@ -36,7 +36,7 @@ pub use list::{
 };
 pub(crate) use propose::propose_dropped;
 pub use propose::{ProposeError, Proposed, Wanted, propose};
-pub(crate) use recover::{recover, void_open};
+pub(crate) use recover::{current_definition, recover, void_open};
 pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
 pub(crate) use settling::Settling;

@@ -18,18 +18,25 @@ use crate::{freezes, nodes, quarantine, records, witness};
 
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-/// Why nothing that is stored is believed: the freeze neither.
+/// Why nothing starts, whatever freeze is stored.
 #[derive(Debug, Default)]
 pub(crate) struct Halted {
     /// The database went back, and that is not on the record yet.
     went_back: AtomicBool,
     /// Another file is in its place.
     replaced: AtomicBool,
+    /// The owner froze everything, and that could not be recorded.
+    unrecorded_freeze: AtomicBool,
 }
 
 impl Halted {
     pub(crate) fn is_set(&self) -> bool {
-        self.went_back.load(Ordering::SeqCst) || self.replaced.load(Ordering::SeqCst)
+        let causes = [&self.went_back, &self.replaced, &self.unrecorded_freeze];
+        causes.iter().any(|cause| cause.load(Ordering::SeqCst))
+    }
+
+    pub(crate) fn set_unrecorded_freeze(&self, is_so: bool) {
+        self.unrecorded_freeze.store(is_so, Ordering::SeqCst);
     }
 }
 
@@ -127,6 +134,20 @@ async fn record_undone(control: &Control, undone: Rollback) -> Result<(), StoreE
         .await
 }
 
+fn reason(rollback: Rollback, voided: u64) -> String {
+    let (seen, found) = (rollback.seen_seq, rollback.found_seq);
+    if found > seen {
+        return format!(
+            "the record was changed by somebody else while Void ran: it had {seen} entries, and {found} were found; {voided} that \
+             were open are void"
+        );
+    }
+    format!(
+        "the database went back from entry {seen} of the record to entry {found} while Void ran; {voided} that were open in the \
+         older copy are void"
+    )
+}
+
 async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError> {
     let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
     control
@@ -148,11 +169,7 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                 let frozen = Freeze::Frozen(Frozen {
                     by: "system".to_owned(),
                     at,
-                    reason: Some(format!(
-                        "the database went back from entry {} of the record to entry {} while Void ran; {voided} that were \
-                         open in the older copy are void",
-                        rollback.seen_seq, rollback.found_seq
-                    )),
+                    reason: Some(reason(rollback, voided)),
                     until: None,
                 });
                 freezes::save(tx, &scribe, at, "freeze.set", &frozen).await?;

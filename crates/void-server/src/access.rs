@@ -155,7 +155,7 @@ pub(crate) async fn admit(
         });
     }
     if route.access == Access::OwnerAfresh {
-        credentials::judge_change(app.control(), &ctx, caller.session.as_ref()).await?;
+        credentials::judge_fresh(&ctx, caller.session.as_ref())?;
     }
     let kept = match (&mut caller.session, cookie) {
         (Some(session), Some(cookie)) => keep(app, session, &cookie).await,

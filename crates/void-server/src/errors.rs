@@ -28,6 +28,12 @@ struct Told {
 }
 
 impl ApiError {
+    /// Something more important than why it went wrong, before that.
+    pub(crate) fn saying(mut self, first: &str) -> Self {
+        self.0.message = format!("{first}: {}", self.0.message);
+        self
+    }
+
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self(Box::new(Told {
             status,

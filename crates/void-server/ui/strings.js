@@ -847,6 +847,7 @@ export const STRINGS = {
   "audit.did.mute.ended": "The mute of {what} ended",
   "audit.did.node.invited": "Invited the node {name}",
   "audit.did.node.asked": "The node {name} asked to join",
+  "audit.did.node.command_refused": "Did not hand a command to {name} that no run asks for",
   "audit.did.node.joined": "The node {name} joined",
   "audit.did.node.changed": "The node {name} changed its list or version",
   "audit.did.node.removed": "Removed the node {name}",

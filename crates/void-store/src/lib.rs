@@ -31,6 +31,7 @@ pub mod proposals;
 pub mod quarantine;
 pub mod retention;
 mod rollbacks;
+pub mod schema;
 pub mod services;
 pub mod sessions;
 pub mod setup_links;

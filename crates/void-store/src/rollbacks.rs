@@ -71,6 +71,11 @@ impl HighWater {
         self.noticed.subscribe()
     }
 
+    /// Whether nobody else writes: one process has a file.
+    pub(crate) const fn is_alone(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Whether the path names another file than the one that is open.
     pub(crate) fn is_file_replaced(&self) -> bool {
         self.file
@@ -87,7 +92,7 @@ impl HighWater {
         if self.is_file_replaced() {
             return Err(StoreError::Replaced);
         }
-        let rollback = compare(tx, self.seen(), found).await?;
+        let rollback = compare(tx, self.seen(), found, self.is_alone()).await?;
         self.noticed.send_if_modified(|known| {
             let changes = known.is_some() != rollback.is_some();
             *known = rollback;
@@ -119,14 +124,17 @@ impl HighWater {
     }
 }
 
-/// `seen` must have been taken before `found` was read.
+/// `seen` must have been taken before `found` was read. Who writes alone has written whatever is there.
 pub(crate) async fn compare(
     tx: &mut Tx,
     seen: Heads,
     found: Heads,
+    is_alone: bool,
 ) -> Result<Option<Rollback>, StoreError> {
     let at_seen = if found.audit_seq == seen.audit_seq {
         Some(found.audit_hash)
+    } else if is_alone {
+        None
     } else if found.audit_seq > seen.audit_seq && seen.audit_seq > 0 {
         // Another instance went on from there, or somebody put another history in place.
         audit::find(tx, seen.audit_seq)

@@ -9,6 +9,7 @@ use crate::errors::StoreError;
 use crate::lanes::{self, Lanes};
 use crate::postgres::{PostgresConfig, PostgresReaders};
 use crate::rollbacks::{HighWater, Rollback, compare};
+use crate::schema;
 use crate::sqlite::{SqliteConfig, SqliteReaders};
 use crate::tx::Tx;
 use crate::writer::{Job, QUEUE_MAX, Reply, Urgency, UseCase};
@@ -35,26 +36,34 @@ impl Store {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let opened = tokio::task::spawn_blocking(move || sqlite::open(&config, queue));
         let (readers, committed, high_water) = opened.await.map_err(internal)??;
-        Ok(Self {
+        let store = Self {
             jobs,
             readers: Readers::Sqlite(readers),
             lanes: Lanes::new(sqlite::READERS_MAX),
             committed,
             high_water,
-        })
+        };
+        store.refuse_foreign().await?;
+        Ok(store)
     }
 
     /// Connects, brings the database to this version's schema and starts the writer.
     pub async fn open_postgres(config: PostgresConfig) -> Result<Self, StoreError> {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let (readers, committed, high_water) = postgres::open(&config, queue).await?;
-        Ok(Self {
+        let store = Self {
             jobs,
             readers: Readers::Postgres(readers),
             lanes: Lanes::new(postgres::READERS_MAX),
             committed,
             high_water,
-        })
+        };
+        store.refuse_foreign().await?;
+        Ok(store)
+    }
+
+    async fn refuse_foreign(&self) -> Result<(), StoreError> {
+        self.read(|tx| Box::pin(schema::refuse_foreign(tx))).await
     }
 
     /// Runs a use case that starts something new. Its writes are durable when this returns `Ok`;
@@ -111,12 +120,12 @@ impl Store {
             return Err(StoreError::Replaced);
         }
         // Taken before the snapshot, so that the snapshot cannot be the older of the two.
-        let seen = self.high_water.seen();
+        let (seen, is_alone) = (self.high_water.seen(), self.high_water.is_alone());
         let (found, rollback) = self
             .read(move |tx| {
                 Box::pin(async move {
                     let found = heads::load(tx).await?;
-                    Ok::<_, StoreError>((found, compare(tx, seen, found).await?))
+                    Ok::<_, StoreError>((found, compare(tx, seen, found, is_alone).await?))
                 })
             })
             .await?;

@@ -8,8 +8,8 @@
 use serde_json::Value;
 use void_domain::canonical;
 use void_domain::time::Timestamp;
-use void_store::StoreError;
-use void_store::audit::steps::{self, FreezeStep, TokenStep};
+use void_store::audit::steps::{self, FreezeStep, ProposalStep, TokenStep};
+use void_store::{StoreError, schema};
 
 use crate::control::Control;
 
@@ -45,6 +45,17 @@ pub(super) async fn find(control: &Control) -> Result<Mismatches, StoreError> {
     let mut found = Mismatches::default();
     find_in_proposals(control, &mut found).await?;
     find_in_tokens(control, &mut found).await?;
+    let read = control.store.read(|tx| Box::pin(schema::foreign(tx)));
+    for name in read.await? {
+        let message = "it is not Void's, and it can change or refuse what Void writes".to_owned();
+        found.add("schema", &name, message);
+    }
+    let read = control.store.read(|tx| Box::pin(steps::of_waiting(tx)));
+    let (counted, waiting) = read.await?;
+    if counted != waiting {
+        let message = format!("{counted} are counted as waiting, and {waiting} wait");
+        found.add("heads", "1", message);
+    }
     let unsaid = control
         .store
         .read(|tx| Box::pin(steps::credentials_without_entry(tx, ROWS_AT_ONCE)))
@@ -75,10 +86,10 @@ async fn find_in_proposals(control: &Control, found: &mut Mismatches) -> Result<
             return Ok(());
         };
         after.clone_from(&last.id);
-        for row in page.iter().filter(|row| !row.is_same()) {
-            let said = row.verb.as_deref().unwrap_or("nothing about it");
-            let message = format!("the row is {}, the record says {said}", row.status);
-            found.add("proposals", &row.id, message);
+        for row in &page {
+            if let Some(message) = proposal_problem(row) {
+                found.add("proposals", &row.id, message);
+            }
         }
     }
 }
@@ -101,6 +112,32 @@ async fn find_in_tokens(control: &Control, found: &mut Mismatches) -> Result<(),
             }
         }
     }
+}
+
+fn proposal_problem(row: &ProposalStep) -> Option<String> {
+    if !row.is_same_state() {
+        let said = row.verb.as_deref().unwrap_or("nothing about it");
+        return Some(format!("the row is {}, the record says {said}", row.status));
+    }
+    let word = |detail: &Option<String>, name: &str| {
+        let detail: Value = serde_json::from_str(detail.as_deref()?).ok()?;
+        Some(detail.get(name)?.as_str()?.to_owned())
+    };
+    let code = word(&row.detail, "code").unwrap_or_default();
+    if code != row.code {
+        let message = format!("the row is called {}, the record says {code}", row.code);
+        return Some(message);
+    }
+    let checked = word(&row.checked, "verification");
+    if checked != row.verification {
+        let said = |outcome: Option<&str>| outcome.unwrap_or("nothing").to_owned();
+        return Some(format!(
+            "its check found {}, the record says {}",
+            said(row.verification.as_deref()),
+            said(checked.as_deref())
+        ));
+    }
+    None
 }
 
 fn token_problem(row: &TokenStep) -> Option<String> {

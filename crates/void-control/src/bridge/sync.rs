@@ -177,6 +177,8 @@ impl Worker {
         let why = match content {
             Content::Gone => return Ok(None),
             Content::Unfit(why) => why,
+            // What we wrote ourselves is never set aside: it would be written again.
+            Content::Bytes(bytes) if bytes == record.render().bytes => return Ok(Some(bytes)),
             Content::Bytes(bytes) => match record.read(&bytes) {
                 Returned::Same { .. } => return Ok(Some(bytes)),
                 Returned::Changed(why) => why,

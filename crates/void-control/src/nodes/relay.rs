@@ -4,12 +4,19 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_channels::{Errand, Reported};
-use void_domain::proposals::Failure;
+use void_channels::{Errand, Reported, errand_of_run, is_question, run_command};
+use void_domain::catalogue::Route;
+use void_domain::digests::Digest;
+use void_domain::ids::ProposalId;
+use void_domain::permits::Ticket;
+use void_domain::proposals::{Failure, Status};
 use void_store::nodes::{self, StrandedErrand};
-use void_store::{StoreError, Tx};
+use void_store::proposals::Stored;
+use void_store::{StoreError, Tx, proposals};
 
+use super::record;
 use crate::control::Control;
+use crate::proposals::{current_definition, on_record};
 
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 const STRANDED_MAX: u32 = 100;
@@ -131,15 +138,68 @@ async fn hand_over(control: &Control) -> Result<(), StoreError> {
         if !here.contains(&errand.node) {
             continue;
         }
-        let (at, id) = (control.clock.now(), errand.id.clone());
+        let (this, job) = (control.clone(), errand.clone());
         let won = write(control, move |tx| {
-            Box::pin(async move { nodes::take_stranded(tx, &id, at).await })
+            Box::pin(async move { take(tx, &this, &job).await })
         });
         if won.await? {
             tokio::spawn(carry(control.clone(), errand));
         }
     }
     Ok(())
+}
+
+/// Whether we are the one who hands it over. A row alone starts nothing: whoever can write to the database could
+/// have put it there.
+async fn take(tx: &mut Tx, control: &Control, errand: &StrandedErrand) -> Result<bool, StoreError> {
+    let at = control.clock.now();
+    if is_wanted(tx, control, errand).await? {
+        return nodes::take_stranded(tx, &errand.id, at).await;
+    }
+    if nodes::withdraw_stranded(tx, &errand.id).await? {
+        tracing::error!(
+            node = errand.node,
+            "a command for it was in the database that no run on the record asks for: it was not handed over"
+        );
+        let scribe = control.scribe(&control.system_ctx()?);
+        let detail = json!({"command": Digest::of(errand.command.as_bytes())});
+        record(
+            tx,
+            &scribe,
+            at,
+            "node.command_refused",
+            &errand.node,
+            detail,
+        )
+        .await?;
+    }
+    Ok(false)
+}
+
+/// A question, or the very command of a run that the record knows and that belongs to this node.
+async fn is_wanted(
+    tx: &mut Tx,
+    control: &Control,
+    errand: &StrandedErrand,
+) -> Result<bool, StoreError> {
+    if !errand.is_run {
+        return Ok(is_question(&errand.command));
+    }
+    let id = errand.id.strip_prefix(&errand_of_run(""));
+    let Some(id) = id.and_then(|id| id.parse::<ProposalId>().ok()) else {
+        return Ok(false);
+    };
+    let Some(Stored { proposal, .. }) = proposals::find(tx, id).await? else {
+        return Ok(false);
+    };
+    let action = current_definition(control, &proposal).map(|(action, _)| action);
+    let is_of_node = action.is_some_and(|action| action.route() == Route::Node(&errand.node));
+    let command = Ticket::of(&proposal)
+        .and_then(|ticket| run_command(proposal.wish.action_id.as_str(), &ticket));
+    Ok(proposal.status() == Status::Running
+        && is_of_node
+        && command.as_ref() == Some(&errand.command)
+        && on_record::holds(tx, &proposal).await?)
 }
 
 async fn carry(control: Control, stranded: StrandedErrand) {

@@ -20,7 +20,7 @@ use super::recover;
 use crate::control::Control;
 use crate::records::{self, Scribe};
 
-/// Whether the record says that this proposal waits, or is approved, as its row says.
+/// Whether the record says that this proposal waits, is approved or runs, as its row says.
 pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, StoreError> {
     let Some(newest) = steps::newest(tx, proposal.id).await? else {
         return Ok(false);
@@ -32,7 +32,7 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
         return Ok(false);
     };
     Ok(match &proposal.state {
-        State::Approved { approval } => {
+        State::Approved { approval } | State::Running { approval, .. } => {
             let mut expected = wish(proposal);
             expected.extend(members(json!({
                 "tier": proposal.wish.tier,
@@ -73,6 +73,7 @@ fn says_joined(asked: &Value, proposal: &Proposal) -> bool {
 fn wish(proposal: &Proposal) -> Map<String, Value> {
     let wish = &proposal.wish;
     members(json!({
+        "code": proposal.code,
         "action_id": wish.action_id,
         "params": wish.params,
         "target": wish.target,

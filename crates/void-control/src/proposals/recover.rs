@@ -22,7 +22,7 @@ const OPEN_MAX: u32 = 100_000;
 const AT_ONCE: u32 = 100;
 
 /// The action and parameters of a proposal, if the catalogue still says exactly what was proposed.
-pub(super) fn current_definition(
+pub(crate) fn current_definition(
     control: &Control,
     proposal: &Proposal,
 ) -> Option<(Arc<Action>, Params)> {

@@ -1,7 +1,7 @@
 //! A file of ours that others had in their hands: is it still about the same wish, and what does it
 //! report? Lenient about what tools add, strict about what would run.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Details, FILE_BYTES_MAX, InstanceId, Subject};
 use crate::digests::Digest;
@@ -71,7 +71,7 @@ impl Returned {
                 return Self::Changed(format!("its {name} was changed"));
             }
         }
-        let mut params = params_of(file.get("details"));
+        let mut params = params_of(file.get("details"), &proposal.wish.params);
         leave_out_word(&mut params, proposal, dropped);
         if params != proposal.wish.params {
             return Self::Changed("its details.image or details.params were changed".to_owned());
@@ -105,13 +105,15 @@ fn leave_out_word(params: &mut Value, proposal: &Proposal, dropped: Option<&Deta
     }
 }
 
-fn params_of(details: Option<&Value>) -> Value {
+/// No image and an empty one look alike in a file; which of them it is, is known from what was asked for.
+fn params_of(details: Option<&Value>, asked: &Value) -> Value {
     let mut params = match details.and_then(|details| details.get("params")) {
         Some(Value::Object(params)) => params.clone(),
         _ => serde_json::Map::new(),
     };
     let image = details.and_then(|details| details.get("image")?.as_str());
-    if let Some(image) = image.filter(|image| !image.is_empty()) {
+    let is_given = |image: &&str| !image.is_empty() || asked.get("image") == Some(&json!(""));
+    if let Some(image) = image.filter(is_given) {
         params.insert("image".to_owned(), Value::from(image));
     }
     Value::Object(params)

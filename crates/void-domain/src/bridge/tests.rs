@@ -528,6 +528,26 @@ fn a_rendered_file_is_never_too_large_to_read() {
     ));
 }
 
+/// One that cannot be read again would be set aside and written again, for as long as it waits.
+#[test]
+fn a_rendered_file_is_read_as_what_it_is_about() {
+    for params in [
+        json!({}),
+        json!({"image": ""}),
+        json!({"image": "", "replicas": 0}),
+        json!({"image": "web:2"}),
+        json!({"image": " "}),
+    ] {
+        for by_file in [true, false] {
+            let mut asked = proposal(by_file);
+            asked.wish.params = params.clone();
+            let bytes = render(&name("a"), &asked, &[], None, &[]).bytes;
+            let read = Returned::read(&bytes, &name("a"), &asked, None);
+            assert!(matches!(read, Returned::Same { .. }), "{params}: {read:?}");
+        }
+    }
+}
+
 #[test]
 fn what_would_run_cannot_be_edited() {
     let pending = proposal(true);

@@ -109,6 +109,9 @@ fn freeze_error(error: FreezeError) -> ApiError {
         FreezeError::OwnerOnly => ApiError::owner_only(),
         FreezeError::FreshLoginNeeded => CredentialError::FreshLoginNeeded.into(),
         FreezeError::ReasonTooLong => ApiError::reason_too_long(),
+        FreezeError::Unrecorded(error) => ApiError::from(error).saying(
+            "the freeze is not on the record, but nothing new starts here until you thaw or this process ends",
+        ),
         FreezeError::Store(error) => error.into(),
     }
 }

@@ -139,7 +139,11 @@ async fn what_has_ended_cannot_be_made_to_wait_again() {
             run(&app, &engine, &edit);
             assert_eq!(app.row(id(&row)).await["status"], "pending");
             let named = mismatches(&app).await;
-            assert_eq!(named, [("proposals".to_owned(), id(&row).to_owned())]);
+            let heads = ("heads".to_owned(), "1".to_owned());
+            assert_eq!(
+                named,
+                [("proposals".to_owned(), id(&row).to_owned()), heads]
+            );
             let answer = app.owner().decide(&row, "approve").await;
             let error = answer.error(409, "not_on_record");
             assert_eq!(error["row"]["status"], "cancelled", "{error}");
@@ -257,6 +261,76 @@ async fn credentials_that_nobody_gave_out_are_named() {
     }
 }
 
+/// Instances pass commands for nodes through the database: one that no run asks for reaches no node.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_for_a_node_that_no_run_asks_for_is_not_handed_over() {
+    let engine = Engine::postgres().await;
+    let app = app_on(&engine).await;
+    let node = app.holder("node", "n1", &[]).await;
+    let poll =
+        json!({"session": {"generation": 1, "nonce": "a"}, "version": "0.1.0", "wait_s": 20});
+    let caller = node.caller.clone();
+    let open = tokio::spawn(async move { caller.post("/api/node/poll", poll).await.ok() });
+    eventually("the poll to be open", || async {
+        let nodes = app.owner().get("/api/nodes").await.ok();
+        (nodes["nodes"][0]["here"] == true).then_some(())
+    })
+    .await;
+    let waiting = app.queue("stop-a").await;
+    let (unknown, known) = ("01a1ebba-ad21-7823-9aac-93ae6eff0241", id(&waiting));
+    let row = |id: &str, command: &str, is_run: u8, at: u32| {
+        format!(
+            "INSERT INTO node_errands (id, node, command, limit_ms, is_run, created_at) VALUES ('{id}', 'n1', '{command}', 60000, {is_run}, {at});"
+        )
+    };
+    let rows = [
+        row(&format!("run:{unknown}"), "scale-app v1.e30", 1, 1),
+        row(&format!("run:{known}"), "stop-a v1.e30", 1, 2),
+        row("anything", "stop-a v1.e30", 1, 3),
+        row(&format!("void-list:{known}:1"), "stop-a v1.e30", 0, 4),
+        // What only asks goes through, after all of these.
+        row(&format!("void-list:{known}:2"), "void-list", 0, 5),
+    ];
+    run(&app, &engine, &rows.concat());
+    let handed = open.await.unwrap();
+    let commands: Vec<&Value> = handed["errands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|errand| &errand["command"])
+        .collect();
+    assert_eq!(commands, [&json!("void-list")], "{handed}");
+    assert_eq!(app.audited("node.command_refused").await.len(), 4);
+}
+
+/// Two cards that wait swap the names by which the owner calls them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_to_a_code_that_was_swapped_runs_nothing() {
+    for engine in Engine::both().await {
+        let app = app_on(&engine).await;
+        let (a, b) = (app.queue("stop-a").await, app.queue("stop-b").await);
+        let code = |row: &Value| row["code"].as_str().unwrap().to_owned();
+        let set = |row: &Value, code: &str| {
+            format!(
+                "UPDATE proposals SET code = '{code}' WHERE id = '{}';",
+                id(row)
+            )
+        };
+        let swap = [set(&a, "ZZZZ"), set(&b, &code(&a)), set(&a, &code(&b))].concat();
+        run(&app, &engine, &swap);
+        let named = mismatches(&app).await;
+        assert_eq!(named.len(), 2, "{named:?}");
+        for asked in [&a, &b] {
+            let path = format!("/api/actions/pending/{}/approve", code(asked));
+            app.owner()
+                .post_nothing(&path)
+                .await
+                .error(409, "not_on_record");
+        }
+        assert_eq!(app.lab.effect_count(), 0);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_do_not_say_what_the_record_says_are_named() {
     for engine in Engine::both().await {
@@ -270,7 +344,10 @@ async fn rows_that_do_not_say_what_the_record_says_are_named() {
         owner.delete(&path).await.ok();
         let row = app.queue("stop-a").await;
         owner.decide(&row, "reject").await.ok();
-        owner.run("touch-a").await.ok();
+        let ran = owner.run("touch-a").await.ok()["action_row_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         owner.post("/api/freeze", json!({})).await.ok();
         assert!(mismatches(&app).await.is_empty());
         let edits = [
@@ -278,6 +355,8 @@ async fn rows_that_do_not_say_what_the_record_says_are_named() {
             format!("UPDATE tokens SET kind = 'agent' WHERE id = '{}';", viewer.id),
             format!("UPDATE tokens SET capabilities = '[]' WHERE id = '{}';", raised.id),
             format!("UPDATE proposals SET status = 'expired' WHERE id = '{}';", id(&row)),
+            "UPDATE proposals SET verification = 'verified', verified_at = ended_at, verification_detail = '{}' WHERE status = 'executed';".to_owned(),
+            "UPDATE heads SET open_proposals = 1000000;".to_owned(),
             "UPDATE freezes SET frozen_by = NULL, frozen_at = NULL, reason = NULL, until_at = NULL;".to_owned(),
         ];
         run(&app, &engine, &edits.concat());
@@ -285,7 +364,9 @@ async fn rows_that_do_not_say_what_the_record_says_are_named() {
         named.sort();
         let mut expected = vec![
             ("freezes".to_owned(), "1".to_owned()),
+            ("heads".to_owned(), "1".to_owned()),
             ("proposals".to_owned(), id(&row).to_owned()),
+            ("proposals".to_owned(), ran),
             ("tokens".to_owned(), revoked.id.clone()),
             ("tokens".to_owned(), viewer.id.clone()),
             ("tokens".to_owned(), raised.id.clone()),

@@ -177,6 +177,118 @@ async fn a_head_that_was_moved_back_is_a_rollback_and_the_freeze_holds() {
 }
 
 /// A newer instance beside this one writes kinds and audiences that this one does not know.
+/// A correct entry that somebody else wrote says yes for the owner. One process has a file, and knows what it wrote.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entry_that_was_appended_under_a_running_server_decides_nothing() {
+    let engine = Engine::Sqlite;
+    let mut app = App::on(engine.clone()).await;
+    app.looks_back = false;
+    let row = app.queue("stop-a").await;
+    let head = app
+        .audit()
+        .await
+        .into_iter()
+        .max_by_key(|entry| entry.seq)
+        .unwrap();
+    let created: Value = serde_json::from_str(&head.detail).unwrap();
+    let mut detail = created.clone();
+    for gone in ["reason", "taint", "expires_at"] {
+        detail.as_object_mut().unwrap().remove(gone);
+    }
+    detail["status"] = json!("approved");
+    detail["approved_by"] = json!("owner-cli");
+    let mut forged = void_domain::audit::AuditEntry {
+        seq: head.seq + 1,
+        actor: "owner-cli".to_owned(),
+        verb: "proposal.approved".to_owned(),
+        detail: void_domain::canonical::to_canonical(&detail).unwrap(),
+        prev: head.hash,
+        ..head
+    };
+    forged.hash = forged.computed_hash();
+    let quoted = |text: &str| text.replace('\'', "''");
+    let sql = format!(
+        "BEGIN IMMEDIATE; INSERT INTO audit (seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash) \
+         SELECT seq + 1, at, request_id, 'owner-cli', 'proposal.approved', subject, '{}', catalogue, hash, '{}' FROM audit \
+         WHERE seq = {}; UPDATE heads SET audit_seq = {}, audit_hash = '{}'; \
+         UPDATE proposals SET status = 'approved', approved_by = 'owner-cli', approved_at = created_at WHERE id = '{}'; COMMIT;",
+        quoted(&forged.detail),
+        forged.hash,
+        forged.seq - 1,
+        forged.seq,
+        forged.hash,
+        row["id"].as_str().unwrap()
+    );
+    run(&app, &engine, &sql);
+    eventually("it to be answered", || async {
+        let freeze = app.owner().get("/api/freeze").await.ok();
+        let why = freeze["reason"].as_str().unwrap_or_default().to_owned();
+        why.contains("changed by somebody else").then_some(())
+    })
+    .await;
+    eventually("it to be void", || async {
+        let row = app.row(row["id"].as_str().unwrap()).await;
+        (row["status"] == "cancelled").then_some(())
+    })
+    .await;
+    assert_eq!(app.lab.effect_count(), 0);
+}
+
+/// It refuses the freeze, or undoes it; nothing starts all the same, and it is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trigger_that_refuses_or_undoes_the_freeze_starts_nothing() {
+    for undoes in [false, true] {
+        for engine in Engine::both().await {
+            let mut app = App::on(engine.clone()).await;
+            app.looks_back = false;
+            let create = match (&engine, undoes) {
+                (Engine::Sqlite, false) => {
+                    "CREATE TRIGGER odd BEFORE UPDATE ON freezes BEGIN SELECT RAISE(ABORT, 'no'); END;"
+                }
+                (Engine::Sqlite, true) => {
+                    "CREATE TRIGGER odd AFTER UPDATE ON freezes WHEN new.frozen_by IS NOT NULL BEGIN \
+                     UPDATE freezes SET frozen_by = NULL, frozen_at = NULL, reason = NULL, until_at = NULL; END;"
+                }
+                (Engine::Postgres(_), false) => {
+                    "CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; \
+                     CREATE TRIGGER odd BEFORE UPDATE ON freezes EXECUTE FUNCTION odd();"
+                }
+                (Engine::Postgres(_), true) => {
+                    "CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.frozen_by := NULL; \
+                     NEW.frozen_at := NULL; NEW.reason := NULL; NEW.until_at := NULL; RETURN NEW; END $$; \
+                     CREATE TRIGGER odd BEFORE UPDATE ON freezes FOR EACH ROW EXECUTE FUNCTION odd();"
+                }
+            };
+            run(&app, &engine, create);
+            let refused = app.owner().post("/api/freeze", json!({})).await;
+            assert!(refused.status >= 500, "{}", refused.text);
+            assert!(
+                refused.text.contains("nothing new starts here"),
+                "{}",
+                refused.text
+            );
+            let ran = app.owner().run("touch-a").await;
+            assert!(!ran.text.contains("\"executed\":true"), "{}", ran.text);
+            assert_eq!(app.lab.effect_count(), 0);
+            let verdict = verdict(&app).await;
+            assert_eq!(verdict["mismatches"][0]["table"], "schema", "{verdict}");
+            assert_eq!(verdict["mismatches"][0]["id"], "odd", "{verdict}");
+            let drop = match &engine {
+                Engine::Sqlite => "DROP TRIGGER odd;",
+                Engine::Postgres(_) => "DROP TRIGGER odd ON freezes; DROP FUNCTION odd();",
+            };
+            run(&app, &engine, drop);
+            app.owner().post("/api/freeze", json!({})).await.ok();
+            app.owner().delete("/api/freeze").await.ok();
+            eventually("it to go on", || async {
+                let answer = app.owner().run("touch-a").await.json();
+                (answer["executed"] == true).then_some(())
+            })
+            .await;
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_of_a_newer_version_is_passed_over_and_the_stream_goes_on() {
     for engine in Engine::both().await {

@@ -64,14 +64,20 @@ async fn find(
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposalStep {
     pub id: String,
+    pub code: String,
     pub status: String,
+    pub verification: Option<String>,
     /// `None`: the record knows nothing about it.
     pub verb: Option<String>,
+    /// Of the entry that says in which state it is.
+    pub detail: Option<String>,
+    /// Of the newest entry that says how it was checked.
+    pub checked: Option<String>,
 }
 
 impl ProposalStep {
-    /// Whether row and record agree.
-    pub fn is_same(&self) -> bool {
+    /// Whether row and record name the same state.
+    pub fn is_same_state(&self) -> bool {
         let status = Status::parse(&self.status);
         status.is_some_and(|status| self.verb.as_deref() == Some(status.event().as_str()))
     }
@@ -84,11 +90,18 @@ pub async fn of_proposals(
     limit: u32,
 ) -> Result<Vec<ProposalStep>, StoreError> {
     let sql = concat!(
-        "SELECT id, status, (SELECT verb FROM audit WHERE subject = proposals.id AND",
+        "SELECT id, code, status, verification, (SELECT verb FROM audit WHERE subject = proposals.id AND",
         up_to_head!(),
         "AND verb IN ",
         steps!(),
-        " ORDER BY seq DESC LIMIT 1) FROM proposals WHERE id > $1 ORDER BY id LIMIT $2"
+        " ORDER BY seq DESC LIMIT 1), (SELECT detail FROM audit WHERE subject = proposals.id AND",
+        up_to_head!(),
+        "AND verb IN ",
+        steps!(),
+        " ORDER BY seq DESC LIMIT 1), (SELECT detail FROM audit WHERE subject = proposals.id AND",
+        up_to_head!(),
+        "AND verb IN ('proposal.executed', 'proposal.verified') ORDER BY seq DESC LIMIT 1) \
+         FROM proposals WHERE id > $1 ORDER BY id LIMIT $2"
     );
     let rows = tx
         .all("proposals", sql, values![after, i64::from(limit)])
@@ -96,11 +109,25 @@ pub async fn of_proposals(
     let step = |row: &Row| -> Result<ProposalStep, StoreError> {
         Ok(ProposalStep {
             id: row.text(0)?.to_owned(),
-            status: row.text(1)?.to_owned(),
-            verb: row.opt_text(2)?.map(str::to_owned),
+            code: row.text(1)?.to_owned(),
+            status: row.text(2)?.to_owned(),
+            verification: row.opt_text(3)?.map(str::to_owned),
+            verb: row.opt_text(4)?.map(str::to_owned),
+            detail: row.opt_text(5)?.map(str::to_owned),
+            checked: row.opt_text(6)?.map(str::to_owned),
         })
     };
     rows.iter().map(step).collect()
+}
+
+/// How many are counted as waiting, by which new ones are refused, and how many wait.
+pub async fn of_waiting(tx: &mut Tx) -> Result<(u64, u64), StoreError> {
+    let sql = "SELECT open_proposals, (SELECT COUNT(*) FROM proposals WHERE status = 'pending') FROM heads WHERE id = 1";
+    let row = tx
+        .one("heads", sql, &[])
+        .await?
+        .ok_or_else(|| StoreError::corrupt("heads", 1, "the row is missing"))?;
+    Ok((row.count(0)?, row.count(1)?))
 }
 
 /// A token's row, and what its newest entry says.

@@ -395,3 +395,31 @@ async fn deliveries_and_keys_from_before_alerts_stay() {
     );
     assert_eq!(shape, "alerts notifications proposals");
 }
+
+/// What is not Void's could refuse a freeze, or undo it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_with_a_trigger_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("void.db");
+    drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
+    for (create, drop) in [
+        (
+            "CREATE TRIGGER odd AFTER UPDATE ON freezes BEGIN SELECT 1; END;",
+            "DROP TRIGGER odd;",
+        ),
+        ("CREATE VIEW odd AS SELECT 1;", "DROP VIEW odd;"),
+    ] {
+        let run = |sql: &str| Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        run(create);
+        let refused = Store::open_sqlite(SqliteConfig::new(&path))
+            .await
+            .err()
+            .unwrap();
+        assert!(
+            refused.to_string().contains("(odd): it is not Void's"),
+            "{refused}"
+        );
+        run(drop);
+        Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+    }
+}

@@ -105,6 +105,17 @@ async fn a_session_from_a_link_may_set_the_first_credential_at_leisure() {
         .post_nothing("/api/setup-links")
         .await
         .error(403, "fresh_login_needed");
+    // The leisure is for the first credential, and for nothing else that lasts.
+    let token = json!({"kind": "agent", "name": "later", "capabilities": ["act"]});
+    session
+        .post("/api/tokens", token)
+        .await
+        .error(403, "fresh_login_needed");
+    app.owner().post("/api/freeze", json!({})).await.ok();
+    session
+        .delete("/api/freeze")
+        .await
+        .error(403, "fresh_login_needed");
     session.put("/api/password", body.clone()).await.ok();
     session
         .put("/api/password", body)
