@@ -31,7 +31,7 @@ pub(super) const STRONG: u32 = 5;
 pub(super) const HINT: u32 = 3;
 const WEAK: u32 = 1;
 
-const CUES: [(Topic, u32, &str); 42] = [
+const CUES: [(Topic, u32, &str); 45] = [
     (
         Topic::Freeze,
         CERTAIN,
@@ -42,6 +42,27 @@ const CUES: [(Topic, u32, &str); 42] = [
          |halt* .. alles|sperr* alles|alles .. stopp*|alles .. anhalten|alles .. abschalten|alles .. aus\
          |alles .. runterfahren|alles sperren|pause yourself|stop/pause all agents|all* agent* stopp*\
          |disable yourself|cease everything",
+    ),
+    (
+        Topic::Mute,
+        DECISIVE,
+        "mute*|unmute*|snooze*|silence*|stummschalt*|stumm .. schalt*|schalt* .. stumm|stumm|shut up about|stop telling/notifying/alerting me\
+         |stop .. notification*/alert*/messages|no .. notification*/alert*|keine .. meldung*/nachricht*/benachrichtigung*\
+         |hoer auf .. melden/nerven|stop bugging/nagging me|turn off .. notification*/alert*|benachrichtigung* .. aus*",
+    ),
+    (
+        Topic::Backup,
+        DECISIVE,
+        "make/create/take/do/run/start/trigger .. backup|^back up|^backup $|^backup now/please/void|backup now|mach*/erstell*/zieh*/leg* .. backup\
+         |mach*/erstell* .. sicherung*|sicherung .. machen/erstellen/anlegen|backup .. machen/erstellen/anlegen/ziehen\
+         |make/create/take .. snapshot|mach*/erstell* .. snapshot",
+    ),
+    (
+        Topic::Verify,
+        DECISIVE,
+        "record/log/audit/chain/history .. intact/complete/whole/genuine/damaged/trustworthy/ok/okay/valid|intact|tamper*|manipul*\
+         |unversehrt|verify .. record/audit/chain/log|audit .. verify|verfaelscht|gefaelscht|forged|protokoll .. ordnung/vollstaendig\
+         |record .. trust|trust .. record|aufzeichnung* .. echt/vollstaendig/ordnung|hash chain|edited .. record|record .. edited/changed",
     ),
     (
         Topic::Undo,
@@ -299,7 +320,7 @@ const CUES: [(Topic, u32, &str); 42] = [
         Topic::Farewell,
         HINT,
         "good night|gute nacht|goodnight|bye*|tschuess*|tschau|ciao|bis spaeter|bis morgen|bis dann|see you\
-         |feierabend|gn|gn8|nacht|bis bald|cu|good bye",
+         |feierabend|gn|gn8|nacht|bis bald|cu|good bye|^exit $|^quit $|^logout $|^ende $|^beenden $|auf wiedersehen|later alligator|schlaf gut|mach es gut",
     ),
     (
         Topic::Greet,
@@ -371,6 +392,11 @@ fn most(words: &[&str], counts: impl Fn(u32) -> bool) -> Option<(Topic, u32)> {
         }
     }
     best
+}
+
+/// Whether a word has no meaning of its own.
+pub(super) fn is_empty(word: &str) -> bool {
+    is_one_of(word, FUNCTION_WORDS)
 }
 
 /// Whether a word is part of any cue, or has no meaning of its own.

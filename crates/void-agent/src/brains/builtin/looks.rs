@@ -1,25 +1,28 @@
 //! Looking: how services are and since when. A look ends with an offer at most.
 
 use serde_json::Value;
+use void_domain::text as texts;
 
 use super::acts::offer;
 use super::catalogue;
 use super::cues;
 use super::doubts::{Doubt, lets_be};
 use super::intents::{first_of, with_actions};
-use super::known::Known;
+use super::known::{ARTICLES, Known};
 use super::orders::{self, Heard};
 use super::patterns::Pattern;
 use super::results::{list, text};
 use super::services::{
-    NOBODY_WATCHES, helping, is_up, lines_of, named, since, state_of, told, with_services,
+    NOBODY_WATCHES, helping, is_fine, is_up, lines_of, named, since, state_of, told, with_services,
 };
 use super::targets::named_in;
 use super::times::Times;
-use super::topics::Topic;
+use super::topics::{Topic, without_openers};
 use super::unclear::mentioned;
 use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next};
+
+const NAME_BYTES_MAX: usize = 64;
 
 /// Words that mean no service in particular.
 const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anything something irgendwas irgendetwas \
@@ -28,7 +31,7 @@ const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anyth
 /// What says that something is well, or asks only to look.
 const NO_COMPLAINT: &str = "works|is/are fine|is/are back|is better|geht wieder|laeuft wieder|wieder da|funktioniert\
     |ist gut|check*|look*|schau*|guck*|status|sieh|zeig|show|great|super|how";
-const COMPLAINTS: &str = "dead slow broken hangs stuck hanging crashed feels seems weird laggy not nicht haengt spinnt tot \
+pub(super) const COMPLAINTS: &str = "dead slow broken hangs stuck hanging crashed feels seems weird laggy not nicht haengt spinnt tot \
     kaputt langsam lahmt weg acting streikt zickt buffering stutters ruckelt unreachable offline wrong down error errors \
     fehler fehlermeldung died problem problems probleme flaky abgestuerzt";
 
@@ -48,10 +51,13 @@ pub(super) fn how_it_is(
         match topic {
             _ if !found.is_empty() => explain(turn, sentence, heard, &found, times),
             Topic::Status => Next::say(lines_of(services.iter())),
-            Topic::Check => check(turn, sentence, heard, services),
+            Topic::Check if unknown_name(sentence).is_none() => {
+                check(turn, sentence, heard, services)
+            }
             _ => with_actions(turn, |actions| {
                 let about = named_in(&sentence.owned(), heard.doubted_verb(), actions);
                 match about.as_slice() {
+                    [] if let Some(name) = unknown_name(sentence) => unknown(name, services),
                     [] if is_of_all || !names_something(sentence) => {
                         check(turn, sentence, heard, services)
                     }
@@ -64,6 +70,69 @@ pub(super) fn how_it_is(
             }),
         }
     })
+}
+
+/// A name that is not known here, where a name stands: "plex is broken", "why is plex down", "trouble with plex".
+fn unknown_name(sentence: &Sentence) -> Option<&str> {
+    const VERBS: &str = "is are was seems feels looks keeps has does will can ist sind war geht laeuft haengt spinnt hat         reagiert antwortet funktioniert tut macht zickt streikt startet laedt stockt";
+    const BEFORE: &str = "with mit";
+    /// What people call things whose name they do not say.
+    const NO_NAMES: &str = "irgendein irgendeine irgendeiner website websites webseite webseiten seite seiten site sites homepage \
+        internet wifi wlan apps app stream film movie music musik container containers guest guests host hosts node nodes people \
+        wife frau kids kinder somebody jemand nobody users user dienst service \
+        page pages link video videos";
+    const ASKING: &str = "is are ist sind does did geht laeuft funktioniert haengt spinnt";
+    let words: Vec<&str> = sentence.spoken().collect();
+    let words: Vec<&str> = without_openers(&words)
+        .iter()
+        .copied()
+        .filter(|word| !is_one_of(word, ARTICLES))
+        .collect();
+    let is_name = |word: &str| {
+        let has_letters = word.len() > 2 && word.chars().any(char::is_alphabetic);
+        let means_none = is_one_of(word, ALL_OF_IT) || is_one_of(word, NO_NAMES);
+        has_letters && !means_none && !cues::is_known(word) && !is_inflected(word)
+    };
+    let asks_why = |word: &str| is_one_of(word, "why warum wieso weshalb");
+    let found = words.iter().enumerate().find(|(position, word)| {
+        let before = position
+            .checked_sub(1)
+            .and_then(|at| words.get(at).copied());
+        let after = words.get(position + 1).copied().unwrap_or_default();
+        let stands = match (position, before) {
+            (0, _) => is_one_of(after, VERBS),
+            (1, Some(before)) => is_one_of(before, ASKING) || is_one_of(before, BEFORE),
+            (2, Some(before)) if words.first().is_some_and(|it| asks_why(it)) => {
+                is_one_of(before, ASKING)
+            }
+            (_, Some(before)) => is_one_of(before, BEFORE),
+            _ => false,
+        };
+        stands && is_name(word)
+    });
+    found.map(|(_, word)| *word)
+}
+
+/// What ends like a verb or an adverb is hardly a name.
+fn is_inflected(word: &str) -> bool {
+    ["ing", "ed", "ly", "lich", "ig", "isch"]
+        .iter()
+        .any(|ending| word.ends_with(ending))
+}
+
+/// Somebody speaks of what is not watched: says so, and what else is not well. Nothing is offered: a yes would be
+/// about another thing than they mean.
+fn unknown(name: &str, services: &[Value]) -> Next {
+    let bad = lines_of(services.iter().filter(|service| !is_fine(service)));
+    let besides = match bad.is_empty() {
+        true => String::new(),
+        false => format!("\n\nNot well just now:\n{bad}"),
+    };
+    Next::say(format!(
+        "I do not know {}: I watch {}.{besides}",
+        texts::escaped(texts::cut(name, NAME_BYTES_MAX)),
+        ids(services)
+    ))
 }
 
 /// Whether a word in it may be a name that is not known here.
@@ -140,11 +209,20 @@ fn ids(services: &[Value]) -> String {
     ids.join(", ")
 }
 
-/// Looks, and offers the safe actions for what is down.
+/// Looks, and offers what may help for what is down.
 fn check(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard, services: &[Value]) -> Next {
-    let bad: Vec<&Value> = services.iter().filter(|service| !is_up(service)).collect();
-    if bad.is_empty() {
+    let bad: Vec<&Value> = services
+        .iter()
+        .filter(|service| !is_fine(service))
+        .collect();
+    let stopped = lines_of(services.iter().filter(|it| is_fine(it) && !is_up(it)));
+    if bad.is_empty() && stopped.is_empty() {
         return Next::say(format!("All {} watched services are up.", services.len()));
+    }
+    if bad.is_empty() {
+        return Next::say(format!(
+            "Nothing is wrong: all watched services are up but for what you stopped.\n\n{stopped}"
+        ));
     }
     let seen = lines_of(bad.iter().copied());
     if heard.doubt() == Some(Doubt::Negated) && lets_be(sentence) {
@@ -159,7 +237,7 @@ fn check(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard, services: &[V
             .collect();
         match helping.is_empty() {
             true => Next::say(format!(
-                "{seen}\n\nI know no safe action for it. *What can you do?* lists what there is."
+                "{seen}\n\nThe catalogue has no action for it. *What can you do?* lists what there is."
             )),
             false => offer(turn, &seen, first_of(&helping)),
         }
@@ -285,16 +363,36 @@ pub(super) fn on_place(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
     })
 }
 
+/// She cannot keep the messages back; says what does, for the service that is named.
+pub(super) fn mute(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
+    with_services(turn, |services, _| {
+        let found = named(sentence, services);
+        let id = found
+            .first()
+            .map_or("SERVICE", |service| text(service, "id"));
+        let ends = sentence.spoken().any(|word| word.starts_with("unmut"));
+        Next::say(match ends {
+            true => format!(
+                "I cannot unmute. `void notify unmute {id}` does, and `void notify ls` shows what is muted."
+            ),
+            false => format!(
+                "I cannot mute. `void notify mute {id} --for 4h --reason \"known\"` keeps you from being told that it is down; \
+                 `void notify unmute {id}` ends that."
+            ),
+        })
+    })
+}
+
 /// What no check sees, and beside it what one does.
 pub(super) fn running_out(turn: &Knowledge<'_>) -> Next {
     with_services(turn, |services, _| {
         let bad: Vec<String> = services
             .iter()
-            .filter(|service| !is_up(service))
+            .filter(|service| !is_fine(service))
             .map(|service| format!("{} {}", super::services::name(service), state_of(service)))
             .collect();
         let mut said = "I cannot see disks, memory or load, nor backups and updates: I see whether services answer. \
-                        The Lab page shows what the nodes tell."
+                        The Lab page shows what the nodes tell, `void backup ls` the copies of Void's own data."
             .to_owned();
         if !bad.is_empty() {
             said.push_str(&format!("\n\nNot well just now:\n- {}", bad.join("\n- ")));

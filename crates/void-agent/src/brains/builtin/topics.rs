@@ -16,6 +16,12 @@ pub(super) enum Topic {
     FollowUp,
     Waiting,
     Refused,
+    /// "mute iventoy"
+    Mute,
+    /// "make a backup"
+    Backup,
+    /// "is the record intact?"
+    Verify,
     /// Who did what when.
     History,
     Logs,
@@ -114,7 +120,7 @@ fn is_past((position, word): (usize, &&str)) -> bool {
     is_verb || (is_participle || is_simple) && !is_one_of(word, NOT)
 }
 
-fn without_openers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+pub(super) fn without_openers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     let mut rest = words;
     loop {
         let length = OPENERS.split('|').find_map(|opener| {
@@ -186,7 +192,11 @@ impl About {
             return true;
         };
         if *begins {
-            return self.is_strong && matches!(topic, Topic::Freeze | Topic::Undo);
+            let is_other = matches!(
+                topic,
+                Topic::Freeze | Topic::Undo | Topic::Mute | Topic::Backup
+            );
+            return self.is_strong && is_other;
         }
         match doubt {
             Doubt::Question => true,
@@ -259,18 +269,24 @@ impl Topic {
             Self::Check | Self::Explain | Self::Status => {
                 looks::how_it_is(turn, self, sentence, heard)
             }
-            Self::Greet => Next::say(format!(
-                "Hello! {} Ask me {}.",
-                super::intents::RULES,
-                match turn.may_propose() {
-                    true => "*what is wrong?*, or tell me *restart caddy*",
-                    false => "*what was refused today?*, or what happened",
+            Self::Mute => looks::mute(turn, sentence),
+            Self::Backup => Next::say(
+                "I cannot make backups. `void backup create` makes one of Void's own data and `void backup ls` lists them; those \
+                 of your services are not Void's.",
+            ),
+            Self::Verify => Next::say(
+                "I cannot walk the record from here, so I do not say that it is whole: `void audit verify` walks all of it, \
+                 names every place that does not fit, and checks it against its witness.",
+            ),
+            Self::Greet => catalogue::greeting(turn),
+            Self::Thanks => Next::say("Gladly."),
+            Self::Farewell => Next::say(format!(
+                "{} What happens meanwhile is on the record: ask me *what happened?*",
+                match sentence.has_any("night nacht goodnight gn gn8 schlaf") {
+                    true => "Good night.",
+                    false => "Good-bye.",
                 }
             )),
-            Self::Thanks => Next::say("Gladly."),
-            Self::Farewell => Next::say(
-                "Good night. What happens meanwhile is on the record: ask me *what happened?*",
-            ),
         }
     }
 }

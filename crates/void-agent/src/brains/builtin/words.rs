@@ -21,7 +21,7 @@ pub(super) struct Sentence {
     pub has_question_mark: bool,
     /// It has marks that nobody types to her.
     pub has_marks: bool,
-    /// Part of it stands between quotation marks, or it has such marks.
+    /// Part of it stands between quotation marks, it has such marks, or it is an item of a list.
     pub has_quotes: bool,
 }
 
@@ -39,7 +39,12 @@ impl Sentence {
             words.pop();
         }
         let has_marks = said.contains(PASTED);
-        let has_quotes = said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
+        let is_item = |line: &str| {
+            let line = line.trim_start();
+            line.starts_with("- ") || line.starts_with("* ") || line.starts_with("• ")
+        };
+        let has_quotes = said.lines().any(is_item)
+            || said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
             || has_marks
             || said.split_whitespace().any(is_in_single_quotes);
         Self {
