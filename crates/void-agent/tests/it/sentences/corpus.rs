@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 6] = [
+const SETS: [Set; 7] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -48,6 +48,12 @@ const SETS: [Set; 6] = [
         name: "held-out 5",
         everyday: include_str!("held_out_5_everyday.txt"),
         must_not_act: include_str!("held_out_5_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 6",
+        everyday: include_str!("held_out_6_everyday.txt"),
+        must_not_act: include_str!("held_out_6_must_not_act.txt"),
         is_strict: false,
     },
 ];
