@@ -18,8 +18,10 @@ const DU: &str = "kannst du|koenntest du|wuerdest du|koennten sie|koennen sie|wu
 const TAILS: &str = "right now|please|now|right away|immediately|asap|at once|again|thanks|thank you|for me|quickly\
     |real quick|quick|little blue|blue|bitte|jetzt|sofort|schnell|danke|nochmal|noch einmal|fuer mich|dear";
 /// Anywhere in a clause, without a meaning of their own.
-const FILLERS: &str =
-    "please bitte mal doch eben kurz jetzt einmal kindly noch nochmal wieder schnell mir uns";
+const FILLERS: &str = "please bitte mal doch eben kurz jetzt einmal kindly noch nochmal wieder schnell sofort mir uns";
+/// Behind a joint only this is politeness: "stop iventoy and blue" may name two.
+const POLITE: &str =
+    "please thanks thank you now right away bitte danke jetzt sofort schnell quickly asap ok okay";
 const JOINTS: &str = "and then but also und dann aber";
 
 /// A name has no more words than this.
@@ -37,11 +39,21 @@ pub(super) struct Clause {
 pub(super) fn parts_of(sentence: &Sentence) -> Vec<Clause> {
     let is_joint = |word: &String| word == MARK || is_one_of(word, JOINTS);
     let mut clauses: Vec<Clause> = Vec::new();
-    for part in sentence.words.split(is_joint) {
-        let clause = Clause::read(part, clauses.is_empty());
+    let mut joint = None;
+    for part in sentence.words.split_inclusive(is_joint) {
+        let (words, next) = match part.split_last() {
+            Some((last, front)) if is_joint(last) => (front, Some(last.as_str())),
+            _ => (part, None),
+        };
+        let mut clause = Clause::read(words, clauses.is_empty());
+        let is_joined = joint.is_some_and(|joint| joint != MARK) && !clauses.is_empty();
+        if is_joined && clause.words.is_empty() && !words.iter().all(|it| is_one_of(it, POLITE)) {
+            clause.words = words.to_vec();
+        }
         if !clause.words.is_empty() {
             clauses.push(clause);
         }
+        joint = next;
     }
     clauses
 }

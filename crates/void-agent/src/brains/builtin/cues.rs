@@ -46,7 +46,7 @@ const CUES: [(Topic, u32, &str); 45] = [
     (
         Topic::Mute,
         DECISIVE,
-        "mute*|unmute*|snooze*|silence*|stummschalt*|stumm .. schalt*|schalt* .. stumm|stumm|shut up about|stop telling/notifying/alerting me\
+        "mute*|unmute*|snooze*|silence*|stummschalt*|stumm .. schalt*|schalt* .. stumm|stumm|shut up about|stop telling/notifying/alerting me|stop/stoppe .. meldungen/nachrichten/alarme\
          |stop .. notification*/alert*/messages|no .. notification*/alert*|keine .. meldung*/nachricht*/benachrichtigung*\
          |hoer auf .. melden/nerven|stop bugging/nagging me|turn off .. notification*/alert*|benachrichtigung* .. aus*",
     ),
@@ -231,7 +231,7 @@ const CUES: [(Topic, u32, &str); 45] = [
          |what can i|what do you do|what do you know|possible actions|moegliche aktionen|options|optionen\
          |moeglichkeiten|your name|dein name|heisst du|introduce yourself|stell dich vor|you help|du helfen\
          |you for|du da|examples|beispiele|what do i say|tipps|tips|can you help|du .. helfen|you understand\
-         |verstehst du|ask you|dich .. fragen|fragen kann|can i ask",
+         |verstehst du|i say|say to you|tell you|talk to you|dir sagen|ich .. sagen|rede ich mit dir|ask you|dich .. fragen|fragen kann|can i ask",
     ),
     (
         Topic::Abilities,
@@ -291,7 +291,8 @@ const CUES: [(Topic, u32, &str); 45] = [
         "all good/well/ok/okay/fine/green/clear/systems|everything ok/okay/fine/good/alright/up/running/smooth\
          |everything all right|alles gut/ok/okay/klar/fit/gruen/roger/paletti/palletti/stabil/super/tutti/frisch\
          |alles in ordnung|alles im lot|alles im gruenen|laeuft alles|alles laeuft|geht alles|how is everything\
-         |how are things/we|wie sieht/schaut es .. aus|wie ist die lage|wie ist der stand|we good|you good|you ok\
+         |how are things/we|wie sieht/schaut es .. aus|is/are .. lab/homelab/servers/network .. ok/okay/fine/good/alright/well|wie laeuft/geht .. kiste/laden/lab/homelab/bude\
+         |ist/sind .. lab/homelab/dienste/server .. ok/okay/ordnung/gut|wie ist die lage|wie ist der stand|we good|you good|you ok\
          |are we ok|still standing|beim alten|lebt .. noch|how is it going/looking|what is going on|^was geht $\
          |was geht ab|steht alles noch|steht noch alles",
     ),

@@ -342,6 +342,9 @@ fn unknown_target(
     order: &Order,
     actions: &[Known],
 ) -> Next {
+    if let Some(topic) = topics::of_no_action(sentence) {
+        return topic.next(turn, sentence, &Heard::Nothing(None));
+    }
     let near = named_in(&sentence.owned(), Some(order.verb), actions);
     if !near.is_empty() {
         return acts::offer(turn, "I did not understand all of that.", first_of(&near));

@@ -108,11 +108,10 @@ impl Known {
         }
     }
 
-    /// The shortest name of its own: what an order would call it.
+    /// What an order would call it: what its label does.
     pub(super) fn spoken_name(&self) -> Option<String> {
-        let names = self.names.iter().map(|name| name.join(" "));
-        let names = names.filter(|name| name.chars().any(char::is_alphabetic));
-        names.min_by_key(String::len)
+        let mut names = self.names.iter().map(|name| name.join(" "));
+        names.find(|name| name.chars().any(char::is_alphabetic))
     }
 
     fn is_place(&self, word: &str) -> bool {

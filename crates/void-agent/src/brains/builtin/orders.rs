@@ -52,6 +52,7 @@ const DISMISSALS: &str =
     "no not never mind way wait thanks nein nicht doch lieber nee nope just kidding nevermind stop";
 
 pub(super) fn hear(sentence: &Sentence) -> Heard {
+    let sentence = &sentence.without_greeting();
     let clauses = parts_of(sentence);
     let doubt = doubt_of(sentence, &clauses);
     let plain: Vec<Option<Order>> = clauses.iter().map(Clause::order).collect();

@@ -46,14 +46,14 @@ const BETWEEN: &str = "`, `";
 const YES_WORDS_MAX: usize = 8;
 
 const YES: &str = "yes|yep|yeah|yup|yea|yeap|ya|ye|yess|y|sure|sure thing|ok|okay|k|kk|alright|do it|do that|do so|do this|go|go ahead\
-    |go for it|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
+    |go for it|go on|go right ahead|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
     |let us go|send it|affirmative|ja|jep|jepp|jap|jup|jo|joa|jawohl|jawoll|klar|na klar|aber klar|gern|gerne|sehr gern|mach|mach das\
     |mach es|mach ruhig|mach hin|tu das|tu es|tu|los|leg los|einverstanden|in ordnung|natuerlich|auf jeden fall|klingt gut|genau\
-    |richtig|bitte ja|unbedingt|ab dafuer|please do|very well|oh yes|oh ja|na los|na gut|that is the one|that one|this one|that is it|that is right|genau der|genau das";
+    |richtig|bitte ja|unbedingt|ab dafuer|nur zu|mach nur|dann los|please do|very well|oh yes|oh ja|na los|na gut|that is the one|that one|this one|that is it|that is right|genau der|genau das";
 /// Those that may only say that something was heard.
 const HEARD: &str = "ok|okay|k|kk|alright|gut";
 /// Those that may be a yes: asked once more.
-const UNSURE: &str = "passt|why not|sure why not|ok why not|okay why not|yeah why not|yes why not|warum nicht|ja warum nicht|wieso nicht    |ja wieso nicht|klar warum nicht|i guess|i guess so|sure i guess|maybe|vielleicht|von mir aus|meinetwegen|if you like|if you want|wenn du willst    |wenn du meinst|if you think so|probably|denke schon|i think so|ich glaube schon|schaetze ja|eventuell";
+const UNSURE: &str = "passt|why not|sure why not|ok why not|okay why not|yeah why not|yes why not|warum nicht|ja warum nicht|wieso nicht    |ja wieso nicht|klar warum nicht|i guess|i guess so|sure i guess|maybe|vielleicht|von mir aus|meinetwegen|if you like|if you want|wenn du willst    |wenn du meinst|if you think so|probably|denke schon|hm|hmm|hmmm|mhm|aeh|aehm|uh|um|well|naja|na ja|tja|i think so|ich glaube schon|schaetze ja|eventuell";
 const NO: &str = "no|nope|nah|no thanks|no thank you|nein|nein danke|noe|ne|nee|cancel|abort|stop|never mind|nevermind|leave it\
     |leave it alone|leave it be|let it be|forget it|forget that|do not|dont|not now|not yet|later|another time|no way|neither|none\
     |none of them|neither of them|nothing|lass|lass es|lass das|lass sein|lass es sein|lass gut sein|lieber nicht|nicht jetzt\
@@ -199,7 +199,7 @@ fn first_of(words: &[&str], phrases: &str) -> Option<usize> {
 }
 
 /// Whether these words are phrases of the lists and politeness, and one of the first list at least.
-pub(super) fn consists_of(words: &[&str], lists: &[&str]) -> bool {
+fn consists_of(words: &[&str], lists: &[&str]) -> bool {
     let Some(needed) = lists.first() else {
         return false;
     };

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::acts::came_of_it;
-use super::questions::{Said, consists_of, reply, without_front};
+use super::questions::{Said, reply, without_front};
 use super::results::text;
 use super::times::Times;
 use super::words::{Sentence, is_one_of};
@@ -77,7 +77,7 @@ pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
     }
     let words: Vec<&str> = sentence.spoken().collect();
     let is_marked = sentence.has_question_mark || sentence.has_quotes;
-    if !queued.is_empty() && !is_marked && consists_of(&words, &[NO]) {
+    if !queued.is_empty() && !is_marked && is_no(&words) {
         return Some(match queued.as_slice() {
             [code] => withdraw(turn, &[code]),
             codes => which(codes),
@@ -86,8 +86,30 @@ pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
     if let Some(object) = withdrawal(sentence, !queued.is_empty()) {
         return withdrawn(turn, &queued, &object);
     }
-    let is_no = reply(sentence) == Said::No;
-    (!queued.is_empty() && is_no).then(|| still_waits(&queued))
+    let leaves = reply(sentence) == Said::No;
+    (!queued.is_empty() && leaves).then(|| still_waits(&queued))
+}
+
+/// One no and nothing else: *do not* and *cancel* are both a no, and together the contrary.
+fn is_no(words: &[&str]) -> bool {
+    let rest = without_tails(without_front(words, &[LEADS]));
+    let is_phrase = NO
+        .split('|')
+        .any(|phrase| rest.iter().copied().eq(phrase.split(' ')));
+    let said_no = words
+        .iter()
+        .any(|word| is_one_of(word, "no nope nah nein noe ne nee"));
+    is_phrase || (rest.is_empty() && said_no)
+}
+
+fn without_tails<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+    let mut rest = words;
+    while let Some((last, front)) = rest.split_last()
+        && is_one_of(last, TAILS)
+    {
+        rest = front;
+    }
+    rest
 }
 
 /// The words that name what is taken back, if a sentence does nothing else.
@@ -99,12 +121,7 @@ fn withdrawal<'a>(sentence: &'a Sentence, has_just_asked: bool) -> Option<Vec<&'
     if sentence.has_quotes || (sentence.has_question_mark && !is_polite) {
         return None;
     }
-    let mut rest = without_front(asked, &[LEADS]);
-    while let Some((last, front)) = rest.split_last()
-        && is_one_of(last, TAILS)
-    {
-        rest = front;
-    }
+    let rest = without_tails(without_front(asked, &[LEADS]));
     let besides = if has_just_asked { &TAKEN_BACK[..] } else { &[] };
     let mut forms = WITHDRAWALS.iter().chain(besides);
     let object = forms.find_map(|(fronts, back)| {

@@ -91,6 +91,8 @@ fn of_words(sentence: &Sentence) -> Option<About> {
         let mended: Vec<&str> = mended.iter().map(String::as_str).collect();
         cues::best(&mended)
     });
+    // "good morning dear": what opens a sentence may be all that it says.
+    let found = found.or_else(|| cues::best(&all));
     let about = found.map(|(topic, score)| About {
         topic,
         is_strong: score >= STRONG,
@@ -176,6 +178,12 @@ fn is_not_to_freeze(sentence: &Sentence) -> bool {
     Pattern::parse_all(patterns).any(|pattern| pattern.is_in(&words))
 }
 
+/// What begins like an order and means something that no action does: "stop the alerts", "make a backup".
+pub(super) fn of_no_action(sentence: &Sentence) -> Option<Topic> {
+    let about = of_words(sentence).filter(|about| about.is_strong)?;
+    matches!(about.topic, Topic::Mute | Topic::Backup).then_some(about.topic)
+}
+
 pub(super) fn is_about_everything(sentence: &Sentence) -> bool {
     of_words(sentence).is_some_and(|about| about.topic == Topic::Freeze)
 }
@@ -185,7 +193,10 @@ impl About {
     /// is about doing; a no, a condition and a time are told as such, unless something is asked.
     pub(super) fn fits(self, sentence: &Sentence, heard: &Heard, asks: bool) -> bool {
         let topic = self.topic;
-        if heard.doubt() == Some(Doubt::Negated) && lets_be(sentence) && !topic.is_looked_for() {
+        let is_explained = matches!(topic, Topic::HowTo | Topic::ExplainAction);
+        let is_asked_openly = is_explained && asks && begins_openly(sentence);
+        let leaves = heard.doubt() == Some(Doubt::Negated) && lets_be(sentence);
+        if leaves && !topic.is_looked_for() && !is_asked_openly {
             return matches!(topic, Topic::Freeze);
         }
         let Heard::Doubted { doubt, begins, .. } = heard else {

@@ -55,6 +55,38 @@ impl Sentence {
         }
     }
 
+    /// Without "good morning" in front: the morning of a greeting is no time. *morgen* alone may be tomorrow.
+    pub(super) fn without_greeting(&self) -> Self {
+        const WHOLE: [&str; 6] = [
+            "good morning",
+            "good evening",
+            "good afternoon",
+            "guten morgen",
+            "guten abend",
+            "guten tag",
+        ];
+        const WITH_MARK: [&str; 4] = ["morning", "evening", "afternoon", "abend"];
+        let behind = |greeting: &str| {
+            let length = greeting.split(' ').count();
+            let is_front = self.words.iter().take(length).eq(greeting.split(' '));
+            is_front.then(|| self.words.get(length..).unwrap_or_default())
+        };
+        let whole = WHOLE.iter().find_map(|greeting| behind(greeting));
+        let marked = || {
+            let mut all = WITH_MARK.iter().filter_map(|greeting| behind(greeting));
+            all.find(|rest| rest.first().is_some_and(|first| first == MARK))
+        };
+        let rest = match whole.or_else(marked) {
+            Some([first, rest @ ..]) if first == MARK => rest,
+            Some(rest) => rest,
+            None => &self.words,
+        };
+        Self {
+            words: rest.to_vec(),
+            ..*self
+        }
+    }
+
     pub(super) fn spoken(&self) -> impl Iterator<Item = &str> {
         let words = self.words.iter().map(String::as_str);
         words.filter(|word| *word != MARK)
