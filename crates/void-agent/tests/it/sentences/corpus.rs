@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 7] = [
+const SETS: [Set; 8] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -54,6 +54,12 @@ const SETS: [Set; 7] = [
         name: "held-out 6",
         everyday: include_str!("held_out_6_everyday.txt"),
         must_not_act: include_str!("held_out_6_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 7",
+        everyday: include_str!("held_out_7_everyday.txt"),
+        must_not_act: include_str!("held_out_7_must_not_act.txt"),
         is_strict: false,
     },
 ];
