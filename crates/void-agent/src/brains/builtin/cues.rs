@@ -31,7 +31,7 @@ pub(super) const STRONG: u32 = 5;
 pub(super) const HINT: u32 = 3;
 const WEAK: u32 = 1;
 
-const CUES: [(Topic, u32, &str); 45] = [
+const CUES: [(Topic, u32, &str); 46] = [
     (
         Topic::Freeze,
         CERTAIN,
@@ -53,7 +53,7 @@ const CUES: [(Topic, u32, &str); 45] = [
     (
         Topic::Backup,
         DECISIVE,
-        "make/create/take/do/run/start/trigger .. backup|^back up|^backup $|^backup now/please/void|backup now|mach*/erstell*/zieh*/leg* .. backup\
+        "make/create/take/do/run/start/trigger .. backup|^back .. up|^backup $|^backup now/please/void|backup now|mach*/erstell*/zieh*/leg* .. backup\
          |mach*/erstell* .. sicherung*|sicherung .. machen/erstellen/anlegen|backup .. machen/erstellen/anlegen/ziehen\
          |make/create/take .. snapshot|mach*/erstell* .. snapshot",
     ),
@@ -128,6 +128,11 @@ const CUES: [(Topic, u32, &str); 45] = [
         STRONG,
         "risky|risk|risks|dangerous|gefaehrlich*|riskant*|harmless|harmlos|destructive|can .. be|kann .. werden\
          |who may/can|wer darf/kann",
+    ),
+    (
+        Topic::Logs,
+        CERTAIN,
+        "check/show/read/see/open/get .. log/logs|look .. log/logs|zeig*/lies/schau*/guck* .. log/logs/logfile/protokoll",
     ),
     (
         Topic::Logs,

@@ -85,7 +85,7 @@ const AFTER: [&str; 8] = [
 ];
 
 /// `{}` is the order.
-const NOT_ORDERED: [&str; 93] = [
+const NOT_ORDERED: [&str; 92] = [
     "do not {}",
     "don't {}",
     "don’t {}",
@@ -177,7 +177,6 @@ const NOT_ORDERED: [&str; 93] = [
     "{} and hello",
     "{}, hello",
     "{} and blue",
-    "- {}",
     "12:30:01 {}",
 ];
 const GERMAN_ADVERBS: [&str; 24] = [
@@ -207,7 +206,7 @@ const GERMAN_ADVERBS: [&str; 24] = [
     " vielleicht",
 ];
 /// `{}` is the infinitive.
-const GERMAN_NOT_ORDERED: [&str; 38] = [
+const GERMAN_NOT_ORDERED: [&str; 37] = [
     "soll ich {}?",
     "sollte man {}",
     "wie kann ich {}",
@@ -243,7 +242,6 @@ const GERMAN_NOT_ORDERED: [&str; 38] = [
     "lieber {}",
     "vielleicht {}",
     "man könnte {}",
-    "- {}",
     "todo: {}",
     "„{}“",
 ];
