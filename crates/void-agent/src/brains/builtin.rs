@@ -22,6 +22,7 @@ mod records;
 mod requests;
 mod results;
 mod services;
+mod strangers;
 mod targets;
 #[cfg(test)]
 mod tests;

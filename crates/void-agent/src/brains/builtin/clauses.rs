@@ -74,10 +74,12 @@ impl Clause {
                 clause.asks_you = true;
             } else if take_front(&mut clause.words, DU) {
                 clause.asks_du = true;
-            } else if !take_front(&mut clause.words, LEADS)
-                && !(is_first && take_front(&mut clause.words, GREETINGS))
-            {
-                break;
+            } else {
+                let is_lead = take_front(&mut clause.words, LEADS)
+                    || is_first && take_front(&mut clause.words, GREETINGS);
+                if !is_lead {
+                    break;
+                }
             }
         }
         while take_back(&mut clause.words, TAILS) {}

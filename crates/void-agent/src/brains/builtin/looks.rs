@@ -1,31 +1,29 @@
 //! Looking: how services are and since when. A look ends with an offer at most.
 
 use serde_json::Value;
-use void_domain::text as texts;
 
 use super::acts::offer;
 use super::catalogue;
 use super::cues;
 use super::doubts::{Doubt, lets_be};
 use super::intents::{first_of, with_actions};
-use super::known::{ARTICLES, Known};
+use super::known::Known;
 use super::orders::{self, Heard};
 use super::patterns::Pattern;
 use super::results::{list, text};
 use super::services::{
     NOBODY_WATCHES, helping, is_fine, is_up, lines_of, named, since, state_of, told, with_services,
 };
+use super::strangers::{unknown, unknown_name};
 use super::targets::named_in;
 use super::times::Times;
-use super::topics::{Topic, without_openers};
+use super::topics::Topic;
 use super::unclear::mentioned;
 use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next};
 
-const NAME_BYTES_MAX: usize = 64;
-
 /// Words that mean no service in particular.
-const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anything something irgendwas irgendetwas \
+pub(super) const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anything something irgendwas irgendetwas \
     irgendwo it es das was this that stuff things server servers network netzwerk someone etwas \
     kiste bude laden rechner box system systems ding zeug machine machines";
 /// What says that something is well, or asks only to look.
@@ -70,69 +68,6 @@ pub(super) fn how_it_is(
             }),
         }
     })
-}
-
-/// A name that is not known here, where a name stands: "plex is broken", "why is plex down", "trouble with plex".
-fn unknown_name(sentence: &Sentence) -> Option<&str> {
-    const VERBS: &str = "is are was seems feels looks keeps has does will can ist sind war geht laeuft haengt spinnt hat         reagiert antwortet funktioniert tut macht zickt streikt startet laedt stockt";
-    const BEFORE: &str = "with mit";
-    /// What people call things whose name they do not say.
-    const NO_NAMES: &str = "irgendein irgendeine irgendeiner website websites webseite webseiten seite seiten site sites homepage \
-        internet wifi wlan apps app stream film movie music musik container containers guest guests host hosts node nodes people \
-        wife frau kids kinder somebody jemand nobody users user dienst service \
-        page pages link video videos";
-    const ASKING: &str = "is are ist sind does did geht laeuft funktioniert haengt spinnt";
-    let words: Vec<&str> = sentence.spoken().collect();
-    let words: Vec<&str> = without_openers(&words)
-        .iter()
-        .copied()
-        .filter(|word| !is_one_of(word, ARTICLES))
-        .collect();
-    let is_name = |word: &str| {
-        let has_letters = word.len() > 2 && word.chars().any(char::is_alphabetic);
-        let means_none = is_one_of(word, ALL_OF_IT) || is_one_of(word, NO_NAMES);
-        has_letters && !means_none && !cues::is_known(word) && !is_inflected(word)
-    };
-    let asks_why = |word: &str| is_one_of(word, "why warum wieso weshalb");
-    let found = words.iter().enumerate().find(|(position, word)| {
-        let before = position
-            .checked_sub(1)
-            .and_then(|at| words.get(at).copied());
-        let after = words.get(position + 1).copied().unwrap_or_default();
-        let stands = match (position, before) {
-            (0, _) => is_one_of(after, VERBS),
-            (1, Some(before)) => is_one_of(before, ASKING) || is_one_of(before, BEFORE),
-            (2, Some(before)) if words.first().is_some_and(|it| asks_why(it)) => {
-                is_one_of(before, ASKING)
-            }
-            (_, Some(before)) => is_one_of(before, BEFORE),
-            _ => false,
-        };
-        stands && is_name(word)
-    });
-    found.map(|(_, word)| *word)
-}
-
-/// What ends like a verb or an adverb is hardly a name.
-fn is_inflected(word: &str) -> bool {
-    ["ing", "ed", "ly", "lich", "ig", "isch"]
-        .iter()
-        .any(|ending| word.ends_with(ending))
-}
-
-/// Somebody speaks of what is not watched: says so, and what else is not well. Nothing is offered: a yes would be
-/// about another thing than they mean.
-fn unknown(name: &str, services: &[Value]) -> Next {
-    let bad = lines_of(services.iter().filter(|service| !is_fine(service)));
-    let besides = match bad.is_empty() {
-        true => String::new(),
-        false => format!("\n\nNot well just now:\n{bad}"),
-    };
-    Next::say(format!(
-        "I do not know {}: I watch {}.{besides}",
-        texts::escaped(texts::cut(name, NAME_BYTES_MAX)),
-        ids(services)
-    ))
 }
 
 /// Whether a word in it may be a name that is not known here.
@@ -204,7 +139,7 @@ pub(super) fn nothing_recorded(turn: &Knowledge<'_>, sentence: &Sentence) -> Opt
     })
 }
 
-fn ids(services: &[Value]) -> String {
+pub(super) fn ids(services: &[Value]) -> String {
     let ids: Vec<&str> = services.iter().map(|service| text(service, "id")).collect();
     ids.join(", ")
 }

@@ -113,7 +113,7 @@ fn without_tails<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
 }
 
 /// The words that name what is taken back, if a sentence does nothing else.
-fn withdrawal<'a>(sentence: &'a Sentence, has_just_asked: bool) -> Option<Vec<&'a str>> {
+fn withdrawal(sentence: &Sentence, has_just_asked: bool) -> Option<Vec<&str>> {
     let words: Vec<&str> = sentence.spoken().collect();
     let plain = without_front(&words, &[LEADS]);
     let asked = without_front(plain, &[YOU]);

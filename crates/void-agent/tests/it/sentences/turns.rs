@@ -140,6 +140,12 @@ async fn sentinel_tells_what_was_refused_and_repeats_nobodys_words() {
             "{trace}"
         );
     }
+    let intact = room.turn("is the record intact?").await;
+    assert!(
+        intact.body.contains("`void audit verify`"),
+        "{}",
+        intact.body
+    );
     let only_looks = room.turn("restart caddy").await;
     assert!(
         only_looks.body.contains("I may only look"),
