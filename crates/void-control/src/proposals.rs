@@ -2,6 +2,7 @@
 //! recover. One file each.
 
 mod cancel;
+mod cooling;
 mod decide;
 mod executing;
 mod expire;
@@ -26,6 +27,7 @@ use void_store::{StoreError, Tx, lanes, proposals};
 use crate::context::Ctx;
 
 pub use cancel::{CancelError, cancel};
+pub use cooling::cooling;
 pub use decide::{Answer, DecideError, Decision, decide};
 pub(crate) use executing::Executing;
 pub(crate) use expire::{has_lapsed, sweep};

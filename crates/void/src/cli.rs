@@ -164,7 +164,7 @@ pub(crate) struct ChatArgs {
     /// Whom to talk to
     #[arg(default_value = "little-blue")]
     pub agent: String,
-    /// Say this and end with the answer; without it a conversation begins, or the message is read from a pipe
+    /// Say this and end with the answer, with the lines of a pipe beneath it; without it a conversation begins, or the pipe is the message
     #[arg(short, long, value_name = "TEXT")]
     pub message: Option<String>,
     /// Begin a new conversation

@@ -19,8 +19,10 @@ mod patterns;
 mod periods;
 mod questions;
 mod records;
+mod requests;
 mod results;
 mod services;
+mod strangers;
 mod targets;
 #[cfg(test)]
 mod tests;
@@ -111,6 +113,20 @@ impl Next {
         }
     }
 
+    /// Says something and then uses a tool.
+    fn saying(saying: String, tool: &'static str, arguments: Value) -> Self {
+        match Self::look(tool, arguments) {
+            Self::Use {
+                tool, arguments, ..
+            } => Self::Use {
+                saying: Some(saying),
+                tool,
+                arguments,
+            },
+            said @ Self::Say(_) => said,
+        }
+    }
+
     /// Says something that ends with no question of hers.
     fn say(text: impl Into<String>) -> Self {
         Self::Say(questions::closed(text.into()))
@@ -132,6 +148,10 @@ struct Knowledge<'a> {
     said_before: Option<&'a str>,
     /// Her question that the owner's words follow immediately.
     asked: Option<Question>,
+    /// What she said right before.
+    said_last: Option<&'a str>,
+    /// The codes of what she asked for in this conversation, oldest first.
+    requested: Vec<String>,
     /// An earlier attempt to answer the same words was cut off after it had done something.
     is_second_attempt: bool,
     /// What she said in earlier turns, newest last.
@@ -174,6 +194,8 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
         said: "",
         said_before: None,
         asked: None,
+        said_last: None,
+        requested: Vec::new(),
         is_second_attempt: false,
         earlier: Vec::new(),
         tools: prompt.tools.iter().map(|tool| tool.name.as_str()).collect(),
@@ -187,6 +209,8 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
                 known.said_before = Some(known.said).filter(|said| !said.is_empty());
                 (known.said, known.is_second_attempt) = without_record(text);
                 known.asked = before.and_then(asked_in);
+                known.said_last = before.and_then(last_text);
+                note_requests(&mut known);
                 known.results.clear();
             }
             Message::Assistant(blocks) => {
@@ -223,6 +247,24 @@ fn asked_in(message: &Message) -> Option<Question> {
     match blocks.last()? {
         Block::Text(text) => Question::ending(text),
         Block::ToolCall(_) | Block::Opaque(_) => None,
+    }
+}
+
+fn last_text(message: &Message) -> Option<&str> {
+    let Message::Assistant(blocks) = message else {
+        return None;
+    };
+    match blocks.last()? {
+        Block::Text(text) => Some(text),
+        Block::ToolCall(_) | Block::Opaque(_) => None,
+    }
+}
+
+fn note_requests(known: &mut Knowledge<'_>) {
+    for code in requests::codes(known.said_last.unwrap_or_default(), requests::QUEUED) {
+        if !known.requested.iter().any(|known| known == code) {
+            known.requested.push(code.to_owned());
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use void_control::proposals::{self, ProposeError, Proposed, Wanted};
 use void_domain::capabilities::Capability;
 use void_domain::catalogue::Action;
+use void_domain::policy::Refusal;
 use void_domain::proposals::{Proposal, Status};
+use void_domain::time::Timestamp;
 
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
@@ -47,6 +49,7 @@ struct NoArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ActionsResult {
+    at: String,
     actions: Vec<Listed>,
 }
 
@@ -72,18 +75,26 @@ struct Listed {
     /// The action that undoes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     inverse: Option<String>,
+    /// It ran a moment ago and would be refused before this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cooling_until: Option<String>,
 }
 
 fn list(mut call: Call) -> Running {
     Box::pin(async move {
         call.arguments::<NoArguments>()?;
-        let actions = call.control.catalogue().actions();
-        let actions = actions.map(|action| describe(action)).collect();
-        Ok(Outcome::of(json!(ActionsResult { actions })))
+        let cooling = proposals::cooling(&call.control, call.ctx.actor.kind()).await?;
+        let actions = call.control.catalogue().actions().map(|action| {
+            let mut its = cooling.iter().filter(|(id, _)| *id == action.id);
+            describe(action, its.next().map(|(_, until)| *until))
+        });
+        let actions = actions.collect();
+        let at = call.control.clock().now().to_string();
+        Ok(Outcome::of(json!(ActionsResult { at, actions })))
     })
 }
 
-fn describe(action: &Action) -> Listed {
+fn describe(action: &Action, cooling_until: Option<Timestamp>) -> Listed {
     let declared = action.definition().pointer("/action/params");
     Listed {
         id: action.id.to_string(),
@@ -99,6 +110,7 @@ fn describe(action: &Action) -> Listed {
             .unwrap_or_default(),
         confirmed_by: action.verify.clone(),
         inverse: action.inverse.as_ref().map(ToString::to_string),
+        cooling_until: cooling_until.map(|until| until.to_string()),
     }
 }
 
@@ -141,6 +153,9 @@ pub(super) struct ProposeResult {
     /// Why it did not go as wished, as a stable word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// It is cooling down, and may run again from this time on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
     /// What this means, in a sentence.
     pub meaning: String,
 }
@@ -169,6 +184,10 @@ fn propose(mut call: Call) -> Running {
         });
         let proposed = proposed.await?;
         let is_denied = matches!(proposed, Ok(Proposed::Refused(..)));
+        let until = match &proposed {
+            Ok(Proposed::Refused(Refusal::CoolingDown { until }, _)) => Some(until.to_string()),
+            _ => None,
+        };
         let proposal = match proposed {
             Ok(Proposed::Started(proposal)) => {
                 let ended = proposals::wait_for_end(&call.control, proposal.id, RUN_WAIT).await;
@@ -181,8 +200,12 @@ fn propose(mut call: Call) -> Running {
             Ok(Proposed::Queued(proposal) | Proposed::Refused(_, proposal)) => proposal,
             Err(error) => return refused(&action_id, error),
         };
+        let value = json!(ProposeResult {
+            until,
+            ..result(&proposal)
+        });
         Ok(Outcome {
-            value: json!(result(&proposal)),
+            value,
             proposal: Some(proposal.id),
             is_denied,
             ..Outcome::default()
@@ -230,6 +253,7 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
             proposal_id: None,
             verification: None,
             reason: Some(reason.to_owned()),
+            until: None,
             meaning,
         }),
         refused: Some((action_id.to_owned(), reason.to_owned())),
@@ -269,6 +293,7 @@ pub(super) fn result(proposal: &Proposal) -> ProposeResult {
         proposal_id: Some(proposal.id.to_string()),
         verification,
         reason: failure,
+        until: None,
         meaning: meaning.to_owned(),
     }
 }

@@ -48,6 +48,9 @@ struct Service {
     since: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     checked_at: Option<String>,
+    /// The owner stopped what it is on at this time, and that is why it is down: no worry, and meant so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_by_owner_at: Option<String>,
     /// Why it is not up, as a stable word.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
@@ -80,6 +83,7 @@ fn run(mut call: Call) -> Running {
         let mut views = views;
         // What is not well comes first: a long list may be cut at its end.
         views.sort_by_key(|view| match view.standing.health {
+            Health::Down if !view.is_worry() => 2,
             Health::Down => 0,
             Health::Unknown => 1,
             Health::Up => 2,
@@ -115,6 +119,7 @@ fn describe(call: &Call, view: ServiceView) -> Service {
         status: view.standing.health.as_str(),
         since: view.last.map(|_| view.standing.since.to_string()),
         checked_at: view.last.map(|reading| reading.at.to_string()),
+        stopped_by_owner_at: view.stopped_at.map(|at| at.to_string()),
         reason: answer.and_then(Answer::reason),
         http_status,
         latency_ms,

@@ -37,6 +37,15 @@ const CATALOGUE: &str = r#"{ "actions": [
     { "id": "reboot-ct110", "label": "Reboot the monitoring (rehearsal)", "kind": "guest_power", "node": "pve2", "guest": "lxc", "vmid": 110, "op": "reboot", "tier": "risky" },
     { "id": "reboot-vm200", "label": "Reboot Home Assistant (rehearsal)", "kind": "guest_power", "node": "pve2", "guest": "qemu", "vmid": 200, "op": "reboot", "tier": "risky" } ] }"#;
 
+/// The codes that risky actions get: they only ever wait.
+const QUEUED: [(&str, &str); 5] = [
+    ("NK59", "stop-ct107"),
+    ("YH1K", "reboot-ct100"),
+    ("M14M", "reboot-ct101"),
+    ("PX7Q", "reboot-ct110"),
+    ("ZW3A", "reboot-vm200"),
+];
+
 const ROUNDS_MAX: usize = 8;
 
 /// Somebody to talk to: the brain, and what the tools of a real lab told.
@@ -47,7 +56,7 @@ struct Listener {
 
 /// What came of a sentence.
 struct Reaction {
-    /// The ids that were named to `propose_action`.
+    /// The ids that were named to `propose_action`, and the codes that were withdrawn.
     acts: Vec<String>,
     body: String,
 }
@@ -181,7 +190,24 @@ impl Listener {
                 reaction.body
             );
             reaction.acts.push(id.to_owned());
+            if let Some((code, _)) = QUEUED.iter().find(|(_, risky)| *risky == id) {
+                return json!({"outcome": "queued", "code": code, "meaning": "It waits."})
+                    .to_string();
+            }
             return json!({"outcome": "executed", "verification": "verified", "code": "AAAA", "meaning": "It ran."}).to_string();
+        }
+        if tool == "withdraw_proposal" {
+            let code = arguments["proposal"].as_str().unwrap();
+            assert!(reaction.body.contains(code), "{}", reaction.body);
+            reaction.acts.push(format!("withdraw {code}"));
+            return json!({"outcome": "refused", "code": code, "meaning": "It was withdrawn."})
+                .to_string();
+        }
+        if tool == "proposal_status" {
+            let code = arguments["proposal"].as_str().unwrap();
+            let queued = QUEUED.iter().any(|(known, _)| *known == code);
+            let outcome = if queued { "queued" } else { "executed" };
+            return json!({"outcome": outcome, "code": code, "label": "It", "verification": "verified"}).to_string();
         }
         let told = self.told.get(tool).cloned();
         told.unwrap_or_else(|| {

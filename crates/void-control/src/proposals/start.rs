@@ -113,12 +113,7 @@ pub(crate) async fn brakes(
         cap: Cap::Free,
     };
     let until = believed_until(now);
-    if let Some(cooldown) = policy::cooldown(action.cooldown, action.tier, bound) {
-        let (_, last) = proposals::starts_since(tx, &action.id, now.minus(cooldown), until).await?;
-        if let Some(last) = last {
-            brakes.cooldown = Cooldown::Until(last.plus(cooldown));
-        }
-    }
+    brakes.cooldown = cooldown(tx, action, bound, now).await?;
     if let Some(per_hour) = action.max_per_hour {
         let (count, _) = proposals::starts_since(tx, &action.id, now.minus(HOUR), until).await?;
         if count >= u64::from(per_hour) {
@@ -126,6 +121,21 @@ pub(crate) async fn brakes(
         }
     }
     Ok(brakes)
+}
+
+/// Whether an action ran a moment ago, if `bound` is who lets it run.
+pub(super) async fn cooldown(
+    tx: &mut Tx,
+    action: &Action,
+    bound: ActorKind,
+    now: Timestamp,
+) -> Result<Cooldown, StoreError> {
+    let Some(cooldown) = policy::cooldown(action.cooldown, action.tier, bound) else {
+        return Ok(Cooldown::Over);
+    };
+    let (since, until) = (now.minus(cooldown), believed_until(now));
+    let (_, last) = proposals::starts_since(tx, &action.id, since, until).await?;
+    Ok(last.map_or(Cooldown::Over, |last| Cooldown::Until(last.plus(cooldown))))
 }
 
 /// Whose limits an approved proposal runs under: the owner's if a person said yes.

@@ -4,10 +4,14 @@
 mod markdown;
 mod quotes;
 
+use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 use void_domain::text;
 
 use self::markdown::{Drawing, Run};
@@ -23,6 +27,8 @@ use crate::output::{Output, Tone};
 /// How often a turn is listened to again after the connection broke.
 const RECONNECTS_MAX: u32 = 5;
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
+/// So long a pipe may be silent beside a message.
+const PIPE_PATIENCE: Duration = Duration::from_secs(2);
 /// More than the server takes.
 const MESSAGE_BYTES_MAX: u64 = 64 * 1024;
 
@@ -40,7 +46,14 @@ pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, P
         id: word(&open, "conversation_id").to_owned(),
     };
     match args.message {
-        Some(message) => chat.say(&message).await,
+        Some(message) => {
+            let lines = if is_piped() {
+                chat.read_piped().await?
+            } else {
+                String::new()
+            };
+            chat.say(&with_lines(&message, &lines)).await
+        }
         None if io::stdin().is_terminal() => chat.converse(&open).await,
         None => chat.say(&read_all()?).await,
     }
@@ -58,7 +71,7 @@ impl Chat<'_> {
         let agent = open.get("agent").unwrap_or(&Value::Null);
         let output = self.session.output;
         output.note(format!(
-            "{} ({}). An empty line or Ctrl-D ends it; Ctrl-C stops an answer.",
+            "{} ({}). An empty line, exit or Ctrl-D ends it; Ctrl-C stops an answer.",
             text::escaped(word(agent, "name")),
             text::escaped(word(agent, "model"))
         ));
@@ -66,13 +79,39 @@ impl Chat<'_> {
             let _ = write!(io::stderr(), "\n> ");
             let mut line = String::new();
             let read = io::stdin().lock().read_line(&mut line);
-            if read.map_err(|error| unreadable(&error))? == 0 || line.trim().is_empty() {
+            let read = read.map_err(|error| unreadable(&error))?;
+            if read == 0 || line.trim().is_empty() || is_goodbye(&line) {
                 return Ok(Exit::Done);
             }
             if let Err(problem) = self.say(line.trim()).await {
                 output.error(&problem);
             }
         }
+    }
+
+    /// The lines that come through a pipe beside a message. A pipe that stays silent holds none, and that is said:
+    /// over ssh standard input is one that nobody closes.
+    async fn read_piped(&self) -> Result<String, Problem> {
+        let (begins, began) = oneshot::channel();
+        let (ends, ended) = oneshot::channel();
+        // A thread of its own: nobody waits for it if it reads in vain.
+        std::thread::spawn(move || {
+            let is_there = io::stdin().lock().fill_buf().map(|bytes| !bytes.is_empty());
+            // Whoever gave up does not mind.
+            let _ = begins.send(());
+            let _ = ends.send(
+                is_there
+                    .map_err(|error| unreadable(&error))
+                    .and_then(|_| read_all()),
+            );
+        });
+        if tokio::time::timeout(PIPE_PATIENCE, began).await.is_err() {
+            let output = self.session.output;
+            output.note("nothing came through standard input, so the message goes without it");
+            return Ok(String::new());
+        }
+        let gone = |_| Problem::usage("standard input cannot be read");
+        ended.await.map_err(gone)?
     }
 
     /// Says something and shows the answer as it comes.
@@ -248,6 +287,31 @@ fn truth_line(output: &Output, truth: &Value, line: &str) -> String {
         Tone::Dim
     };
     output.tone(tone, &format!("Void: {}", text::escaped(line)))
+}
+
+/// What ends a conversation in every other program.
+fn is_goodbye(line: &str) -> bool {
+    let word = line.trim().trim_end_matches(['.', '!']).to_lowercase();
+    let known = [
+        "exit", "quit", "bye", "/exit", "/quit", ":q", "tschüss", "ende",
+    ];
+    known.contains(&word.as_str())
+}
+
+/// Whether standard input is a pipe or a file: a terminal, `/dev/null` and what a service manager leaves
+/// open hold no lines.
+fn is_piped() -> bool {
+    let file = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    let kind = file.and_then(|file| file.metadata());
+    kind.is_ok_and(|kind| kind.file_type().is_fifo() || kind.is_file())
+}
+
+/// A message, and beneath it the lines that it is about.
+fn with_lines(message: &str, lines: &str) -> String {
+    match lines.trim() {
+        "" => message.to_owned(),
+        lines => format!("{message}\n\n{lines}"),
+    }
 }
 
 /// A message that is piped in.

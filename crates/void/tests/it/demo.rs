@@ -1,7 +1,7 @@
 //! `void demo`, played as a newcomer would: the README's tour, line by line, against the real binary.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -384,6 +384,34 @@ fn a_chat_can_be_piped_and_read_by_programs() {
         .unwrap();
     let said = String::from_utf8_lossy(&piped.stdout);
     assert!(said.contains("Void: "), "{piped:?}");
+    // Lines beside a message are read with it; a pipe that stays silent holds nobody up.
+    for (lines, message, sign) in [
+        (
+            Some("Error: bind: address already in use\n"),
+            "what does this mean?",
+            "already listens on its port",
+        ),
+        (None, "what can you do?", "Void: "),
+    ] {
+        let mut child = Command::new(VOID)
+            .env_clear()
+            .arg("--data")
+            .arg(demo.data())
+            .args(["chat", "-m", message])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take();
+        if let Some(lines) = lines {
+            stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains(sign), "{output:?}");
+    }
     let nobody = demo.void(&["chat", "nobody", "-m", "hi"]);
     assert_eq!(nobody.status.code(), Some(5), "{nobody:?}");
     let empty = demo.void(&["chat", "-m", " "]);

@@ -6,7 +6,9 @@ use void_domain::text as texts;
 
 use super::known::Known;
 use super::questions::Question;
-use super::results::text;
+use super::requests::{QUEUED, WAITS_ALREADY};
+use super::results::{list, text};
+use super::times::Times;
 use super::{Knowledge, Next};
 
 const QUOTE_BYTES_MAX: usize = 400;
@@ -21,10 +23,12 @@ pub(super) fn act(known: &Knowledge<'_>, actions: &[&Known]) -> Next {
     if let Some(action) = actions.get(made.len()).filter(|_| !went_wrong) {
         return first_step(known, action);
     }
+    let now = known.result("list_actions").map_or("", |it| text(it, "at"));
+    let times = Times::at(now);
     let lines: Vec<String> = actions
         .iter()
         .zip(&made)
-        .map(|(action, result)| format!("{}: {}", action.label, came_of_it(result)))
+        .map(|(action, result)| format!("{}: {}", action.label, came_of_it(result, &times)))
         .collect();
     let mut said = lines.join("\n");
     let rest = actions.get(made.len()..).unwrap_or_default();
@@ -59,16 +63,7 @@ fn first_step(known: &Knowledge<'_>, action: &Known) -> Next {
         false => format!("I ask for `{id}` ({label}); it waits for your yes."),
     };
     let arguments = json!({"action_id": id, "reason": reason(known)});
-    match Next::look("propose_action", arguments) {
-        Next::Use {
-            tool, arguments, ..
-        } => Next::Use {
-            saying: Some(saying),
-            tool,
-            arguments,
-        },
-        said @ Next::Say(_) => said,
-    }
+    Next::saying(saying, "propose_action", arguments)
 }
 
 pub(super) fn needs_params(action: &Known) -> String {
@@ -97,8 +92,44 @@ fn is_under_way(result: &Value) -> bool {
     ["executed", "queued", "running"].contains(&outcome)
 }
 
-/// Asks whether one of these is meant, or says why it cannot be.
+/// Asks whether one of these is meant, or says why it cannot be: it is cooling down, or somebody asked for it
+/// already.
 pub(super) fn offer(known: &Knowledge<'_>, before: &str, actions: &[&Known]) -> Next {
+    let needs_yes = actions.iter().any(|action| !action.is_safe);
+    let looks = needs_yes && known.may_propose() && known.has_tool("recent_activity");
+    if looks && known.result("recent_activity").is_none() {
+        return Next::look("recent_activity", json!({}));
+    }
+    let mut said = before.to_owned();
+    let mut open: Vec<&Known> = Vec::new();
+    for action in actions {
+        let waiting = known.result("recent_activity").filter(|_| looks);
+        match why_not(action, waiting) {
+            Some(why) => said.push_str(&format!("\n\n{why}")),
+            None => open.push(action),
+        }
+    }
+    ask_for(known, said.trim(), &open)
+}
+
+fn why_not(action: &Known, activity: Option<&Value>) -> Option<String> {
+    let (id, label) = (&action.id, &action.label);
+    if let Some(from) = &action.again_from {
+        return Some(format!(
+            "`{id}` ({label}) ran a moment ago and is cooling down: again from {from}."
+        ));
+    }
+    let mut waiting = activity
+        .map_or(&[][..], |found| list(found, "waiting"))
+        .iter();
+    let row = waiting.find(|row| text(row, "action_id") == *id)?;
+    let code = text(row, "code");
+    Some(format!(
+        "`{id}` {WAITS_ALREADY}{code}**. `void inbox approve {code}` says yes, or the button on its card."
+    ))
+}
+
+fn ask_for(known: &Knowledge<'_>, before: &str, actions: &[&Known]) -> Next {
     let ids: Vec<String> = actions.iter().map(|action| action.id.clone()).collect();
     match actions {
         [] => Next::say(before),
@@ -110,8 +141,17 @@ pub(super) fn offer(known: &Knowledge<'_>, before: &str, actions: &[&Known]) -> 
             action.label,
             id = action.id
         )),
-        [action] => Next::ask(before, &Question::Run(action.id.clone())),
-        _ if known.may_propose() => Next::ask(before, &Question::Which(ids)),
+        [action] if action.is_safe => Next::ask(before, &Question::Run(action.id.clone())),
+        [action] => Next::ask(before, &Question::Request(action.id.clone())),
+        _ if known.may_propose() => {
+            let risky = actions.iter().filter(|action| !action.is_safe);
+            let risky: Vec<String> = risky.map(|action| format!("`{}`", action.id)).collect();
+            let said = match risky.is_empty() {
+                true => before.to_owned(),
+                false => format!("{before}\n\n{} would wait for your yes.", risky.join(", ")),
+            };
+            Next::ask(&said, &Question::Which(ids))
+        }
         _ => Next::say(format!(
             "{before}\n\nThere are {}; I may only look, so they are yours to run.",
             ids.join(", ")
@@ -119,7 +159,7 @@ pub(super) fn offer(known: &Knowledge<'_>, before: &str, actions: &[&Known]) -> 
     }
 }
 
-pub(super) fn came_of_it(result: &Value) -> String {
+pub(super) fn came_of_it(result: &Value, times: &Times) -> String {
     if let Some(error) = result.get("error") {
         return format!("I could not do it: {}", text(error, "message"));
     }
@@ -129,13 +169,17 @@ pub(super) fn came_of_it(result: &Value) -> String {
         ("executed", "verified") => "It ran, and the check confirmed it.".to_owned(),
         ("executed", "failed") => "It ran, but the check says that it did not help.".to_owned(),
         ("executed", _) => "It ran, but nobody has confirmed that it helped.".to_owned(),
-        ("queued", _) => format!(
-            "It waits for your yes: **{code}**. Nothing has run. `void inbox approve {code}` says yes."
-        ),
+        ("queued", _) => {
+            format!("{QUEUED}{code}**. Nothing has run. `void inbox approve {code}` says yes.")
+        }
         ("running", _) => {
             format!("It is still running ({code}). Ask me *did it work?* in a moment.")
         }
         ("unknown", _) => format!("Whether it ran is not known ({code}); I will not repeat it."),
+        (_, _) if !text(result, "until").is_empty() => format!(
+            "It did not run ({reason}): again from {}.",
+            times.clock(text(result, "until"))
+        ),
         (_, _) if reason.is_empty() => format!("It did not run: {}", text(result, "meaning")),
         (_, _) => format!("It did not run ({reason}). {}", text(result, "meaning")),
     }

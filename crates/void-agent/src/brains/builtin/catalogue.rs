@@ -6,8 +6,8 @@ use super::acts;
 use super::intents::{RULES, first_of, with_actions};
 use super::known::{Known, known};
 use super::looks;
-use super::orders::Heard;
-use super::targets::named_in;
+use super::orders::{Heard, hear};
+use super::targets::{Choice, choose, named_in};
 use super::topics::Topic;
 use super::verbs::Verb;
 use super::words::Sentence;
@@ -15,6 +15,37 @@ use super::{Knowledge, Next};
 
 pub(super) fn line_of(action: &Known) -> String {
     format!("- {} (`{}`)", action.label, action.id)
+}
+
+/// An order that would be understood here, with a name of this catalogue.
+pub(super) fn example(actions: &[Known]) -> Option<String> {
+    let safe = actions.iter().filter(|action| action.is_safe);
+    let mut all = safe.chain(actions.iter().filter(|action| !action.is_safe));
+    all.find_map(|action| {
+        let order = format!("{} {}", action.operation, action.spoken_name()?);
+        let Heard::Orders(heard) = hear(&Sentence::read(&order)) else {
+            return None;
+        };
+        let [wish] = heard.as_slice() else {
+            return None;
+        };
+        let is_it =
+            matches!(choose(wish, actions), Choice::Exact(chosen) if chosen.id == action.id);
+        (is_it && !action.needs_params).then_some(order)
+    })
+}
+
+pub(super) fn greeting(turn: &Knowledge<'_>) -> Next {
+    if !turn.may_propose() {
+        return Next::say(format!(
+            "Hello! {RULES} Ask me *what was refused today?*, or what happened."
+        ));
+    }
+    with_actions(turn, |actions| {
+        let order = example(actions).map(|order| format!(", or tell me *{order}*"));
+        let order = order.unwrap_or_default();
+        Next::say(format!("Hello! {RULES} Ask me *what is wrong?*{order}."))
+    })
 }
 
 pub(super) fn abilities(turn: &Knowledge<'_>) -> Next {

@@ -1,10 +1,15 @@
 //! A sentence in its clauses, each without its politeness.
 
+use super::cues;
+use super::doubts::is_interrogative;
+use super::known::ARTICLES;
 use super::verbs::{self, Order, Verb};
 use super::words::{MARK, Sentence, is_one_of};
 
+/// Before all else. Further on it may be a name: "restart photos, hello".
+const GREETINGS: &str = "hey|hi|hello|hallo|moin|servus|yo";
 /// Before the verb.
-const LEADS: &str = "please|kindly|hey|hi|hello|hallo|moin|servus|yo|ok|okay|yes|yeah|yep|sure|alright|so\
+const LEADS: &str = "please|kindly|ok|okay|yes|yeah|yep|sure|alright|so\
     |little blue|blue|just|now|quick|quickly|bitte|ja|jo|gut|komm|jetzt|dear";
 /// These make a question mark part of the politeness.
 const YOU: &str = "can you|could you|would you";
@@ -13,9 +18,14 @@ const DU: &str = "kannst du|koenntest du|wuerdest du|koennten sie|koennen sie|wu
 const TAILS: &str = "right now|please|now|right away|immediately|asap|at once|again|thanks|thank you|for me|quickly\
     |real quick|quick|little blue|blue|bitte|jetzt|sofort|schnell|danke|nochmal|noch einmal|fuer mich|dear";
 /// Anywhere in a clause, without a meaning of their own.
-const FILLERS: &str =
-    "please bitte mal doch eben kurz jetzt einmal kindly noch nochmal wieder schnell mir uns";
+const FILLERS: &str = "please bitte mal doch eben kurz jetzt einmal kindly noch nochmal wieder schnell sofort mir uns";
+/// Behind a joint only this is politeness: "stop iventoy and blue" may name two.
+const POLITE: &str =
+    "please thanks thank you now right away bitte danke jetzt sofort schnell quickly asap ok okay";
 const JOINTS: &str = "and then but also und dann aber";
+
+/// A name has no more words than this.
+pub(super) const NAME_WORDS_MAX: usize = 4;
 
 /// A part of a sentence without marks, joints and politeness.
 pub(super) struct Clause {
@@ -28,12 +38,32 @@ pub(super) struct Clause {
 
 pub(super) fn parts_of(sentence: &Sentence) -> Vec<Clause> {
     let is_joint = |word: &String| word == MARK || is_one_of(word, JOINTS);
-    let parts = sentence.words.split(is_joint).map(Clause::of);
-    parts.filter(|clause| !clause.words.is_empty()).collect()
+    let mut clauses: Vec<Clause> = Vec::new();
+    let mut joint = None;
+    for part in sentence.words.split_inclusive(is_joint) {
+        let (words, next) = match part.split_last() {
+            Some((last, front)) if is_joint(last) => (front, Some(last.as_str())),
+            _ => (part, None),
+        };
+        let mut clause = Clause::read(words, clauses.is_empty());
+        let is_joined = joint.is_some_and(|joint| joint != MARK) && !clauses.is_empty();
+        if is_joined && clause.words.is_empty() && !words.iter().all(|it| is_one_of(it, POLITE)) {
+            clause.words = words.to_vec();
+        }
+        if !clause.words.is_empty() {
+            clauses.push(clause);
+        }
+        joint = next;
+    }
+    clauses
 }
 
 impl Clause {
     pub(super) fn of(words: &[String]) -> Self {
+        Self::read(words, true)
+    }
+
+    fn read(words: &[String], is_first: bool) -> Self {
         let mut clause = Self {
             words: words.to_vec(),
             asks_you: false,
@@ -44,8 +74,12 @@ impl Clause {
                 clause.asks_you = true;
             } else if take_front(&mut clause.words, DU) {
                 clause.asks_du = true;
-            } else if !take_front(&mut clause.words, LEADS) {
-                break;
+            } else {
+                let is_lead = take_front(&mut clause.words, LEADS)
+                    || is_first && take_front(&mut clause.words, GREETINGS);
+                if !is_lead {
+                    break;
+                }
             }
         }
         while take_back(&mut clause.words, TAILS) {}
@@ -66,7 +100,25 @@ impl Clause {
             let target = rest.to_vec();
             return Some(Order { verb, target });
         }
-        verbs::imperative(&self.words)
+        verbs::imperative(&self.words).or_else(|| self.named_and_done())
+    }
+
+    /// "grafana neu starten": a name and an infinitive behind it, and nothing else.
+    fn named_and_done(&self) -> Option<Order> {
+        const NO_NAMES: &str =
+            "moechte moechten wuerde muesste muessen sollten lieber wollen wollten zu um";
+        let (name, verb) = verbs::infinitive(&self.words)?;
+        let is_name = |word: &String| {
+            is_one_of(word, ARTICLES)
+                || !(cues::is_empty(word) || is_one_of(word, NO_NAMES) || is_interrogative(word))
+        };
+        let fits = !name.is_empty() && name.len() <= NAME_WORDS_MAX && name.iter().all(is_name);
+        let is_plain =
+            fits && !self.asks_you && verb != Verb::Mend && !self.words.iter().any(|it| it == "zu");
+        is_plain.then(|| Order {
+            verb,
+            target: name.to_vec(),
+        })
     }
 
     /// The action that it speaks of anywhere.

@@ -57,6 +57,10 @@ pub(super) fn is_question(sentence: &Sentence, clauses: &[Clause]) -> bool {
     clauses.iter().any(begins_as_question) || sentence.has_question_mark
 }
 
+pub(super) fn is_interrogative(word: &str) -> bool {
+    is_one_of(word, QUESTION_STARTS)
+}
+
 /// "do you …", but not "do not …"
 fn begins_as_question(clause: &Clause) -> bool {
     let mut words = clause.words.iter().map(String::as_str);

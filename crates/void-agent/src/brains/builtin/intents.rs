@@ -3,17 +3,16 @@
 
 use serde_json::json;
 
+use super::clauses::NAME_WORDS_MAX;
 use super::known::{Known, known};
 use super::orders::{self, Heard, hear};
-use super::questions::{Question, Said, reply};
-use super::results::trouble;
-use super::targets::{CHOICES_MAX, Choice, choose, is_called, named_in};
+use super::questions::{Question, Said, more_than_yes, reply};
+use super::results::{text, trouble};
+use super::services::{is_fine, told, with_services};
+use super::targets::{CHOICES_MAX, Choice, choose, is_called, named_besides, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, looks, pasted, records, topics, unclear};
-
-/// A name has no more words than this.
-const NAME_WORDS_MAX: usize = 4;
+use super::{Knowledge, Next, acts, looks, pasted, records, requests, topics, unclear};
 
 pub(super) const RULES: &str =
     "I am the built-in rule brain: I know a few kinds of questions and no more.";
@@ -28,6 +27,14 @@ pub(super) fn next(turn: &Knowledge<'_>) -> Next {
         && let Some(next) = answered(turn, question, &sentence, &heard)
     {
         return next;
+    }
+    if turn.asked.is_none()
+        && let Some(next) = requests::next(turn, &sentence)
+    {
+        return next;
+    }
+    if records::is_own_deed(&sentence) {
+        return records::own_deed(turn, &sentence);
     }
     if wants_approval(&sentence) {
         return Next::say(
@@ -100,28 +107,33 @@ fn answered(
     heard: &Heard,
 ) -> Option<Next> {
     let said = reply(sentence);
+    if let Some(rest) = more_than_yes(sentence)
+        && let Some(next) = yes_and_more(turn, question, heard, &rest)
+    {
+        return Some(next);
+    }
     if let (Heard::Orders(orders), false) = (heard, said == Said::No) {
         return ordered_again(turn, question, orders);
     }
     let wanted: Vec<String> = match (said, question) {
         (Said::No, _) => return Some(Next::say("Good, I leave it as it is. Nothing was run.")),
-        (Said::Yes, Question::Run(id)) => vec![id.clone()],
+        (Said::Yes, Question::Run(id) | Question::Request(id)) => vec![id.clone()],
         (Said::All, Question::Which(ids)) => ids.clone(),
-        (Said::Unsure | Said::All, Question::Run(_)) => {
+        (Said::Unsure | Said::All, Question::Run(_) | Question::Request(_)) => {
             return Some(Next::ask("Was that a yes?", question));
         }
         (Said::Nth(position), Question::Which(ids)) if position < ids.len() => {
             ids.get(position).into_iter().cloned().collect()
         }
         (Said::Last, Question::Which(ids)) => ids.last().into_iter().cloned().collect(),
-        (Said::Another, Question::Run(_)) => {
+        (Said::Another, Question::Run(_) | Question::Request(_)) => {
             return Some(Next::say("Which one then? Say its name. Nothing was run."));
         }
         (Said::Yes | Said::Unsure | Said::Nth(_) | Said::Last | Said::Another, _) => {
             return Some(Next::ask("Say its name, or say both.", question));
         }
         (Said::YesAnd(rest), _) => {
-            if let (Question::Run(id), true) = (question, !orders::asks(sentence))
+            if let (Some(id), true) = (question.only(), !orders::asks(sentence))
                 && names_operation(id, &rest)
             {
                 return Some(run_all(turn, std::slice::from_ref(id)));
@@ -132,6 +144,37 @@ fn answered(
         (Said::Other(rest), _) => return bare_name(turn, question, sentence, &rest),
     };
     Some(run_all(turn, &wanted))
+}
+
+/// "yes, and restart hello too": nothing of it is done before it is clear what all of it is.
+fn yes_and_more(
+    turn: &Knowledge<'_>,
+    question: &Question,
+    heard: &Heard,
+    rest: &[String],
+) -> Option<Next> {
+    let verb = match heard {
+        Heard::Orders(orders) => orders.first().map(|order| order.verb),
+        heard => heard.doubted_verb(),
+    };
+    let Some(found) = turn.result("list_actions") else {
+        return Some(Next::look("list_actions", json!({})));
+    };
+    let actions = known(found);
+    let named = named_in(rest, verb, &actions);
+    let asked = question.ids();
+    let others = named.iter().filter(|action| !asked.contains(&action.id));
+    let others: Vec<String> = others.map(|action| action.id.clone()).collect();
+    if others.is_empty() {
+        let said = "I did not understand the rest of that, so nothing was run yet.";
+        return verb.is_some().then(|| Next::ask(said, question));
+    }
+    let mut all = [asked, &others].concat();
+    all.truncate(CHOICES_MAX);
+    Some(Next::ask(
+        "One thing at a time: nothing was run yet.",
+        &Question::Which(all),
+    ))
 }
 
 /// "yes, restart": nothing but the operation that the id begins with. "yes, stop" may mean her.
@@ -184,7 +227,7 @@ fn ordered_again(turn: &Knowledge<'_>, question: &Question, orders: &[Order]) ->
     if !order.target.iter().all(is_it) {
         return None;
     }
-    let Question::Run(id) = question else {
+    let Some(id) = question.only() else {
         return Some(Next::ask("Say its name, or say both.", question));
     };
     if matches!(order.verb, Verb::Stop | Verb::Shutdown) {
@@ -238,7 +281,17 @@ fn ordered(turn: &Knowledge<'_>, sentence: &Sentence, orders: &[Order], actions:
             return records::undo(turn);
         }
         return match choose(order, actions) {
-            Choice::Exact(action) => acts::act(turn, &[action]),
+            Choice::Exact(action) => {
+                let others = named_besides(&sentence.owned(), order, action, actions);
+                match others.is_empty() {
+                    true if order.verb == Verb::Revive => revive(turn, action),
+                    true => acts::act(turn, &[action]),
+                    false => {
+                        let all = [&[action], others.as_slice()].concat();
+                        acts::offer(turn, "One thing at a time.", first_of(&all))
+                    }
+                }
+            }
             Choice::Several(found) | Choice::Guessed(found) => {
                 acts::offer(turn, "", first_of(&found))
             }
@@ -261,6 +314,23 @@ fn ordered(turn: &Knowledge<'_>, sentence: &Sentence, orders: &[Order], actions:
     acts::offer(turn, said, first_of(&found))
 }
 
+/// What is up is not brought back: that would interrupt it, so it is asked.
+fn revive(turn: &Knowledge<'_>, action: &Known) -> Next {
+    with_services(turn, |services, times| {
+        let mut its = services.iter().filter(|service| {
+            let id = text(service, "id");
+            action.confirmed_by.as_deref() == Some(id)
+                || action.works_on(id, text(service, "runs_on"))
+        });
+        match its.next() {
+            Some(service) if is_fine(service) => {
+                acts::offer(turn, &told(service, times), &[action])
+            }
+            _ => acts::act(turn, &[action]),
+        }
+    })
+}
+
 pub(super) fn first_of<'a, 'b>(found: &'a [&'b Known]) -> &'a [&'b Known] {
     found.get(..found.len().min(CHOICES_MAX)).unwrap_or(found)
 }
@@ -272,6 +342,9 @@ fn unknown_target(
     order: &Order,
     actions: &[Known],
 ) -> Next {
+    if let Some(topic) = topics::of_no_action(sentence) {
+        return topic.next(turn, sentence, &Heard::Nothing(None));
+    }
     let near = named_in(&sentence.owned(), Some(order.verb), actions);
     if !near.is_empty() {
         return acts::offer(turn, "I did not understand all of that.", first_of(&near));
@@ -290,12 +363,15 @@ fn unknown_target(
     let ids: Vec<String> = actions
         .iter()
         .filter(|action| operations.is_empty() || operations.contains(&action.operation.as_str()))
-        .take(CHOICES_MAX)
         .map(|action| format!("`{}`", action.id))
         .collect();
-    let there_are = match ids.is_empty() {
-        true => "There is none of that kind.".to_owned(),
-        false => format!("Of that kind there are: {}.", ids.join(", ")),
+    let shown = ids.get(..CHOICES_MAX).unwrap_or(&ids).join(", ");
+    let there_are = match ids.len().checked_sub(CHOICES_MAX) {
+        _ if ids.is_empty() => "There is none of that kind.".to_owned(),
+        None | Some(0) => format!("Of that kind there are: {shown}."),
+        Some(more) => {
+            format!("Of that kind there are: {shown}, and {more} more (`void actions ls`).")
+        }
     };
     if unclear::is_pronoun(&order.target) {
         return Next::say(format!(

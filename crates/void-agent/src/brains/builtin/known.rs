@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::results::{list, text};
+use super::times::Times;
 use super::words::{folded, is_one_of, is_slip_of};
 
 /// An action as `list_actions` tells it.
@@ -20,6 +21,8 @@ pub(super) struct Known {
     pub place: String,
     pub inverse: Option<String>,
     pub confirmed_by: Option<String>,
+    /// When it may run again, if it is cooling down.
+    pub again_from: Option<String>,
     names: Vec<Vec<String>>,
     places: Vec<String>,
 }
@@ -39,11 +42,12 @@ const LABEL_WORDS: &str = "restart reboot start stop shut down shutdown deploy s
 
 pub(super) fn known(result: &Value) -> Vec<Known> {
     let actions = list(result, "actions").iter();
-    actions.map(Known::of).collect()
+    let times = Times::at(text(result, "at"));
+    actions.map(|action| Known::of(action, &times)).collect()
 }
 
 impl Known {
-    fn of(action: &Value) -> Self {
+    fn of(action: &Value, times: &Times) -> Self {
         let owned = |name: &str| Some(text(action, name).to_owned()).filter(|it| !it.is_empty());
         let (id, label) = (text(action, "id"), text(action, "label"));
         let target = text(action, "target");
@@ -86,9 +90,28 @@ impl Known {
             },
             inverse: owned("inverse"),
             confirmed_by: owned("confirmed_by"),
+            again_from: owned("cooling_until").map(|until| times.clock(&until)),
             names,
             places: vec![place],
         }
+    }
+
+    /// Whether it is about what a service runs on, or is called like the service.
+    pub(super) fn works_on(&self, service: &str, runs_on: &str) -> bool {
+        let Some((what, place)) = self.place.split_once(" on ") else {
+            return self.place == service;
+        };
+        let number = what.strip_prefix("CT ").or(what.strip_prefix("VM "));
+        match number {
+            Some(number) => folded(runs_on) == format!("{number} on {place}"),
+            None => what == service,
+        }
+    }
+
+    /// What an order would call it: what its label does.
+    pub(super) fn spoken_name(&self) -> Option<String> {
+        let mut names = self.names.iter().map(|name| name.join(" "));
+        names.find(|name| name.chars().any(char::is_alphabetic))
     }
 
     fn is_place(&self, word: &str) -> bool {

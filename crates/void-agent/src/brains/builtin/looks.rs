@@ -12,8 +12,9 @@ use super::orders::{self, Heard};
 use super::patterns::Pattern;
 use super::results::{list, text};
 use super::services::{
-    NOBODY_WATCHES, helping, is_up, lines_of, named, since, state_of, told, with_services,
+    NOBODY_WATCHES, helping, is_fine, is_up, lines_of, named, since, state_of, told, with_services,
 };
+use super::strangers::{unknown, unknown_name};
 use super::targets::named_in;
 use super::times::Times;
 use super::topics::Topic;
@@ -22,13 +23,13 @@ use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next};
 
 /// Words that mean no service in particular.
-const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anything something irgendwas irgendetwas \
+pub(super) const ALL_OF_IT: &str = "everything all alles services dienste lab homelab anything something irgendwas irgendetwas \
     irgendwo it es das was this that stuff things server servers network netzwerk someone etwas \
     kiste bude laden rechner box system systems ding zeug machine machines";
 /// What says that something is well, or asks only to look.
 const NO_COMPLAINT: &str = "works|is/are fine|is/are back|is better|geht wieder|laeuft wieder|wieder da|funktioniert\
     |ist gut|check*|look*|schau*|guck*|status|sieh|zeig|show|great|super|how";
-const COMPLAINTS: &str = "dead slow broken hangs stuck hanging crashed feels seems weird laggy not nicht haengt spinnt tot \
+pub(super) const COMPLAINTS: &str = "dead slow broken hangs stuck hanging crashed feels seems weird laggy not nicht haengt spinnt tot \
     kaputt langsam lahmt weg acting streikt zickt buffering stutters ruckelt unreachable offline wrong down error errors \
     fehler fehlermeldung died problem problems probleme flaky abgestuerzt";
 
@@ -48,10 +49,13 @@ pub(super) fn how_it_is(
         match topic {
             _ if !found.is_empty() => explain(turn, sentence, heard, &found, times),
             Topic::Status => Next::say(lines_of(services.iter())),
-            Topic::Check => check(turn, sentence, heard, services),
+            Topic::Check if unknown_name(sentence).is_none() => {
+                check(turn, sentence, heard, services)
+            }
             _ => with_actions(turn, |actions| {
                 let about = named_in(&sentence.owned(), heard.doubted_verb(), actions);
                 match about.as_slice() {
+                    [] if let Some(name) = unknown_name(sentence) => unknown(name, services),
                     [] if is_of_all || !names_something(sentence) => {
                         check(turn, sentence, heard, services)
                     }
@@ -135,16 +139,25 @@ pub(super) fn nothing_recorded(turn: &Knowledge<'_>, sentence: &Sentence) -> Opt
     })
 }
 
-fn ids(services: &[Value]) -> String {
+pub(super) fn ids(services: &[Value]) -> String {
     let ids: Vec<&str> = services.iter().map(|service| text(service, "id")).collect();
     ids.join(", ")
 }
 
-/// Looks, and offers the safe actions for what is down.
+/// Looks, and offers what may help for what is down.
 fn check(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard, services: &[Value]) -> Next {
-    let bad: Vec<&Value> = services.iter().filter(|service| !is_up(service)).collect();
-    if bad.is_empty() {
+    let bad: Vec<&Value> = services
+        .iter()
+        .filter(|service| !is_fine(service))
+        .collect();
+    let stopped = lines_of(services.iter().filter(|it| is_fine(it) && !is_up(it)));
+    if bad.is_empty() && stopped.is_empty() {
         return Next::say(format!("All {} watched services are up.", services.len()));
+    }
+    if bad.is_empty() {
+        return Next::say(format!(
+            "Nothing is wrong: all watched services are up but for what you stopped.\n\n{stopped}"
+        ));
     }
     let seen = lines_of(bad.iter().copied());
     if heard.doubt() == Some(Doubt::Negated) && lets_be(sentence) {
@@ -159,7 +172,7 @@ fn check(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard, services: &[V
             .collect();
         match helping.is_empty() {
             true => Next::say(format!(
-                "{seen}\n\nI know no safe action for it. *What can you do?* lists what there is."
+                "{seen}\n\nThe catalogue has no action for it. *What can you do?* lists what there is."
             )),
             false => offer(turn, &seen, first_of(&helping)),
         }
@@ -285,16 +298,36 @@ pub(super) fn on_place(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
     })
 }
 
+/// She cannot keep the messages back; says what does, for the service that is named.
+pub(super) fn mute(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
+    with_services(turn, |services, _| {
+        let found = named(sentence, services);
+        let id = found
+            .first()
+            .map_or("SERVICE", |service| text(service, "id"));
+        let ends = sentence.spoken().any(|word| word.starts_with("unmut"));
+        Next::say(match ends {
+            true => format!(
+                "I cannot unmute. `void notify unmute {id}` does, and `void notify ls` shows what is muted."
+            ),
+            false => format!(
+                "I cannot mute. `void notify mute {id} --for 4h --reason \"known\"` keeps you from being told that it is down; \
+                 `void notify unmute {id}` ends that."
+            ),
+        })
+    })
+}
+
 /// What no check sees, and beside it what one does.
 pub(super) fn running_out(turn: &Knowledge<'_>) -> Next {
     with_services(turn, |services, _| {
         let bad: Vec<String> = services
             .iter()
-            .filter(|service| !is_up(service))
+            .filter(|service| !is_fine(service))
             .map(|service| format!("{} {}", super::services::name(service), state_of(service)))
             .collect();
         let mut said = "I cannot see disks, memory or load, nor backups and updates: I see whether services answer. \
-                        The Lab page shows what the nodes tell."
+                        The Lab page shows what the nodes tell, `void backup ls` the copies of Void's own data."
             .to_owned();
         if !bad.is_empty() {
             said.push_str(&format!("\n\nNot well just now:\n- {}", bad.join("\n- ")));

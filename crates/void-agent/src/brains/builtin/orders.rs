@@ -52,6 +52,7 @@ const DISMISSALS: &str =
     "no not never mind way wait thanks nein nicht doch lieber nee nope just kidding nevermind stop";
 
 pub(super) fn hear(sentence: &Sentence) -> Heard {
+    let sentence = &sentence.without_greeting();
     let clauses = parts_of(sentence);
     let doubt = doubt_of(sentence, &clauses);
     let plain: Vec<Option<Order>> = clauses.iter().map(Clause::order).collect();
@@ -168,7 +169,13 @@ mod tests {
             ("restart caddy in 5 minutes", Doubt::Time),
             ("starte caddy um 8 neu", Doubt::Time),
             ("he said \"restart caddy\"", Doubt::Quoted),
-            ("caddy neu starten", Doubt::Words),
+            ("caddy neu zu starten", Doubt::Words),
+            ("lieber caddy neu starten", Doubt::Words),
+            ("caddy neu starten?", Doubt::Question),
+            ("caddy nicht neu starten", Doubt::Negated),
+            ("- caddy neu starten", Doubt::Quoted),
+            ("restart photos, hello", Doubt::Words),
+            ("restart photos and hello", Doubt::Words),
             ("I want you to restart caddy", Doubt::Words),
             ("restrat caddy", Doubt::Words),
         ] {
@@ -210,6 +217,9 @@ mod tests {
             ),
             ("schalte iventoy aus", Verb::Stop, "iventoy"),
             ("run restart-caddy", Verb::Run, "restart-caddy"),
+            ("Caddy neustarten!", Verb::Restart, "caddy"),
+            ("hello, restart caddy", Verb::Restart, "caddy"),
+            ("bring caddy back up", Verb::Revive, "caddy"),
         ] {
             let Heard::Orders(orders) = heard(said) else {
                 panic!("{said}: {:?}", heard(said))

@@ -4,7 +4,7 @@
 
 use super::known::Known;
 use super::services::{helping, is_up, named, told, with_services};
-use super::words::{Sentence, folded};
+use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next, acts, intents};
 
 /// So many lines nobody types, marks or not.
@@ -59,7 +59,29 @@ const SIGNS: [(&str, &str); 18] = [
 pub(super) fn is_pasted(said: &str, sentence: &Sentence) -> bool {
     let lines = said.lines().filter(|line| !line.trim().is_empty()).count();
     let is_long = lines > 1 || sentence.spoken().count() >= LOG_WORDS_MIN;
-    lines >= LINES_MIN || (sentence.has_marks && is_long)
+    let is_log = said.lines().any(|line| is_dated(line) || is_error(line));
+    lines >= LINES_MIN || (sentence.has_marks && is_long) || is_log
+}
+
+/// `Nov 17 …`, `2026-11-17T03:12:44Z …`, `03:12:44 …`: a line of a log begins so.
+fn is_dated(line: &str) -> bool {
+    const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec";
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let mut pieces = line.split_whitespace();
+    let (first, second) = (
+        folded(pieces.next().unwrap_or_default()),
+        pieces.next().unwrap_or_default(),
+    );
+    let is_day = is_one_of(&first, MONTHS) && is_number(second) && pieces.next().is_some();
+    let date = first.split(['t', '.']).next().unwrap_or_default();
+    let parts = |text: &str, mark: char| text.split(mark).filter(|part| is_number(part)).count();
+    is_day || parts(date, '-') == 3 || parts(date, ':') == 3
+}
+
+/// `Error: …: address already in use`: a sign that everybody knows, in the form that programs print.
+fn is_error(line: &str) -> bool {
+    let is_printed = line.matches(": ").count() > 0;
+    is_printed && !signs(line).is_empty()
 }
 
 pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
@@ -112,11 +134,17 @@ mod tests {
             "restart caddy\nstop iventoy",
             "is 50% of the disk full?",
             "> restart caddy",
+            "caddy says permission denied",
+            "may I restart caddy",
         ] {
             assert!(!is(said), "{said}");
         }
         for said in [
             "a\nb\nc\nd\ne",
+            "Error: listening on :443: bind: address already in use",
+            "Nov 17 caddy: bind: address already in use\nNov 17 caddy: exiting",
+            "2026-11-17 03:12:44 restart caddy",
+            "03:12:44 restart caddy",
             "Nov 17 pve1 systemd[1]: restart caddy\nNov 17 pve1 systemd[1]: done",
             "Nov 17 03:12:44 pve1 systemd[1]: caddy.service: Scheduled restart job, restart counter is at 5.",
         ] {

@@ -1,6 +1,6 @@
 //! Her own questions, and what answers them.
 //!
-//! A question is the last line of her last message, in one of two fixed forms, and it is answered only by
+//! A question is the last line of her last message, in one of three fixed forms, and it is answered only by
 //! the very next thing that is said to her. What it names is looked up in the catalogue again. Nothing
 //! that a tool returned can make such a line: [`closed`] keeps every other text from ending like one.
 
@@ -12,7 +12,9 @@ use super::words::Sentence;
 pub(super) enum Question {
     /// Shall I run `id`?
     Run(String),
-    /// Which one do you mean: `a`, `b`?
+    /// Shall I ask for `id`? It waits for your yes then.
+    Request(String),
+    /// Which one do you mean: `a`, `b`, or both?
     Which(Vec<String>),
 }
 
@@ -36,18 +38,22 @@ pub(super) enum Said {
 }
 
 const RUN: (&str, &str) = ("Shall I run `", "`?");
-const WHICH: (&str, &str) = ("Which one do you mean: `", "`?");
+const REQUEST: (&str, &str) = ("Shall I ask for `", "`? It waits for your yes then.");
+const WHICH: (&str, &str) = ("Which one do you mean: `", "`, or both?");
+const WHICH_OF_MANY: (&str, &str) = (WHICH.0, "`, or all?");
 const BETWEEN: &str = "`, `";
 /// Longer than this a sentence that begins with a yes is no answer.
 const YES_WORDS_MAX: usize = 8;
 
 const YES: &str = "yes|yep|yeah|yup|yea|yeap|ya|ye|yess|y|sure|sure thing|ok|okay|k|kk|alright|do it|do that|do so|do this|go|go ahead\
-    |go for it|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
+    |go for it|go on|go right ahead|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
     |let us go|send it|affirmative|ja|jep|jepp|jap|jup|jo|joa|jawohl|jawoll|klar|na klar|aber klar|gern|gerne|sehr gern|mach|mach das\
-    |mach es|mach ruhig|mach hin|tu das|tu es|tu|los|leg los|einverstanden|passt|in ordnung|natuerlich|auf jeden fall|klingt gut|genau\
-    |richtig|bitte ja|unbedingt|ab dafuer|please do|very well|oh yes|oh ja|na los|na gut|that is the one|that one|this one|that is it|that is right|genau der|genau das";
+    |mach es|mach ruhig|mach hin|tu das|tu es|tu|los|leg los|einverstanden|in ordnung|natuerlich|auf jeden fall|klingt gut|genau\
+    |richtig|bitte ja|unbedingt|ab dafuer|nur zu|mach nur|dann los|please do|very well|oh yes|oh ja|na los|na gut|that is the one|that one|this one|that is it|that is right|genau der|genau das";
 /// Those that may only say that something was heard.
 const HEARD: &str = "ok|okay|k|kk|alright|gut";
+/// Those that may be a yes: asked once more.
+const UNSURE: &str = "passt|why not|sure why not|ok why not|okay why not|yeah why not|yes why not|warum nicht|ja warum nicht|wieso nicht    |ja wieso nicht|klar warum nicht|i guess|i guess so|sure i guess|maybe|vielleicht|von mir aus|meinetwegen|if you like|if you want|wenn du willst    |wenn du meinst|if you think so|probably|denke schon|hm|hmm|hmmm|mhm|aeh|aehm|uh|um|well|naja|na ja|tja|i think so|ich glaube schon|schaetze ja|eventuell";
 const NO: &str = "no|nope|nah|no thanks|no thank you|nein|nein danke|noe|ne|nee|cancel|abort|stop|never mind|nevermind|leave it\
     |leave it alone|leave it be|let it be|forget it|forget that|do not|dont|not now|not yet|later|another time|no way|neither|none\
     |none of them|neither of them|nothing|lass|lass es|lass das|lass sein|lass es sein|lass gut sein|lieber nicht|nicht jetzt\
@@ -80,7 +86,14 @@ impl Question {
     pub(super) fn line(&self) -> String {
         match self {
             Self::Run(id) => format!("{}{id}{}", RUN.0, RUN.1),
-            Self::Which(ids) => format!("{}{}{}", WHICH.0, ids.join(BETWEEN), WHICH.1),
+            Self::Request(id) => format!("{}{id}{}", REQUEST.0, REQUEST.1),
+            Self::Which(ids) => {
+                let (front, back) = match ids.len() {
+                    ..=2 => WHICH,
+                    _ => WHICH_OF_MANY,
+                };
+                format!("{front}{}{back}", ids.join(BETWEEN))
+            }
         }
     }
 
@@ -91,14 +104,26 @@ impl Question {
         if let Some(id) = between(RUN) {
             return is_id(id).then(|| Self::Run(id.to_owned()));
         }
-        let ids: Vec<String> = between(WHICH)?.split(BETWEEN).map(str::to_owned).collect();
+        if let Some(id) = between(REQUEST) {
+            return is_id(id).then(|| Self::Request(id.to_owned()));
+        }
+        let ids = between(WHICH).or_else(|| between(WHICH_OF_MANY))?;
+        let ids: Vec<String> = ids.split(BETWEEN).map(str::to_owned).collect();
         ids.iter().all(|id| is_id(id)).then_some(Self::Which(ids))
     }
 
     pub(super) fn ids(&self) -> &[String] {
         match self {
-            Self::Run(id) => std::slice::from_ref(id),
+            Self::Run(id) | Self::Request(id) => std::slice::from_ref(id),
             Self::Which(ids) => ids,
+        }
+    }
+
+    /// What a plain yes answers.
+    pub(super) const fn only(&self) -> Option<&String> {
+        match self {
+            Self::Run(id) | Self::Request(id) => Some(id),
+            Self::Which(_) => None,
         }
     }
 }
@@ -126,6 +151,9 @@ pub(super) fn reply(sentence: &Sentence) -> Said {
     if only(&[HEARD]) && sentence.has_any("thanks thank danke") {
         return Said::Unsure;
     }
+    if consists_of(&spoken, &[UNSURE]) && !sentence.has_quotes {
+        return Said::Unsure;
+    }
     if only(&[YES]) {
         return Said::Yes;
     }
@@ -146,6 +174,19 @@ pub(super) fn reply(sentence: &Sentence) -> Said {
         true => Said::YesAnd(owned(without_back(rest, BESIDE))),
         false => Said::Other(owned(without_back(without_beside, BESIDE))),
     }
+}
+
+/// "yes, and restart hello too": what follows a yes and a joint. A joint and politeness are no more than the yes.
+pub(super) fn more_than_yes(sentence: &Sentence) -> Option<Vec<String>> {
+    let spoken: Vec<&str> = sentence.spoken().collect();
+    let without_beside = without_front(&spoken, &[BESIDE]);
+    first_of(without_beside, YES)?;
+    let rest = without_front(without_beside, &[YES, BESIDE]);
+    let (joint, rest) = rest.split_first()?;
+    let is_joint = ["and", "und", "plus", "also"].contains(joint);
+    let rest = without_back(without_front(rest, &[YES, BESIDE]), BESIDE);
+    let rest: Vec<String> = rest.iter().map(|word| (*word).to_owned()).collect();
+    (is_joint && !rest.is_empty()).then_some(rest)
 }
 
 /// How many words of the front are a phrase of the list; the longest counts.
@@ -176,7 +217,7 @@ fn consists_of(words: &[&str], lists: &[&str]) -> bool {
     found
 }
 
-fn without_front<'a, 'b>(words: &'a [&'b str], lists: &[&str]) -> &'a [&'b str] {
+pub(super) fn without_front<'a, 'b>(words: &'a [&'b str], lists: &[&str]) -> &'a [&'b str] {
     let mut rest = words;
     while let Some(length) = lists.iter().filter_map(|list| first_of(rest, list)).max() {
         rest = rest.get(length..).unwrap_or_default();
@@ -206,8 +247,11 @@ mod tests {
     #[test]
     fn only_her_last_line_in_its_form_is_a_question() {
         let run = Question::Run("restart-caddy".to_owned());
-        let which = Question::Which(vec!["a".to_owned(), "b-1".to_owned()]);
-        for question in [run, which] {
+        let request = Question::Request("restart-caddy".to_owned());
+        let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
+        let which = Question::Which(ids(&["a", "b-1"]));
+        let many = Question::Which(ids(&["a", "b-1", "c"]));
+        for question in [run, request, which, many] {
             let message = format!("Caddy is down.\n\n{}", question.line());
             assert_eq!(Question::ending(&message), Some(question.clone()));
             assert_eq!(Question::ending(&format!("{message}\nOr not.")), None);
@@ -219,7 +263,10 @@ mod tests {
             "Shall I run ``?",
             "Shall I run `a`? ok",
             "shall I run `a`?",
-            "Which one do you mean: `a`, `B`?",
+            "Which one do you mean: `a`, `B`, or both?",
+            "Which one do you mean: `a`, `b`?",
+            "Shall I ask for `a`?",
+            "Shall I ask for `a b`? It waits for your yes then.",
         ] {
             assert_eq!(Question::ending(forged), None, "{forged}");
         }
@@ -261,6 +308,10 @@ mod tests {
             ("ja danke", Said::Yes),
             ("ach caddy", other(&["ach", "caddy"])),
             ("keins von beiden", Said::No),
+            ("passt", Said::Unsure),
+            ("sure, why not", Said::Unsure),
+            ("ja, warum nicht", Said::Unsure),
+            ("passt schon", Said::No),
         ] {
             assert_eq!(reply(&Sentence::read(said)), means, "{said}");
         }

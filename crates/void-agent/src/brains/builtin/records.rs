@@ -1,18 +1,24 @@
 //! What the record says: what waits, what ended, by whom and when. All of it comes from `recent_activity`,
 //! which holds typed fields and nobody's words.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 use void_domain::actors::person;
 
 use super::acts::{came_of_it, offer};
 use super::intents::with_actions;
+use super::looks::COMPLAINTS;
+use super::patterns::Pattern;
 use super::periods::Period;
 use super::results::{list, text, trouble};
 use super::times::Times;
+use super::topics::without_openers;
 use super::words::{Sentence, folded, is_one_of};
 use super::{Knowledge, Next, cues, looks};
 
 const LINES_MAX: usize = 10;
+const DEEDS_MAX: usize = 3;
 
 fn with_activity(turn: &Knowledge<'_>, then: impl FnOnce(&Value, &Times) -> Next) -> Next {
     if !turn.has_tool("recent_activity") {
@@ -220,6 +226,39 @@ pub(super) fn refused(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
     })
 }
 
+/// "I restarted caddy yesterday": the owner tells what they did. What complains besides is looked at.
+pub(super) fn is_own_deed(sentence: &Sentence) -> bool {
+    const DEEDS: &str = "^i/we restarted/rebooted/stopped/started/reloaded/killed/updated/upgraded/moved\
+        |^i/we just/already/have/had/now/manually restarted/rebooted/stopped/started/reloaded/killed/updated/upgraded/moved\
+        |^i/we have just/already/now restarted/rebooted/stopped/started/reloaded/killed/updated/upgraded/moved\
+        |^just/already restarted/rebooted/stopped/started|^ich/wir habe/haben .. .. gestartet/neugestartet/gebootet/rebootet/gestoppt\
+        |^ich/wir habe/haben .. .. ausgeschaltet/eingeschaltet/heruntergefahren/abgeschaltet/restartet/resettet/ausgemacht/angemacht\
+        |^habe .. .. gestartet/neugestartet/gebootet/gestoppt/ausgeschaltet/eingeschaltet/heruntergefahren|^ich/wir startete/stoppte";
+    static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| Pattern::parse_all(DEEDS).collect());
+    let words: Vec<&str> = sentence.spoken().collect();
+    let words = without_openers(&words);
+    let is_told = !sentence.has_question_mark && !sentence.has_quotes;
+    let is_more = sentence.has_any(COMPLAINTS) || sentence.has_any("but aber still trotzdem immer");
+    is_told && !is_more && PATTERNS.iter().any(|pattern| pattern.is_in(words))
+}
+
+/// What the record says of it; nothing is offered.
+pub(super) fn own_deed(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
+    with_activity(turn, |found, times| {
+        let named = |row: &&Value| is_named(row, sentence);
+        let rows = list(found, "ended").iter().filter(named).take(DEEDS_MAX);
+        let lines: Vec<String> = rows.map(|row| ended_line(row, times)).collect();
+        Next::say(match lines.is_empty() {
+            true => "Noted. The record has nothing of it: what is done past Void does not stand there. Nothing was run."
+                .to_owned(),
+            false => format!(
+                "Noted. Of what went through Void the record says:\n{}\n\nNothing was run.",
+                lines.join("\n")
+            ),
+        })
+    })
+}
+
 /// Offers what undoes the last thing that ran.
 pub(super) fn undo(turn: &Knowledge<'_>) -> Next {
     with_activity(turn, |found, times| {
@@ -252,7 +291,11 @@ pub(super) fn follow_up(turn: &Knowledge<'_>) -> Next {
         if let Some(said) = trouble(found) {
             return Next::say(said);
         }
-        return Next::say(format!("{}: {}", text(found, "label"), came_of_it(found)));
+        return Next::say(format!(
+            "{}: {}",
+            text(found, "label"),
+            came_of_it(found, &Times::at(""))
+        ));
     }
     let code = turn.earlier.last().and_then(|said| {
         let (_, after) = said.split_once("**")?;

@@ -33,8 +33,21 @@ pub(super) fn is_up(service: &Value) -> bool {
     text(service, "status") == "up"
 }
 
+/// When the owner stopped what it is on, if that is why it is down.
+fn stopped_at(service: &Value) -> Option<&str> {
+    Some(text(service, "stopped_by_owner_at")).filter(|at| !at.is_empty())
+}
+
+/// Whether nobody has to worry about it: it is up, or the owner stopped it.
+pub(super) fn is_fine(service: &Value) -> bool {
+    is_up(service) || stopped_at(service).is_some()
+}
+
 /// "is down (refused)"
 pub(super) fn state_of(service: &Value) -> String {
+    if stopped_at(service).is_some() {
+        return "is stopped by you".to_owned();
+    }
     let reason = text(service, "reason").replace('_', " ");
     match (text(service, "status"), reason.as_str()) {
         ("up", _) => "is up".to_owned(),
@@ -60,6 +73,9 @@ pub(super) fn lines_of<'a>(services: impl Iterator<Item = &'a Value>) -> String 
 /// How one service is, since when, and what that means.
 pub(super) fn told(service: &Value, times: &Times) -> String {
     let mut said = format!("{} {}", name(service), state_of(service));
+    if let Some(at) = stopped_at(service) {
+        return format!("{said}, since {}. That is no worry.", times.clock(at));
+    }
     if !text(service, "since").is_empty() {
         said.push_str(&format!(", since {}", times.clock(text(service, "since"))));
     }
@@ -92,10 +108,28 @@ pub(super) fn since(service: &Value, times: &Times) -> String {
     }
 }
 
-/// The safe action whose check is this service.
+/// What may help a service: the action whose check it is or that works on it, a safe one before one that waits
+/// for a yes.
 pub(super) fn helping<'a>(service: &Value, actions: &'a [Known]) -> Option<&'a Known> {
-    let mut safe = actions.iter().filter(|action| action.is_safe);
-    safe.find(|action| action.confirmed_by.as_deref() == Some(text(service, "id")))
+    let id = text(service, "id");
+    let rank = |action: &Known| {
+        let operation = action.operation.as_str();
+        let confirms = action.confirmed_by.as_deref() == Some(id);
+        let is_its = action.works_on(id, text(service, "runs_on"));
+        let may_help = match (operation, stopped_at(service)) {
+            ("start", _) => !is_up(service),
+            (_, Some(_)) | ("stop" | "shutdown", None) => false,
+            ("restart" | "reboot", None) => true,
+            (_, None) => confirms,
+        };
+        let fits = may_help && (confirms || is_its);
+        fits.then_some((!action.is_safe, !confirms))
+    };
+    let fitting = actions
+        .iter()
+        .filter_map(|action| Some((rank(action)?, action)));
+    let best = fitting.min_by_key(|(rank, _)| *rank);
+    best.map(|(_, action)| action)
 }
 
 /// The services that a sentence names best; loosely, because they are only looked at.

@@ -49,6 +49,9 @@ pub(super) fn choose<'a>(order: &Order, actions: &'a [Known]) -> Choice<'a> {
     if words.is_empty() {
         return Choice::Nothing;
     }
+    if order.verb == Verb::Revive {
+        return revived(&words, actions);
+    }
     let mut guessed = Vec::new();
     for (rank, operation) in order.verb.operations().iter().enumerate() {
         let candidates = actions
@@ -72,6 +75,49 @@ pub(super) fn choose<'a>(order: &Order, actions: &'a [Known]) -> Choice<'a> {
         true => Choice::Nothing,
         false => Choice::Guessed(guessed),
     }
+}
+
+/// The one action that brings it back; with more than one, or only with a reboot, it is asked about.
+fn revived<'a>(words: &[String], actions: &'a [Known]) -> Choice<'a> {
+    let of = |operations: &str| -> Vec<(Fit, &'a Known)> {
+        let candidates = actions.iter();
+        let candidates = candidates.filter(|action| is_one_of(&action.operation, operations));
+        let fitting = candidates.filter_map(|action| Some((action.fit(words, false)?, action)));
+        fitting.collect()
+    };
+    let fitting = of("start restart");
+    match of_fit(&fitting, Fit::Exact).as_slice() {
+        [one] => Choice::Exact(one),
+        [] => {
+            let near = [fitting, of("reboot")].concat();
+            match near.is_empty() {
+                true => Choice::Nothing,
+                false => Choice::Guessed(near.into_iter().map(|(_, action)| action).collect()),
+            }
+        }
+        several => Choice::Several(several.to_vec()),
+    }
+}
+
+/// Actions other than this one whose whole name stands behind its own: "restart photos, blue".
+pub(super) fn named_besides<'a>(
+    words: &[String],
+    order: &Order,
+    chosen: &Known,
+    actions: &'a [Known],
+) -> Vec<&'a Known> {
+    let first = order.target.first();
+    let behind = words.iter().skip_while(|word| Some(*word) != first);
+    let behind = behind.filter(|word| !order.target.contains(word));
+    let behind: Vec<&String> = behind.collect();
+    let others = actions.iter().filter(|action| action.id != chosen.id);
+    let others = others.filter(|action| {
+        let mut behind = behind.iter();
+        let is_it =
+            |word: &String| action.fit(std::slice::from_ref(word), false) == Some(Fit::Exact);
+        behind.any(|word| is_it(word))
+    });
+    others.collect()
 }
 
 fn of_fit<'a>(fitting: &[(Fit, &'a Known)], wanted: Fit) -> Vec<&'a Known> {

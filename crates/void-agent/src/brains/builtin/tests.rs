@@ -1,3 +1,5 @@
+mod remedies;
+
 use serde_json::{Map, Value, json};
 
 use super::{Next, next};
@@ -24,6 +26,7 @@ fn play_after(
         "propose_action",
         "proposal_status",
         "recent_activity",
+        "withdraw_proposal",
     ];
     let spec = |name: &&str| ToolSpec {
         name: (*name).to_owned(),
@@ -311,7 +314,7 @@ fn what_is_no_longer_in_the_catalogue_is_not_asked_for() {
 fn both_are_done_in_turn_and_a_failure_ends_it() {
     let asked = [
         owners("x"),
-        hers("Which one do you mean: `restart-caddy`, `stop-ct107`?"),
+        hers("Which one do you mean: `restart-caddy`, `stop-ct107`, or both?"),
     ];
     assert_eq!(
         proposed(&asked, "both"),

@@ -16,6 +16,12 @@ pub(super) enum Topic {
     FollowUp,
     Waiting,
     Refused,
+    /// "mute iventoy"
+    Mute,
+    /// "make a backup"
+    Backup,
+    /// "is the record intact?"
+    Verify,
     /// Who did what when.
     History,
     Logs,
@@ -85,6 +91,8 @@ fn of_words(sentence: &Sentence) -> Option<About> {
         let mended: Vec<&str> = mended.iter().map(String::as_str).collect();
         cues::best(&mended)
     });
+    // "good morning dear": what opens a sentence may be all that it says.
+    let found = found.or_else(|| cues::best(&all));
     let about = found.map(|(topic, score)| About {
         topic,
         is_strong: score >= STRONG,
@@ -114,7 +122,7 @@ fn is_past((position, word): (usize, &&str)) -> bool {
     is_verb || (is_participle || is_simple) && !is_one_of(word, NOT)
 }
 
-fn without_openers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+pub(super) fn without_openers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     let mut rest = words;
     loop {
         let length = OPENERS.split('|').find_map(|opener| {
@@ -170,6 +178,12 @@ fn is_not_to_freeze(sentence: &Sentence) -> bool {
     Pattern::parse_all(patterns).any(|pattern| pattern.is_in(&words))
 }
 
+/// What begins like an order and means something that no action does: "stop the alerts", "make a backup".
+pub(super) fn of_no_action(sentence: &Sentence) -> Option<Topic> {
+    let about = of_words(sentence).filter(|about| about.is_strong)?;
+    matches!(about.topic, Topic::Mute | Topic::Backup).then_some(about.topic)
+}
+
 pub(super) fn is_about_everything(sentence: &Sentence) -> bool {
     of_words(sentence).is_some_and(|about| about.topic == Topic::Freeze)
 }
@@ -179,14 +193,21 @@ impl About {
     /// is about doing; a no, a condition and a time are told as such, unless something is asked.
     pub(super) fn fits(self, sentence: &Sentence, heard: &Heard, asks: bool) -> bool {
         let topic = self.topic;
-        if heard.doubt() == Some(Doubt::Negated) && lets_be(sentence) && !topic.is_looked_for() {
+        let is_explained = matches!(topic, Topic::HowTo | Topic::ExplainAction);
+        let is_asked_openly = is_explained && asks && begins_openly(sentence);
+        let leaves = heard.doubt() == Some(Doubt::Negated) && lets_be(sentence);
+        if leaves && !topic.is_looked_for() && !is_asked_openly {
             return matches!(topic, Topic::Freeze);
         }
         let Heard::Doubted { doubt, begins, .. } = heard else {
             return true;
         };
         if *begins {
-            return self.is_strong && matches!(topic, Topic::Freeze | Topic::Undo);
+            let is_other = matches!(
+                topic,
+                Topic::Freeze | Topic::Undo | Topic::Mute | Topic::Backup
+            );
+            return self.is_strong && is_other;
         }
         match doubt {
             Doubt::Question => true,
@@ -259,18 +280,24 @@ impl Topic {
             Self::Check | Self::Explain | Self::Status => {
                 looks::how_it_is(turn, self, sentence, heard)
             }
-            Self::Greet => Next::say(format!(
-                "Hello! {} Ask me {}.",
-                super::intents::RULES,
-                match turn.may_propose() {
-                    true => "*what is wrong?*, or tell me *restart caddy*",
-                    false => "*what was refused today?*, or what happened",
+            Self::Mute => looks::mute(turn, sentence),
+            Self::Backup => Next::say(
+                "I cannot make backups. `void backup create` makes one of Void's own data and `void backup ls` lists them; those \
+                 of your services are not Void's.",
+            ),
+            Self::Verify => Next::say(
+                "I cannot walk the record from here, so I do not say that it is whole: `void audit verify` walks all of it, \
+                 names every place that does not fit, and checks it against its witness.",
+            ),
+            Self::Greet => catalogue::greeting(turn),
+            Self::Thanks => Next::say("Gladly."),
+            Self::Farewell => Next::say(format!(
+                "{} What happens meanwhile is on the record: ask me *what happened?*",
+                match sentence.has_any("night nacht goodnight gn gn8 schlaf") {
+                    true => "Good night.",
+                    false => "Good-bye.",
                 }
             )),
-            Self::Thanks => Next::say("Gladly."),
-            Self::Farewell => Next::say(
-                "Good night. What happens meanwhile is on the record: ask me *what happened?*",
-            ),
         }
     }
 }

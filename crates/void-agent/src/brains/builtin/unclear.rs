@@ -9,7 +9,7 @@ use super::questions::{Said, reply};
 use super::targets::{Choice, choose, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, looks, orders};
+use super::{Knowledge, Next, acts, catalogue, looks, orders};
 
 /// A no of so few words, about nothing in particular, is an answer.
 const NO_WORDS_MAX: usize = 4;
@@ -111,7 +111,7 @@ fn unclear(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
     }
     let words = sentence.owned();
     if words.is_empty() {
-        return not_understood();
+        return not_understood(&[]);
     }
     if let Some(next) = looks::named_without_topic(turn, sentence, heard) {
         return next;
@@ -125,15 +125,17 @@ fn unclear(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
             true if turn.asked.is_some() && !orders::asks(sentence) => {
                 Next::say("That is no yes, so I leave it as it is. Nothing was run.")
             }
-            true => not_understood(),
+            true => not_understood(actions),
             false => acts::offer(turn, "What about it?", first_of(&found)),
         }
     })
 }
 
-fn not_understood() -> Next {
+fn not_understood(actions: &[Known]) -> Next {
+    let order = catalogue::example(actions).map(|order| format!("*{order}*, "));
     Next::say(format!(
-        "I did not understand that. {RULES} Try: *what is wrong?*, *why is caddy down?*, *restart caddy*, \
-         *what waits for me?*, *what happened today?*, *what can you do?*"
+        "I did not understand that. {RULES} Try: *what is wrong?*, *how is everything?*, {}*what waits for me?*, \
+         *what happened today?*, *what can you do?*",
+        order.unwrap_or_default()
     ))
 }

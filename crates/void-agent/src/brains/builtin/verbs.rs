@@ -17,6 +17,8 @@ pub(super) enum Verb {
     Scale,
     /// `run ID`
     Run,
+    /// "bring it back up": its start or its restart, if it has only one of them.
+    Revive,
     /// "fix", "revive": no operation of the catalogue, so it is only ever offered.
     Mend,
 }
@@ -42,6 +44,7 @@ impl Verb {
             Self::Rollback => &["rollback"],
             Self::Scale => &["scale"],
             Self::Run => &[],
+            Self::Revive => &["start", "restart"],
             Self::Mend => &["restart", "start", "reboot"],
         }
     }
@@ -57,13 +60,14 @@ impl Verb {
             Self::Rollback => "roll back",
             Self::Scale => "scale",
             Self::Run => "run",
+            Self::Revive => "bring back",
             Self::Mend => "look at",
         }
     }
 }
 
 /// What an order begins with, what it ends with, and the verb that both make. The first that fits is it.
-const IMPERATIVES: [(&str, &str, Verb); 40] = [
+const IMPERATIVES: [(&str, &str, Verb); 47] = [
     ("power cycle|power-cycle", "", Verb::Reboot),
     ("restart|restarte", "", Verb::Restart),
     ("reboot|reboote", "", Verb::Reboot),
@@ -102,6 +106,17 @@ const IMPERATIVES: [(&str, &str, Verb); 40] = [
     ("fahre|fahr", "herunter", Verb::Shutdown),
     ("fahre|fahr", "runter", Verb::Shutdown),
     ("fuehre|fuehr", "aus", Verb::Run),
+    (
+        "bring back up|bring back online|bring back",
+        "",
+        Verb::Revive,
+    ),
+    ("bring", "back up", Verb::Revive),
+    ("bring", "back online", Verb::Revive),
+    ("bring", "back to life", Verb::Revive),
+    ("bring", "back", Verb::Revive),
+    ("bring|bringe", "hoch", Verb::Revive),
+    ("hol|hole", "zurueck", Verb::Revive),
     ("bring", "up", Verb::Start),
     ("bring", "down", Verb::Stop),
 ];
@@ -200,7 +215,10 @@ pub(super) fn imperative(words: &[String]) -> Option<Order> {
         })?;
         let rest = match *back {
             "" => rest,
-            back => rest.strip_suffix(&[back])?,
+            back => {
+                let back: Vec<&str> = back.split(' ').collect();
+                rest.strip_suffix(back.as_slice())?
+            }
         };
         Some(Order {
             verb: *verb,

@@ -21,7 +21,7 @@ pub(super) struct Sentence {
     pub has_question_mark: bool,
     /// It has marks that nobody types to her.
     pub has_marks: bool,
-    /// Part of it stands between quotation marks, or it has such marks.
+    /// Part of it stands between quotation marks, it has such marks, or it is an item of a list.
     pub has_quotes: bool,
 }
 
@@ -39,7 +39,12 @@ impl Sentence {
             words.pop();
         }
         let has_marks = said.contains(PASTED);
-        let has_quotes = said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
+        let is_item = |line: &str| {
+            let line = line.trim_start();
+            line.starts_with("- ") || line.starts_with("* ") || line.starts_with("• ")
+        };
+        let has_quotes = said.lines().any(is_item)
+            || said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
             || has_marks
             || said.split_whitespace().any(is_in_single_quotes);
         Self {
@@ -47,6 +52,38 @@ impl Sentence {
             has_question_mark: said.contains('?'),
             has_marks,
             has_quotes,
+        }
+    }
+
+    /// Without "good morning" in front: the morning of a greeting is no time. *morgen* alone may be tomorrow.
+    pub(super) fn without_greeting(&self) -> Self {
+        const WHOLE: [&str; 6] = [
+            "good morning",
+            "good evening",
+            "good afternoon",
+            "guten morgen",
+            "guten abend",
+            "guten tag",
+        ];
+        const WITH_MARK: [&str; 4] = ["morning", "evening", "afternoon", "abend"];
+        let behind = |greeting: &str| {
+            let length = greeting.split(' ').count();
+            let is_front = self.words.iter().take(length).eq(greeting.split(' '));
+            is_front.then(|| self.words.get(length..).unwrap_or_default())
+        };
+        let whole = WHOLE.iter().find_map(|greeting| behind(greeting));
+        let marked = || {
+            let mut all = WITH_MARK.iter().filter_map(|greeting| behind(greeting));
+            all.find(|rest| rest.first().is_some_and(|first| first == MARK))
+        };
+        let rest = match whole.or_else(marked) {
+            Some([first, rest @ ..]) if first == MARK => rest,
+            Some(rest) => rest,
+            None => &self.words,
+        };
+        Self {
+            words: rest.to_vec(),
+            ..*self
         }
     }
 

@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 6] = [
+const SETS: [Set; 8] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -50,6 +50,18 @@ const SETS: [Set; 6] = [
         must_not_act: include_str!("held_out_5_must_not_act.txt"),
         is_strict: false,
     },
+    Set {
+        name: "held-out 6",
+        everyday: include_str!("held_out_6_everyday.txt"),
+        must_not_act: include_str!("held_out_6_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 7",
+        everyday: include_str!("held_out_7_everyday.txt"),
+        must_not_act: include_str!("held_out_7_must_not_act.txt"),
+        is_strict: false,
+    },
 ];
 
 /// One line: what has to come of what is said, one thing after the other.
@@ -78,10 +90,18 @@ fn outcome(reaction: &Reaction) -> String {
         return format!("acts {}", reaction.acts.join(","));
     }
     let last = reaction.body.lines().last().unwrap_or_default();
-    for front in ["Shall I run `", "Which one do you mean: `"] {
-        if let Some(ids) = last.strip_prefix(front) {
-            let ids = ids.strip_suffix("`?").unwrap().replace("`, `", ",");
-            return format!("offers {ids}");
+    let questions = [
+        ("Shall I run `", "`?"),
+        ("Shall I ask for `", "`? It waits for your yes then."),
+        ("Which one do you mean: `", "`, or both?"),
+        ("Which one do you mean: `", "`, or all?"),
+    ];
+    for (front, back) in questions {
+        let ids = last
+            .strip_prefix(front)
+            .and_then(|ids| ids.strip_suffix(back));
+        if let Some(ids) = ids {
+            return format!("offers {}", ids.replace("`, `", ","));
         }
     }
     let has = |part: &str| reaction.body.contains(part);
@@ -101,13 +121,24 @@ fn marks_of(subject: &str) -> &'static [&'static str] {
             "The record has",
             "was refused and nothing failed",
             "(**",
+            "It waits for your yes: **",
         ],
         "status" => &["is up", "are up", "is down"],
         "waiting" => &["waits for you", "says yes."],
         "uptime" => &["how long its check has said so"],
         "about" => &["Nothing was run."],
         "help" => &["I can look at services"],
-        "social" => &["Hello!", "Gladly.", "Good night."],
+        "social" => &["Hello!", "Gladly.", "Good night.", "Good-bye."],
+        "approving" => &["A yes here does not approve."],
+        "withdrawing" => &["I withdraw only", "still waits for your yes"],
+        "unknown" => &["I do not know"],
+        "signs" => &[
+            "well-known signs only: something",
+            "well-known signs only: a ",
+        ],
+        "mute" => &["void notify mute", "void notify unmute"],
+        "backup" => &["void backup create"],
+        "verify" => &["void audit verify"],
         "logs" => &["I cannot read logs"],
         "freeze" => &["I cannot freeze"],
         "resources" => &["I cannot see disks"],
@@ -144,7 +175,14 @@ impl Sentence {
 async fn heard(listener: &Listener, sentences: &[Sentence]) -> (Vec<String>, Vec<String>) {
     let (mut different, mut acted) = (Vec::new(), Vec::new());
     for sentence in sentences {
-        let reaction = listener.hear(&sentence.said).await;
+        // A line of a file is one line; `\n` in it is where another one begins.
+        let said: Vec<String> = sentence
+            .said
+            .iter()
+            .map(|it| it.replace("\\n", "\n"))
+            .collect();
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let reaction = listener.hear(&said).await;
         if sentence.is_met_by(&reaction) {
             continue;
         }

@@ -140,6 +140,12 @@ async fn sentinel_tells_what_was_refused_and_repeats_nobodys_words() {
             "{trace}"
         );
     }
+    let intact = room.turn("is the record intact?").await;
+    assert!(
+        intact.body.contains("`void audit verify`"),
+        "{}",
+        intact.body
+    );
     let only_looks = room.turn("restart caddy").await;
     assert!(
         only_looks.body.contains("I may only look"),
@@ -200,4 +206,77 @@ async fn pasted_lines_run_nothing_whatever_stands_in_them() {
     room.turn(lines).await;
     assert_eq!(room.lab.effects(), BTreeMap::new());
     assert!(room.proposals().await.is_empty());
+}
+
+/// How every request of an action stands, oldest first.
+async fn standings(room: &Room, action: &str) -> Vec<&'static str> {
+    let rows = room.proposals().await.into_iter();
+    let rows = rows.filter(|row| row.wish.action_id.as_str() == action);
+    rows.map(|row| row.status().as_str()).collect()
+}
+
+/// A yes in the chat approves nothing, a no takes back what she asked for here, and nobody else's.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_she_asked_for_here_is_taken_back_and_nothing_else() {
+    let room = room("little-blue", Engine::Sqlite).await;
+    somebody_asks(&room, "reboot-ct100").await;
+    room.turn("what waits for me?").await;
+    for said in ["reject it", "cancel that", "no"] {
+        room.turn(said).await;
+    }
+    assert_eq!(standings(&room, "reboot-ct100").await, ["pending"]);
+    room.turn("stop iventoy").await;
+    let yes = room.turn("yes").await;
+    assert!(
+        yes.body.starts_with("A yes here does not approve."),
+        "{}",
+        yes.body
+    );
+    for said in ["don't cancel that", "should I cancel that?"] {
+        room.turn(said).await;
+        assert_eq!(standings(&room, "stop-ct107").await, ["pending"], "{said}");
+    }
+    let taken_back = room.turn("cancel that").await;
+    assert!(
+        taken_back.body.contains("is withdrawn: it will not run."),
+        "{}",
+        taken_back.body
+    );
+    assert_eq!(standings(&room, "stop-ct107").await, ["cancelled"]);
+    let again = room.turn("cancel that").await;
+    assert!(
+        again.body.contains("I could not withdraw"),
+        "{}",
+        again.body
+    );
+    // Of two requests for the same only hers is taken back.
+    room.turn("reboot ct100").await;
+    room.turn("nein, doch nicht").await;
+    let both = standings(&room, "reboot-ct100").await;
+    assert_eq!(both, ["pending", "cancelled"]);
+    assert_eq!(room.lab.effects(), BTreeMap::new());
+}
+
+/// Twice in a moment is refused with the time from which it may run again, and it is not offered before.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cooling_down_is_told_with_its_time() {
+    let room = room("little-blue", Engine::Sqlite).await;
+    room.turn("restart the new blog").await;
+    let again = room.turn("restart the new blog").await;
+    assert!(
+        again
+            .body
+            .contains("It did not run (cooling down): again from "),
+        "{}",
+        again.body
+    );
+    let asked = room.turn("restrat the new blog").await;
+    assert!(
+        asked.body.contains("is cooling down: again from "),
+        "{}",
+        asked.body
+    );
+    assert!(!asked.body.contains("Shall I"), "{}", asked.body);
+    let effects = [("restart-blog-new".to_owned(), 1)];
+    assert_eq!(room.lab.effects(), BTreeMap::from(effects));
 }

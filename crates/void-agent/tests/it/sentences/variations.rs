@@ -85,7 +85,7 @@ const AFTER: [&str; 8] = [
 ];
 
 /// `{}` is the order.
-const NOT_ORDERED: [&str; 88] = [
+const NOT_ORDERED: [&str; 92] = [
     "do not {}",
     "don't {}",
     "don’t {}",
@@ -174,6 +174,10 @@ const NOT_ORDERED: [&str; 88] = [
     "{} the day after tomorrow",
     "{} after lunch",
     "should it fail, {}",
+    "{} and hello",
+    "{}, hello",
+    "{} and blue",
+    "12:30:01 {}",
 ];
 const GERMAN_ADVERBS: [&str; 24] = [
     " nicht",
@@ -202,7 +206,7 @@ const GERMAN_ADVERBS: [&str; 24] = [
     " vielleicht",
 ];
 /// `{}` is the infinitive.
-const GERMAN_NOT_ORDERED: [&str; 28] = [
+const GERMAN_NOT_ORDERED: [&str; 37] = [
     "soll ich {}?",
     "sollte man {}",
     "wie kann ich {}",
@@ -231,6 +235,15 @@ const GERMAN_NOT_ORDERED: [&str; 28] = [
     "ab jetzt jede nacht {}",
     "bevor wir {}",
     "kein grund {}",
+    "{}?",
+    "{} hilft nicht",
+    "{} und hallo",
+    "nicht {}",
+    "lieber {}",
+    "vielleicht {}",
+    "man könnte {}",
+    "todo: {}",
+    "„{}“",
 ];
 
 /// Every combination that must not act.
@@ -346,6 +359,64 @@ async fn a_yes_that_takes_itself_back_does_nothing() {
     }
 }
 
+/// `{}` takes back what was asked for.
+const NOT_WITHDRAWN: [&str; 22] = [
+    "don't {}",
+    "do not {}",
+    "dont {}",
+    "never {}",
+    "please never {}",
+    "you must not {}",
+    "should i {}?",
+    "{}?",
+    "how do i {}",
+    "who may {}?",
+    "did you {}?",
+    "if it hangs {}",
+    "{} if it hangs",
+    "{} tomorrow",
+    "{} at 8",
+    "{} - no, wait",
+    "he said {}",
+    "\"{}\"",
+    "> {}",
+    "ich will nicht {}",
+    "wenn es hängt {}",
+    "morgen {}",
+];
+const WITHDRAWN: [&str; 9] = [
+    "cancel that",
+    "withdraw it",
+    "reject it",
+    "cancel",
+    "cancel NK59",
+    "zieh das zurück",
+    "brich das ab",
+    "das abbrechen",
+    "take it back",
+];
+
+/// A request is taken back by what says just that, and by nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_withdrawn_only_by_what_says_so() {
+    let (listener, _room) = Listener::start().await;
+    for phrase in WITHDRAWN {
+        for before in ["", "please ", "no, ", "oh wait, "] {
+            let said = format!("{before}{phrase}");
+            let plain = listener.hear(&["stop iventoy", &said]).await;
+            assert_eq!(plain.acts, ["withdraw NK59"], "{said}");
+            for way in NOT_WITHDRAWN {
+                let said = format!("{before}{}", way.replace("{}", phrase));
+                let reaction = listener.hear(&["stop iventoy", &said]).await;
+                assert_eq!(reaction.acts, Vec::<String>::new(), "{said}");
+            }
+            // What nobody asked for here is not hers to take back.
+            let others = listener.hear(&["what waits for me?", &said]).await;
+            assert_eq!(others.acts, Vec::<String>::new(), "{said}");
+        }
+    }
+}
+
 /// What is plainly ordered is done, and exactly that; what the catalogue does not have is not.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_plainly_ordered_is_done() {
@@ -359,6 +430,14 @@ async fn what_is_plainly_ordered_is_done() {
             let mut may = may.iter().filter(|(known, _)| *known == operation);
             let wanted = may.next().map(|(_, id)| *id);
             for before in BEFORE {
+                all.extend(AFTER.map(|after| (format!("{before}{order}{after}"), wanted)));
+            }
+        }
+        for (_, infinitive, operation) in GERMAN {
+            let mut may = may.iter().filter(|(known, _)| *known == operation);
+            let wanted = may.next().map(|(_, id)| *id);
+            let order = infinitive.replace('#', target);
+            for before in BEFORE.iter().filter(|before| !before.contains("you")) {
                 all.extend(AFTER.map(|after| (format!("{before}{order}{after}"), wanted)));
             }
         }

@@ -1,0 +1,258 @@
+//! What she asked for in this conversation and what still waits: a yes to it is the owner's and not given here,
+//! a no takes it back. Only her own requests of this conversation are ever withdrawn, and only by a
+//! sentence that is nothing but that.
+
+use serde_json::{Value, json};
+
+use super::acts::came_of_it;
+use super::questions::{Said, reply, without_front};
+use super::results::text;
+use super::times::Times;
+use super::words::{Sentence, is_one_of};
+use super::{Knowledge, Next, unclear};
+
+/// How she says that something was queued, and that somebody had asked for it before.
+pub(super) const QUEUED: &str = "It waits for your yes: **";
+pub(super) const WAITS_ALREADY: &str = "waits for your yes already: **";
+const CODE_BYTES_MAX: usize = 12;
+
+/// Before what takes it back.
+const LEADS: &str = "no|nope|nah|nein|noe|ne|nee|oh|ah|hm|hmm|ach|wait|sorry|oops|ups|actually|please|bitte|ok|okay|hey\
+    |little blue|blue|lieber|dann|then|doch|mal|just|jetzt|now|i mean|ich meine";
+const YOU: &str = "can you|could you|would you|kannst du|koenntest du|wuerdest du";
+const TAILS: &str = "please bitte now jetzt thanks danke again wieder doch mal lieber sofort";
+/// Front and back of a sentence that takes a request back; what stands between names it.
+const WITHDRAWALS: [(&str, &str); 9] = [
+    (
+        "cancel|withdraw|reject|revoke|retract|abort|call off|storniere|stornier|verwirf|widerrufe|cancele",
+        "",
+    ),
+    ("call", "off"),
+    ("zieh|ziehe", "zurueck"),
+    ("brich|breche", "ab"),
+    ("lehn|lehne", "ab"),
+    ("", "zurueckziehen"),
+    ("", "stornieren"),
+    ("", "abbrechen"),
+    ("", "ablehnen"),
+];
+/// These may also mean something that ran, unless she has just asked.
+const TAKEN_BACK: [(&str, &str); 5] = [
+    ("take back", ""),
+    ("take", "back"),
+    ("nimm", "zurueck"),
+    ("", "zuruecknehmen"),
+    ("mach|mache", "rueckgaengig"),
+];
+const OBJECTS: &str = "it that this them one the request requests proposal my your our es das den die der ihn sie anfrage \
+    anfragen antrag wunsch both all beide beides alle again";
+const ALL: &str = "both all them beide beides alle requests anfragen";
+/// Right after she asked, these are a no to it.
+const NO: &str = "no|nope|nah|no thanks|no thank you|nein|nein danke|noe|ne|nee|cancel|abort|stop|never mind|nevermind|forget it\
+    |forget that|do not|dont|do not do it|do not do that|no way|lass|lass es|lass das|lass sein|lass es sein|lieber nicht|doch nicht\
+    |nicht|vergiss es|bloss nicht|auf keinen fall|besser nicht|lieber doch nicht|dann nicht|changed my mind|i changed my mind\
+    |hab es mir anders ueberlegt|nicht mehr|scrap that|scrap it";
+
+/// The codes behind a phrase of hers, each once.
+pub(super) fn codes<'a>(said: &'a str, phrase: &str) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for after in said.split(phrase).skip(1) {
+        let code = after.split_once("**").map_or("", |(code, _)| code);
+        let is_code = (4..=CODE_BYTES_MAX).contains(&code.len())
+            && code.chars().all(|c| c.is_ascii_alphanumeric());
+        if is_code && !found.contains(&code) {
+            found.push(code);
+        }
+    }
+    found
+}
+
+/// `None`: it is about something else.
+pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
+    let told = turn.said_last.unwrap_or_default();
+    let queued = codes(told, QUEUED);
+    if unclear::is_answer(sentence) {
+        let waiting = [queued, codes(told, WAITS_ALREADY)].concat();
+        return (!waiting.is_empty()).then(|| does_not_approve(turn, &waiting));
+    }
+    let words: Vec<&str> = sentence.spoken().collect();
+    let is_marked = sentence.has_question_mark || sentence.has_quotes;
+    if !queued.is_empty() && !is_marked && is_no(&words) {
+        return Some(match queued.as_slice() {
+            [code] => withdraw(turn, &[code]),
+            codes => which(codes),
+        });
+    }
+    if let Some(object) = withdrawal(sentence, !queued.is_empty()) {
+        return withdrawn(turn, &queued, &object);
+    }
+    let leaves = reply(sentence) == Said::No;
+    (!queued.is_empty() && leaves).then(|| still_waits(&queued))
+}
+
+/// One no and nothing else: *do not* and *cancel* are both a no, and together the contrary.
+fn is_no(words: &[&str]) -> bool {
+    let rest = without_tails(without_front(words, &[LEADS]));
+    let is_phrase = NO
+        .split('|')
+        .any(|phrase| rest.iter().copied().eq(phrase.split(' ')));
+    let said_no = words
+        .iter()
+        .any(|word| is_one_of(word, "no nope nah nein noe ne nee"));
+    is_phrase || (rest.is_empty() && said_no)
+}
+
+fn without_tails<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+    let mut rest = words;
+    while let Some((last, front)) = rest.split_last()
+        && is_one_of(last, TAILS)
+    {
+        rest = front;
+    }
+    rest
+}
+
+/// The words that name what is taken back, if a sentence does nothing else.
+fn withdrawal(sentence: &Sentence, has_just_asked: bool) -> Option<Vec<&str>> {
+    let words: Vec<&str> = sentence.spoken().collect();
+    let plain = without_front(&words, &[LEADS]);
+    let asked = without_front(plain, &[YOU]);
+    let is_polite = asked.len() < plain.len();
+    if sentence.has_quotes || (sentence.has_question_mark && !is_polite) {
+        return None;
+    }
+    let rest = without_tails(without_front(asked, &[LEADS]));
+    let besides = if has_just_asked { &TAKEN_BACK[..] } else { &[] };
+    let mut forms = WITHDRAWALS.iter().chain(besides);
+    let object = forms.find_map(|(fronts, back)| {
+        let rest = match *fronts {
+            "" => rest,
+            fronts => fronts.split('|').find_map(|front| {
+                let front: Vec<&str> = front.split(' ').collect();
+                rest.strip_prefix(front.as_slice())
+            })?,
+        };
+        match *back {
+            "" => Some(rest),
+            back => rest.strip_suffix(&[back]),
+        }
+    })?;
+    let is_its = |word: &&str| is_one_of(word, OBJECTS) || is_like_a_code(word);
+    let object: Vec<&str> = object
+        .iter()
+        .copied()
+        .filter(|word| !is_one_of(word, TAILS))
+        .collect();
+    object.iter().all(is_its).then_some(object)
+}
+
+fn is_like_a_code(word: &str) -> bool {
+    let has_digit = word.chars().any(|c| c.is_ascii_digit());
+    word.len() == 4 && has_digit && word.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// Takes back what is named; what was not asked for here is the owner's to reject.
+fn withdrawn(turn: &Knowledge<'_>, queued: &[&str], object: &[&str]) -> Option<Next> {
+    let all: Vec<&str> = turn.requested.iter().map(String::as_str).collect();
+    let said = |code: &&str| object.iter().any(|word| word.eq_ignore_ascii_case(code));
+    let named: Vec<&str> = all.iter().copied().filter(said).collect();
+    let names_code = object
+        .iter()
+        .any(|word| is_like_a_code(word) && !is_one_of(word, OBJECTS));
+    if !named.is_empty() {
+        return Some(withdraw(turn, &named));
+    }
+    if names_code || (all.is_empty() && !object.is_empty()) {
+        return Some(Next::say(
+            "I withdraw only what I asked for in this chat, and that is not such a request. `void inbox ls` shows what waits, \
+             `void inbox reject CODE` says no. Nothing was run.",
+        ));
+    }
+    let meant = if queued.is_empty() { &all } else { queued };
+    let wants_all = object.iter().any(|word| is_one_of(word, ALL));
+    match meant {
+        [] => None,
+        [code] => Some(withdraw(turn, &[code])),
+        codes if wants_all && !queued.is_empty() => Some(withdraw(turn, codes)),
+        codes => Some(which(codes)),
+    }
+}
+
+fn listed(codes: &[&str]) -> String {
+    let codes: Vec<String> = codes.iter().map(|code| format!("**{code}**")).collect();
+    codes.join(", ")
+}
+
+fn which(codes: &[&str]) -> Next {
+    let first = codes.first().copied().unwrap_or_default();
+    Next::say(format!(
+        "I asked for more than one thing here: {}. Say which one: *cancel {first}*. Nothing was withdrawn.",
+        listed(codes)
+    ))
+}
+
+fn still_waits(codes: &[&str]) -> Next {
+    Next::say(format!(
+        "{} still waits for your yes, and nothing has run. *Cancel that* withdraws it.",
+        listed(codes)
+    ))
+}
+
+/// One after the other, then what came of each.
+fn withdraw(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
+    if !turn.has_tool("withdraw_proposal") {
+        let lines: Vec<String> = codes
+            .iter()
+            .map(|code| format!("**{code}** still waits: `void inbox reject {code}` says no."))
+            .collect();
+        return Next::say(lines.join("\n"));
+    }
+    let made: Vec<&Value> = turn
+        .results("withdraw_proposal")
+        .map(|(_, result)| result)
+        .collect();
+    if let Some(code) = codes.get(made.len()) {
+        return Next::saying(
+            format!("I withdraw **{code}**."),
+            "withdraw_proposal",
+            json!({"proposal": code}),
+        );
+    }
+    let lines = codes.iter().zip(made).map(|(code, result)| {
+        let error = result.get("error");
+        match error.map(|error| (text(error, "code"), text(error, "message"))) {
+            None => format!("**{code}** is withdrawn: it will not run. Nothing was run."),
+            Some(("forbidden", _)) => format!(
+                "**{code}** still waits: somebody else asked for it too. `void inbox reject {code}` says no."
+            ),
+            Some((_, message)) => format!(
+                "I could not withdraw **{code}**: {message}. `void inbox show {code}` shows it."
+            ),
+        }
+    });
+    Next::say(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// A yes in the chat is no approval: says what is, for what still waits.
+fn does_not_approve(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
+    let seen: Vec<&Value> = turn
+        .results("proposal_status")
+        .map(|(_, result)| result)
+        .collect();
+    if let Some(code) = codes.get(seen.len()) {
+        return Next::look("proposal_status", json!({"proposal": code}));
+    }
+    let lines = codes.iter().zip(seen).map(|(code, result)| {
+        match text(result, "outcome") {
+            "" | "queued" => format!(
+                "A yes here does not approve. **{code}** waits: `void inbox approve {code}`, or the button on its card."
+            ),
+            _ => format!(
+                "{}: {}",
+                text(result, "label"),
+                came_of_it(result, &Times::at(""))
+            ),
+        }
+    });
+    Next::say(lines.collect::<Vec<_>>().join("\n"))
+}
