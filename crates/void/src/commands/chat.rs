@@ -55,7 +55,7 @@ pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, P
             chat.say(&with_lines(&message, &lines)).await
         }
         None if io::stdin().is_terminal() => chat.converse(&open).await,
-        None => chat.say(&read_all()?).await,
+        None => chat.say(&quoted_lines(&read_all()?)).await,
     }
 }
 
@@ -310,8 +310,14 @@ fn is_piped() -> bool {
 fn with_lines(message: &str, lines: &str) -> String {
     match lines.trim() {
         "" => message.to_owned(),
-        lines => format!("{message}\n\n{lines}"),
+        lines => format!("{message}\n\n{}", quoted_lines(lines)),
     }
+}
+
+/// Lines through a pipe are words of somebody else, whoever reads them: they order nothing and answer nothing.
+fn quoted_lines(lines: &str) -> String {
+    let quoted: Vec<String> = lines.lines().map(|line| format!("> {line}")).collect();
+    quoted.join("\n")
 }
 
 /// A message that is piped in.

@@ -36,8 +36,12 @@ pub(super) struct Clause {
     asks_du: bool,
 }
 
+pub(super) fn is_joint(word: &str) -> bool {
+    is_one_of(word, JOINTS)
+}
+
 pub(super) fn parts_of(sentence: &Sentence) -> Vec<Clause> {
-    let is_joint = |word: &String| word == MARK || is_one_of(word, JOINTS);
+    let is_joint = |word: &String| word == MARK || is_joint(word);
     let mut clauses: Vec<Clause> = Vec::new();
     let mut joint = None;
     for part in sentence.words.split_inclusive(is_joint) {

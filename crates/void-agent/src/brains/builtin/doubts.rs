@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::clauses::Clause;
+use super::clauses::{Clause, is_joint};
 use super::patterns::Pattern;
 use super::words::{Sentence, is_one_of};
 
@@ -84,6 +84,10 @@ pub(super) fn doubt_of(sentence: &Sentence, clauses: &[Clause]) -> Option<Doubt>
     }
     if by_words.is_some() {
         return by_words;
+    }
+    // "restart caddy but": somebody has not ended.
+    if sentence.spoken().last().is_some_and(is_joint) {
+        return Some(Doubt::Words);
     }
     let starts_as_question = clauses.iter().any(begins_as_question);
     let is_marked = sentence.has_question_mark && !clauses.iter().any(Clause::is_polite);

@@ -17,8 +17,7 @@ pub(super) enum Choice<'a> {
     Nothing,
 }
 
-const KINDS: &str =
-    "service dienst container guest gast vm ct lxc vmid server machine maschine host node";
+const KINDS: &str = "service dienst container guest gast vm ct lxc vmid server";
 
 /// Whether these words are the action's id or a whole name of its, and nothing else.
 pub(super) fn is_called(action: &Known, words: &[String]) -> bool {

@@ -13,6 +13,13 @@ const PASTED: [char; 15] = [
     '$', '#', '>', '<', '|', '=', '~', '\\', '{', '}', '[', ']', '%', '^', '\t',
 ];
 
+/// Marks that people type between words to somebody. Any other sign may turn what is said around: a question mark of
+/// another script, a cross, a crossed-out hand, a clock.
+const TYPED: [char; 23] = [
+    '.', ',', '!', '?', ';', ':', '(', ')', '\'', '-', '–', '—', '/', '&', '+', '_', '@', '"', '“',
+    '”', '„', '«', '»',
+];
+
 /// What was typed, word by word.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sentence {
@@ -21,7 +28,7 @@ pub(super) struct Sentence {
     pub has_question_mark: bool,
     /// It has marks that nobody types to her.
     pub has_marks: bool,
-    /// Part of it stands between quotation marks, it has such marks, or it is an item of a list.
+    /// Part of it stands between quotation marks, it has such marks or odd ones, or it is an item of a list.
     pub has_quotes: bool,
 }
 
@@ -46,6 +53,7 @@ impl Sentence {
         let has_quotes = said.lines().any(is_item)
             || said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
             || has_marks
+            || has_odd_sign(&said)
             || said.split_whitespace().any(is_in_single_quotes);
         Self {
             words,
@@ -132,6 +140,20 @@ fn plain_apostrophes(said: &str) -> String {
 fn is_in_single_quotes(piece: &str) -> bool {
     let piece = piece.trim_matches([',', '.', '!', '?', ';', ':', '(', ')']);
     piece.starts_with('\'') || (piece.ends_with('\'') && !piece.ends_with("s'"))
+}
+
+/// A sign that nobody types, or one where it means something else: `!restart`, `// restart`, `restart…`
+fn has_odd_sign(said: &str) -> bool {
+    let is_odd = |sign: char| {
+        let is_accent = ('\u{300}'..='\u{36f}').contains(&sign);
+        !sign.is_alphanumeric() && !sign.is_whitespace() && !is_accent && !TYPED.contains(&sign)
+    };
+    let is_code = |piece: &str| {
+        let is_more = piece.len() > 1;
+        is_more && piece.starts_with(['!', '/', ';', ':', '?', '&', '+', '@'])
+            || piece.contains("..")
+    };
+    said.contains(is_odd) || said.split_whitespace().any(is_code)
 }
 
 fn mark(words: &mut Vec<String>) {

@@ -134,7 +134,10 @@ fn a_flood_of_garbage_is_one_entry_and_a_count() {
     // The last one may be under way when it is told to stop.
     let told = counted + first as u64;
     let all = FILES as u64;
-    assert!(told == all || told + 1 == all, "{told} of {all}: none is lost");
+    assert!(
+        told == all || told + 1 == all,
+        "{told} of {all}: none is lost"
+    );
 }
 
 #[test]
