@@ -71,7 +71,8 @@ export function proposalCard(row, how = {}) {
   const says = el("div", { class: "says stack", "aria-live": "polite" });
   const body = el("div", { class: "stack" });
   const foot = el("div", { class: "card-foot stack", "aria-live": "polite" });
-  mount(node, head, heading, says, body, foot);
+  // The bar moves in what is below the heading: no button is seen without what it is about.
+  mount(node, head, heading, says, el("div", { class: "about" }, body, foot));
 
   const load = async () => {
     try {
