@@ -140,6 +140,13 @@ export async function axe(page, rules) {
 /** By how much the page is wider than its window. @param {any} page @returns {Promise<number>} */
 export const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
+/** Whether something is whole in the window and under nothing. @param {any} node */
+export const isInSight = (node) => node.evaluate((/** @type {HTMLElement} */ one) => {
+  const box = one.getBoundingClientRect();
+  const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  return box.top >= 0 && box.bottom <= innerHeight && at !== null && (one === at || one.contains(at));
+});
+
 /** The card of a request. @param {any} page @param {string} label */
 export const card = (page, label) => page.getByRole("article", { name: label });
 

@@ -3,20 +3,13 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { approve, axe, card, openPage, overflow, say, settled } from "./browsers.js";
+import { approve, axe, card, isInSight, openPage, overflow, say, settled } from "./browsers.js";
 import { demo, LOCAL, runLocally, serve } from "./labs.js";
 import { until } from "./waiting.js";
 
 const STOP = "Stop iVentoy (rehearsal)";
 const CADDY = "Restart Caddy (rehearsal)";
 const SMALL = { width: 390, height: 740 };
-
-/** Whether something is whole in the window and under nothing. @param {any} node */
-const isInSight = (node) => node.evaluate((/** @type {HTMLElement} */ one) => {
-  const box = one.getBoundingClientRect();
-  const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
-  return box.top >= 0 && box.bottom <= innerHeight && at !== null && (one === at || one.contains(at));
-});
 
 describe("what follows a decision", () => {
   /** @type {import("./labs.js").Lab} */

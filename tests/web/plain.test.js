@@ -2,9 +2,11 @@
 // nothing but the form of that page decides.
 
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { axe, openPage, overflow, PHONE } from "./browsers.js";
-import { demo } from "./labs.js";
+import { axe, openPage, overflow, PHONE, say } from "./browsers.js";
+import { demo, LOCAL, runLocally, serve } from "./labs.js";
 import { ForeignSite } from "./foreign.js";
 import { until } from "./waiting.js";
 
@@ -75,6 +77,65 @@ describe("the link without JavaScript", () => {
     await page.reload();
     await page.getByText(/Done, checked|Ran, not confirmed/).waitFor();
     assert.equal(await page.locator("form").count(), 0);
+    await context.close();
+  });
+});
+
+describe("the link without JavaScript, while it runs", () => {
+  /** @type {import("./labs.js").Lab} */
+  let lab;
+  let id = "";
+  const actions = { actions: [{ id: "mend-wiki", label: "Mend the wiki", kind: "service_restart", host: "local", service: "wiki", tier: "risky" }] };
+  before(async () => {
+    lab = await serve({ actions, settings: LOCAL });
+    // It runs until it may end.
+    await runLocally(lab, { "mend-wiki": ["/bin/sh", "-c", `until [ -e ${join(lab.data, "may-end")} ]; do sleep 0.1; done`] });
+    const asked = await (await lab.agent("nightly"))("POST", "/api/actions/mend-wiki/run", { reason: "it is slow" });
+    id = asked.action_row_id;
+  });
+  after(() => lab.stop());
+  const refresh = "meta[http-equiv=refresh]";
+
+  test("it looks again by itself until it is over, sends nothing again, and speaks in the past then", async () => {
+    const { context, page } = await openPage(lab, { width: PHONE, js: false });
+    /** @type {string[]} */
+    const sent = [];
+    page.on("request", (/** @type {any} */ request) => { if (request.method() !== "GET") sent.push(request.url()); });
+    await page.goto(`${lab.base}/inbox/${id}`);
+    assert.equal(await page.locator(refresh).count(), 0, "what waits is not moved under a finger");
+    assert.equal(await page.getByRole("link", { name: say("link.look_again") }).count(), 0);
+    await page.getByText(say("link.binds"), { exact: true }).waitFor();
+    await page.getByText(say("link.no_commit")).waitFor();
+    await page.getByText(say("link.approve")).click();
+    await page.getByRole("button", { name: /^Yes: it / }).click();
+    const again = page.getByRole("link", { name: say("link.look_again") });
+    await again.waitFor();
+    assert.match(await page.locator(refresh).getAttribute("content"), new RegExp(`^\\d+; url=/inbox/${id}\\?look=1$`));
+    await again.click();
+    await page.getByText(say("link.running"), { exact: true }).waitFor();
+    // Not for ever: then there is the link.
+    for (const look of ["100", "4294967295", "99999999999", "-1", "x"]) {
+      await page.goto(`${lab.base}/inbox/${id}?look=${look}`);
+      assert.equal(await page.locator(refresh).count(), 0, look);
+      await again.waitFor();
+    }
+    await page.goto(`${lab.base}/inbox/${id}?look=99`);
+    assert.match(await page.locator(refresh).getAttribute("content"), /look=100$/);
+    await page.goto(`${lab.base}/inbox/${id}`);
+    await writeFile(join(lab.data, "may-end"), "");
+    await page.getByText(/^(Done, checked|Ran, not confirmed|Ran, and its check failed)$/).waitFor();
+    assert.equal(await page.locator(refresh).count(), 0);
+    assert.equal(await again.count(), 0);
+    await page.getByText(say("link.bound"), { exact: true }).waitFor();
+    assert.equal(await page.getByText(say("link.binds"), { exact: true }).count(), 0);
+    assert.deepEqual(sent, [`${lab.base}/inbox/${id}`], "the form, once");
+    await context.close();
+  });
+
+  test("where a script runs, nothing but the script loads the page again", async () => {
+    const { context, page } = await openPage(lab, { width: PHONE });
+    await page.goto(`${lab.base}/inbox/${id}`);
+    assert.equal(await page.locator(`head > ${refresh}`).count(), 0);
     await context.close();
   });
 });

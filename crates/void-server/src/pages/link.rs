@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
@@ -34,28 +34,69 @@ mod words {
 
 const FORM_BYTES_MAX: usize = 4 * 1024;
 
+/// Without a script the page of what runs looks again by itself, so often and so many times; then there
+/// is the link.
+const LOOK_S: u32 = 3;
+const LOOKS_MAX: u32 = 100;
+
 pub(super) async fn show(
     State(app): State<App>,
     admitted: Option<Extension<Admitted>>,
     Path(code): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Result<Response, ApiError> {
     let Some(Extension(admitted)) = admitted else {
-        return Ok(page(
-            &app,
-            StatusCode::UNAUTHORIZED,
-            words::SIGN_IN,
-            &sign_in(&code),
-        ));
+        return Ok(signed_out(&app, &code));
     };
     Ok(match find(&app, &admitted, &code).await? {
         Some(card) => {
             let reader = Reader::of(&app, &admitted);
             let frozen = frozen(&app, &admitted).await?;
             let html = card_html(&card, &reader, frozen.as_deref(), None);
-            page(&app, StatusCode::OK, &card.row.label, &html)
+            let more = refresh(&card, looks_in(query.as_deref()));
+            page(&app, StatusCode::OK, &card.row.label, &more, &html)
         }
-        None => page(&app, StatusCode::NOT_FOUND, words::NOT_FOUND, &not_found()),
+        None => unknown(&app),
     })
+}
+
+fn signed_out(app: &App, code: &str) -> Response {
+    let status = StatusCode::UNAUTHORIZED;
+    page(app, status, words::SIGN_IN, "", &sign_in(code))
+}
+
+fn unknown(app: &App) -> Response {
+    let status = StatusCode::NOT_FOUND;
+    page(app, status, words::NOT_FOUND, "", &not_found())
+}
+
+/// How often a page without a script has looked again by itself; whatever else a query says means nothing.
+fn looks_in(query: Option<&str>) -> u32 {
+    (query.unwrap_or("").split('&'))
+        .find_map(|pair| pair.strip_prefix("look="))
+        .map_or(0, |text| text.parse().unwrap_or(LOOKS_MAX))
+}
+
+/// Whether it is under way, or ran and is being checked.
+fn is_under_way(card: &CardResponse) -> bool {
+    match card.row.status {
+        "approved" | "running" => true,
+        "executed" => card.row.verification.is_none(),
+        _ => false,
+    }
+}
+
+/// Looks again at this address, which only shows; a form that was sent is not sent again. Where a script
+/// runs, the script does it.
+fn refresh(card: &CardResponse, looks: u32) -> String {
+    if !is_under_way(card) || looks >= LOOKS_MAX {
+        return String::new();
+    }
+    format!(
+        "<noscript><meta http-equiv=\"refresh\" content=\"{LOOK_S}; url=/inbox/{}?look={}\"></noscript>\n",
+        escaped(&card.row.id),
+        looks.saturating_add(1),
+    )
 }
 
 async fn find(
@@ -104,12 +145,7 @@ pub(super) async fn decide(
     body: axum::body::Body,
 ) -> Result<Response, ApiError> {
     let Some(Extension(admitted)) = admitted else {
-        return Ok(page(
-            &app,
-            StatusCode::UNAUTHORIZED,
-            words::SIGN_IN,
-            &sign_in(&code),
-        ));
+        return Ok(signed_out(&app, &code));
     };
     if !is_owner_by_session(&admitted) {
         access::record_refusal(app.control(), &admitted.ctx, "decideByForm").await?;
@@ -132,12 +168,7 @@ pub(super) async fn decide(
         }
     };
     let Some(card) = find(&app, &admitted, &code).await? else {
-        return Ok(page(
-            &app,
-            StatusCode::NOT_FOUND,
-            words::NOT_FOUND,
-            &not_found(),
-        ));
+        return Ok(unknown(&app));
     };
     let request = DecideRequest {
         digest: Some(form.digest),
@@ -162,7 +193,8 @@ pub(super) async fn decide(
             };
             let frozen = frozen(&app, &admitted).await?;
             let html = card_html(&card, &reader, frozen.as_deref(), Some(&problem));
-            Ok(page(&app, error.status(), &card.row.label, &html))
+            let (status, label) = (error.status(), &card.row.label);
+            Ok(page(&app, status, label, &refresh(&card, 0), &html))
         }
     }
 }
@@ -198,7 +230,7 @@ fn is_owner_by_session(admitted: &Admitted) -> bool {
         && matches!(admitted.ctx.actor, Actor::Owner { .. })
 }
 
-fn page(app: &App, status: StatusCode, title: &str, main: &str) -> Response {
+fn page(app: &App, status: StatusCode, title: &str, more: &str, main: &str) -> Response {
     let title = escaped(title);
     let mark = match app.control().is_rehearsal() {
         true => format!("<p class=\"rehearsal\">{}</p>\n", words::REHEARSAL),
@@ -211,7 +243,7 @@ fn page(app: &App, status: StatusCode, title: &str, main: &str) -> Response {
          <link rel=\"icon\" href=\"/ui/{VERSION}/icon.svg\" type=\"image/svg+xml\">\n\
          <script src=\"/ui/{VERSION}/theme.js\"></script>\n\
          <link rel=\"stylesheet\" href=\"/ui/{VERSION}/link.css\">\n\
-         <script type=\"module\" src=\"/ui/{VERSION}/link.js\"></script>\n</head>\n\
+         <script type=\"module\" src=\"/ui/{VERSION}/link.js\"></script>\n{more}</head>\n\
          <body class=\"alone\">\n<main>\n{mark}{main}</main>\n</body>\n</html>\n"
     );
     let mut response = (status, html).into_response();
@@ -270,6 +302,14 @@ fn card_html(
         escaped(&row.label),
         escaped(&state_words(card, reader.is_owner)),
     );
+    if is_under_way(card) {
+        let _ = writeln!(
+            html,
+            "<p><a href=\"/inbox/{}\">{}</a></p>",
+            escaped(&row.id),
+            words::LOOK_AGAIN
+        );
+    }
     if let Some(problem) = problem {
         let _ = writeln!(
             html,
@@ -350,7 +390,7 @@ fn facts(card: &CardResponse, reader: &Reader<'_>) -> Vec<(&'static str, String)
     if matches!(row.status, "pending" | "approved" | "running") {
         facts.push((words::CHECK, escaped(&card.checked_by)));
     }
-    facts.push((words::BINDS, bound_html(card)));
+    facts.push((binds(card), bound_html(card)));
     if let Some(inverse) = &card.inverse {
         facts.push((words::UNDONE_BY, escaped(&inverse.label)));
     }
@@ -394,6 +434,15 @@ fn effect(card: &CardResponse) -> (&'static str, String) {
         _ => words::WOULD_HAVE,
     };
     (words::WAS, filled(sentence, "past", &escaped(&card.past)))
+}
+
+/// What was bound, as it stands: a yes may be given, was given, or was not.
+fn binds(card: &CardResponse) -> &'static str {
+    match card.row.status {
+        "pending" => words::BINDS,
+        "approved" | "running" | "executed" | "failed" | "unknown" => words::BOUND,
+        _ => words::WOULD_BIND,
+    }
 }
 
 /// What the requester said, marked as its words.

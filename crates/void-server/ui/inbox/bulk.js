@@ -49,7 +49,7 @@ export function bulkReject(shown) {
     if (next === stamp) return;
     stamp = next;
     if (sent !== null) return mount(node, el("p", { class: "muted" }, t("bulk.sending", { at: sent + 1, n: meant?.length ?? 0 })));
-    if (!meant) return mount(node, told, n >= MANY ? el("p", {}, el("button", { type: "button", class: "button quiet", disabled: !isLive(), onclick: () => begin() }, t("bulk.ask", { n }))) : null);
+    if (!meant) return mount(node, told, n >= MANY ? el("p", {}, el("button", { type: "button", class: "button quiet flush", disabled: !isLive(), onclick: () => begin() }, t("bulk.ask", { n }))) : null);
     const reason = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 400, autocomplete: "off" }));
     return mount(node, el("form", { class: "card stack tight", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void send(reason.value.trim()); } },
       el("p", {}, t("bulk.sure", { n: meant.length })), el("label", { class: "field" }, el("span", {}, t("card.own_reason")), reason),

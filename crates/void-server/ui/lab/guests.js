@@ -14,6 +14,8 @@ import { allowedActions, lastRuns, mountIfNew, serviceChip, serviceLine, upFor }
 const CHUNK_ROWS = 20;
 const ROW_PX = 55;
 const CARD_PX = 104;
+/** From so wide on it is a table, as in the style. */
+const TABLE_PX = 900;
 const COLUMNS = ["lab.col.name", "lab.col.state", "lab.col.services", "lab.col.load", "lab.col.uptime"];
 
 /** @typedef {import("./data.js").Guest} Guest */
@@ -31,7 +33,7 @@ export function guestTable(name, opened) {
   let guests = [];
   const table = el("table", { class: "guests", role: "table", "aria-label": t("lab.guests_of", { name: visible(name) }) },
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, COLUMNS.map((key) => el("th", { scope: "col", role: "columnheader" }, t(key))), el("th", { scope: "col", role: "columnheader" }, el("span", { class: "hidden-text" }, t("lab.col.more"))))));
-  const rowHeight = () => matchMedia("(min-width: 720px)").matches ? ROW_PX : CARD_PX;
+  const rowHeight = () => (table.parentElement?.clientWidth ?? 0) >= TABLE_PX ? ROW_PX : CARD_PX;
   const list = windowed(table, {
     make: () => el("tbody", { role: "rowgroup" }),
     draw: (chunk, index) => {

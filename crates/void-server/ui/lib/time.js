@@ -8,6 +8,7 @@ import { t } from "./words.js";
 let aheadMs = 0;
 /** An answer's way takes less than this. */
 const JITTER_MS = 2000;
+const HOUR_MS = 3_600_000;
 
 /** @param {string} at what the server's clock showed just now */
 export function noteServerTime(at) {
@@ -63,8 +64,17 @@ export function clock(at, { isDayKnown = false, hasSeconds = false } = {}) {
 /** A sentence of the server's, with its times as people here say them. @param {string} text */
 export const withTimes = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (at) => clock(at));
 
+/** When something ends, as the terminal says it: how far away it is, and from an hour on when. @param {string} at */
+function ends(at) {
+  const left = Date.parse(at) - serverNow();
+  if (left < HOUR_MS) return left > 0 ? t("time.in", { span: span(left) }) : t("time.now");
+  const tomorrow = new Date(serverNow());
+  tomorrow.setDate(tomorrow.getDate() + 1);
+  return new Date(at).toDateString() === tomorrow.toDateString() ? t("time.tomorrow", { at: hourOf(at) }) : clock(at);
+}
+
 /**
- * A time that keeps counting. `until` counts down.
+ * A time that keeps counting. `until` is for what ends.
  * @param {string | null | undefined} at
  * @param {"ago" | "until" | "clock"} [form]
  */
@@ -78,11 +88,7 @@ export function time(at, form = "ago") {
 /** @param {string} at @param {string} form */
 function words(at, form) {
   if (form === "clock") return clock(at);
-  if (form === "until") {
-    const left = Date.parse(at) - serverNow();
-    return left > 0 ? t("time.in", { span: span(left) }) : t("time.now");
-  }
-  return ago(at);
+  return form === "until" ? ends(at) : ago(at);
 }
 
 /** Counts every time on the page on, and writes the whole of one that is pointed at. */

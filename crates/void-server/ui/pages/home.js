@@ -6,13 +6,14 @@ import { actions, home, nodes, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
-import { clock, serverNow, time } from "../lib/time.js";
+import { serverNow, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 import { showFirstSteps } from "../parts/first-steps.js";
 import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
+import { grouped } from "../parts/repeats.js";
 import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
 
@@ -92,8 +93,7 @@ export function homePage() {
   const drawAll = (value, error) => {
     if (!whole.isConnected) mount(node, whole);
     const { pose, key, values } = mood(value, isLive(), !error);
-    const words = t(key, { ...values, until: values.until ? clock(String(values.until)) : "" });
-    mount(truth, blue(pose, 32, lastPose !== "" && lastPose !== pose), el("span", {}, words, " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))));
+    mount(truth, blue(pose, 32, lastPose !== "" && lastPose !== pose), el("span", {}, t(key, values), " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))));
     lastPose = pose;
     mount(problem, error && isLive() ? notice("caution", sentence(error)) : null);
     const down = value.services.services.filter(isWorry);
@@ -123,7 +123,7 @@ export function homePage() {
     const fresh = value.recent.filter(isNew).length;
     mount(since, lastVisit ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null, " ", lastVisit ? time(lastVisit) : null);
     if (value.recent.length === 0) mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
-    else keyed(changed, value.recent.slice(0, CHANGES_MAX), (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, changeLine));
+    else keyed(changed, grouped(value.recent).slice(0, CHANGES_MAX), (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, changeLine));
   };
   /** @param {any} value */
   const drawRuns = (value) => {
@@ -175,7 +175,7 @@ function waitingCards() {
       shown.clear();
       for (const [at, { key }] of list.entries()) shown.set(key, waits.has(key) ? { at, leftAt: 0, endedAt: 0 } : { leftAt: 0, endedAt: 0, ...before.get(key), at });
       keyed(node, list, ({ key }) => key, ({ item }) => {
-        const card = item.kind === "join" ? joinCard(item) : proposalCard(item, { isBrief: true, card: value.cards.find((/** @type {any} */ one) => one.row.id === item.id) });
+        const card = item.kind === "join" ? joinCard(item) : proposalCard(item, { isBrief: true, isOnHome: true, card: value.cards.find((/** @type {any} */ one) => one.row.id === item.id) });
         const { update } = card;
         // While it runs, the card itself knows more than this page.
         return Object.assign(card, { update: (/** @type {{item: any}} */ next) => { if (next.item) update(next.item); } });
@@ -236,8 +236,8 @@ function worry(first) {
       el("p", {}, !isDown ? t("home.up_again") : reason ? t("home.down", { reason }) : t("home.down_why")),
       mute && isDown ? muteLine(mute) : null,
       way && isDown ? el("p", { class: "row-line" }, mend(one), tierPill(way)) : null,
-      el("p", { class: "row-line" }, el("a", { class: way ? "button quiet" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
-        isDown ? el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null,
+      el("p", { class: "row-line" }, el("a", { class: way ? "button quiet flush" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
+        isDown ? el("a", { class: "button quiet flush", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null,
         isDown && !mute ? muteButton(one) : null));
   };
   node.update(first);
@@ -290,7 +290,7 @@ const runLine = (run) => ({ href: `#/inbox/${run.id}`, parts: [twoLines(run.labe
 const isNew = (ended) => lastVisit !== "" && Date.parse(ended.resolved_at) > Date.parse(lastVisit);
 
 /** @param {any} ended @returns {Line} */
-const changeLine = (ended) => ({ href: `#/inbox/${ended.id}`, parts: [twoLines(ended.label, time(ended.resolved_at), isNew(ended) ? [" · ", el("strong", {}, t("home.new"))] : null), statePill(ended)] });
+const changeLine = (ended) => ({ href: `#/inbox/${ended.id}`, parts: [twoLines(ended.label, ended.times > 1 ? `${t("inbox.times", { n: ended.times })} · ` : null, time(ended.resolved_at), isNew(ended) ? [" · ", el("strong", {}, t("home.new"))] : null), statePill(ended)] });
 
 /** Draws anew only for something new, so that the focus stays. @param {HTMLElement} place @param {any} what @param {() => any} make */
 function mountChanged(place, what, make) {

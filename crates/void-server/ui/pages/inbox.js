@@ -12,6 +12,7 @@ import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, empty, loading } from "../parts/empties.js";
+import { grouped } from "../parts/repeats.js";
 import { statePill, tierPill } from "../parts/states.js";
 import { toast } from "../parts/toasts.js";
 import { windowed } from "../parts/windows.js";
@@ -19,7 +20,9 @@ import { currentRoute, goTo } from "../shell/router.js";
 
 /** Rows that come and go together, and how high one is before it was seen. */
 const CHUNK_ROWS = 50;
-const ROW_PX = 65;
+const ROW_PX = 75;
+/** How Little Blue begins the reason for what somebody wished. */
+const SAID_IN_CHAT = /^Said in this chat: (?=")/;
 
 /** @typedef {{parts: string[], query: URLSearchParams}} Route */
 
@@ -46,7 +49,7 @@ export function inboxPage(route) {
 
   const draw = () => {
     if (!isRead) return;
-    shown = filter.pass(items);
+    shown = isDone ? grouped(filter.pass(items)) : filter.pass(items);
     list.hidden = shown.length === 0;
     chunks.show(Math.ceil(shown.length / CHUNK_ROWS));
     bulk.draw();
@@ -77,7 +80,7 @@ export function inboxPage(route) {
     const isJoin = item.kind === "join";
     const title = isJoin ? t("join.title", { name: item.name }) : item.label;
     return el("li", {}, el("a", { href: `#/inbox/${keyOf(item)}`, "data-code": item.code ?? "", "aria-current": isChosen(keyOf(item), item.code) ? "true" : null, class: "inbox-row" },
-      el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : `${requesterName(item.requested_by)} · ${item.reason ?? t("card.no_reason")}`)),
+      el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : rowWords(item))),
       el("span", { class: "side" }, isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item), el("span", { class: "muted small" }, time(item.resolved_at ?? item.created_at ?? item.asked_at)))));
   };
   /** How many pages were loaded beyond the first one. */
@@ -114,6 +117,12 @@ export function inboxPage(route) {
   const filter = inboxFilter(draw, () => list.querySelector("a")?.focus());
   const left = el("div", { class: "stack" }, tabs(isDone), filter.bar, list, foot, bulk.node);
   const node = el("div", { class: "split" }, left, detail);
+  const sizes = new ResizeObserver(() => {
+    node.classList.toggle("is-long", left.offsetHeight > innerHeight);
+    node.style.setProperty("--above", `${Math.round(node.getBoundingClientRect().top + scrollY)}px`);
+  });
+  // What is above it, and so its place, changes the height of the whole.
+  for (const one of [left, document.body]) sizes.observe(one);
   mount(foot, loading());
   const off = source.watch(() => {
     const { value, error } = source;
@@ -150,9 +159,15 @@ export function inboxPage(route) {
       drawDetail(to);
       return true;
     },
-    stop: () => { off(); offLine(); filter.stop(currentRoute().page !== "inbox"); chunks.stop(); },
+    stop: () => { off(); offLine(); filter.stop(currentRoute().page !== "inbox"); chunks.stop(); sizes.disconnect(); },
     keys: { ...inboxKeys(list, detail, (key) => items.find((item) => keyOf(item) === key)), "/": () => filter.open() },
   };
+}
+
+/** Who asked, how often in vain, and why; that it was said in a chat is on the card. @param {any} item */
+function rowWords(item) {
+  const why = item.reason?.replace(SAID_IN_CHAT, "") ?? t("card.no_reason");
+  return [requesterName(item.requested_by), ...(item.times > 1 ? [t("inbox.times", { n: item.times })] : []), why].join(" · ");
 }
 
 /** Two parts of one list, each row once. @param {any[]} first @param {any[]} then */

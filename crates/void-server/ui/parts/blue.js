@@ -48,8 +48,9 @@ export function mood(home, isLive, isRead) {
   const unseen = services.services.filter((/** @type {any} */ one) => one.status === "unknown");
   if (!isLive) return { pose: "unsure", key: "mood.offline", values: {} };
   if (!isRead) return { pose: "unsure", key: "mood.unread", values: {} };
-  if (freeze.frozen) return { pose: "asleep", key: freeze.until ? "mood.frozen_until" : "mood.frozen", values: { until: freeze.until ?? "" } };
   const waits = status.waiting + home.inbox.counts.join;
+  // Until when is said above, beside the way out.
+  if (freeze.frozen) return { pose: "asleep", key: waits > 0 ? "mood.frozen_waits" : "mood.frozen", values: { n: waits } };
   if (down.length > 0 || status.unknown > 0) {
     const worries = down.length + status.unknown;
     if (waits > 0) return { pose: "worried", key: "mood.waits_and_worries", values: { waits, n: worries } };

@@ -25,6 +25,8 @@ const REASONS = ["not_now", "wrong_target", "myself"];
 /** What a brief card has room for; whatever has more to read is approved on its whole card. */
 const BRIEF_CHARS = 2400;
 const BRIEF_DIFF_LINES = 16;
+/** A bound value that has room beside another one. */
+const SHORT_CHARS = 26;
 /** Longer words of a requester begin short, and say so. */
 const REASON_CHARS = 420;
 const REASON_LINES = 6;
@@ -38,7 +40,7 @@ const REASON_LINES = 6;
 /**
  * A proposal's card. `level` is the heading's.
  * @param {any} row
- * @param {{level?: 1 | 2 | 3, isBrief?: boolean, card?: any}} [how] `card`: what the server said just now
+ * @param {{level?: 1 | 2 | 3, isBrief?: boolean, isOnHome?: boolean, card?: any}} [how] `card`: what the server said just now; on Home the headline tells of a freeze
  * @returns {CardNode}
  */
 export function proposalCard(row, how = {}) {
@@ -69,7 +71,8 @@ export function proposalCard(row, how = {}) {
   const says = el("div", { class: "says stack", "aria-live": "polite" });
   const body = el("div", { class: "stack" });
   const foot = el("div", { class: "card-foot stack", "aria-live": "polite" });
-  mount(node, head, heading, says, body, foot);
+  // The bar moves in what is below the heading: no button is seen without what it is about.
+  mount(node, head, heading, says, el("div", { class: "about" }, body, foot));
 
   const load = async () => {
     try {
@@ -161,7 +164,7 @@ export function proposalCard(row, how = {}) {
         el("a", { class: "button primary whole", href: `#/inbox/${row.id}` }, t("card.open_whole")),
         el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
     }
-    return el("div", { class: "decide" }, freeze?.frozen ? frozenNote(freeze, freeze.until ? clock(freeze.until) : "", () => void thawNow()) : null,
+    return el("div", { class: "decide" }, freeze?.frozen && !how.isOnHome ? frozenNote(() => void thawNow()) : null,
       el("button", { type: "button", class: "button primary approve", disabled: !card || freeze?.frozen === true, onclick: () => isSafe ? void send("approve") : go("approve", ".back") }, isSafe ? t("card.approve_safe") : t("card.approve")),
       el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
   };
@@ -292,8 +295,9 @@ function facts(row, card, isBrief) {
     [t("card.before"), runs(card.runs)],
     [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
   ]));
-  const isCut = isBrief && !fitsBrief(row, card);
-  return [...why, evidence(card.evidence, isBrief), dl(list), bound(card.bound), ...saidOf(row, "diff").map((diff) => diffFigure(diff, row, isCut)), isBrief ? null : more];
+  // Without an Approve there is nothing here that a yes would bind: that is on the whole card.
+  if (isBrief && row.status === "pending" && !fitsBrief(row, card)) return [why[0], evidence(card.evidence, isBrief), dl(list)];
+  return [...why, evidence(card.evidence, isBrief), dl(list), bound(row, card.bound), ...saidOf(row, "diff").map((diff) => diffFigure(diff, row)), isBrief ? null : more];
 }
 
 /** Somebody was faster, perhaps oneself elsewhere. @param {any} row */
@@ -325,20 +329,18 @@ function quoted(reason, row) {
   return el("blockquote", { class: "why" }, words, isLong ? more : null, el("footer", { class: "muted small" }, wordsOf(row)));
 }
 
-/** Every value that a yes binds, whole and outside any fold: Void's own statement. @param {any[]} all */
-function bound(all) {
-  return el("div", { class: "bound", role: "group", "aria-label": t("card.binds") }, el("p", { class: "muted small" }, t("card.binds")),
-    el("dl", {}, all.map(({ name, value, is_param: isChosen }) => [el("dt", { class: isChosen ? "chosen" : "" }, name), el("dd", { class: isChosen ? "chosen" : "" }, el("code", { class: "wrap" }, value))])));
+/** Every value that a yes binds, or bound, whole and outside any fold: Void's own statement. @param {any} row @param {any[]} all */
+function bound({ status }, all) {
+  const title = t(status === "pending" ? "card.binds" : ["rejected", "expired", "cancelled", "refused"].includes(status) ? "card.would_bind" : "card.bound");
+  return el("div", { class: "bound", role: "group", "aria-label": title }, el("p", { class: "muted small" }, title),
+    el("dl", {}, all.map(({ name, value, is_param: isChosen }) => el("div", { class: isChosen || name.length + value.length > SHORT_CHARS ? "whole" : "" },
+      el("dt", { class: isChosen ? "chosen" : "" }, name), el("dd", { class: isChosen ? "chosen" : "" }, el("code", { class: "wrap" }, value))))));
 }
 
-/** A change as the requester tells it, marked as its words. @param {string} diff @param {any} row @param {boolean} isCut */
-function diffFigure(diff, row, isCut) {
-  const lines = diff.split("\n");
-  const shown = isCut ? lines.slice(0, BRIEF_DIFF_LINES) : lines;
-  const left = lines.length - shown.length;
+/** A change as the requester tells it, marked as its words. @param {string} diff @param {any} row */
+function diffFigure(diff, row) {
   return el("figure", { class: "foreign" }, el("figcaption", { class: "muted small" }, wordsOf(row)),
-    el("pre", { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") }, shown.map(diffLine)),
-    left > 0 ? el("p", { class: "muted small" }, t("card.more_lines", { n: left })) : null);
+    el("pre", { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") }, diff.split("\n").map(diffLine)));
 }
 
 /** A line of a change: by its sign, by colour, and by a word for whoever sees neither. @param {string} line */

@@ -33,7 +33,7 @@ export function muteLine(mute) {
 }
 
 /** @param {Service} service */
-export const muteButton = (service) => el("button", { type: "button", class: "button quiet", "aria-label": t("mute.ask_it", { label: visible(service.label) }), onclick: () => askMute(service) }, t("mute.ask"));
+export const muteButton = (service) => el("button", { type: "button", class: "button quiet flush", "aria-label": t("mute.ask_it", { label: visible(service.label) }), onclick: () => askMute(service) }, t("mute.ask"));
 
 /** @param {Mute} mute */
 async function unmute(mute) {

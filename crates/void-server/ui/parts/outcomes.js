@@ -100,7 +100,7 @@ export function failureParts(row, card) {
   return parts;
 }
 
-/** Why a yes cannot be given now, in a colour of its own, and the way out. @param {any} freeze @param {string} until @param {() => void} thaw */
-export const frozenNote = (freeze, until, thaw) => el("div", { class: "notice frozen-note wide", role: "note" }, shape("paused"),
-  el("span", { class: "grow" }, until ? t("card.frozen_until", { at: until }) : t("card.frozen"), freeze.reason ? ` “${freeze.reason}”` : ""),
+/** Why a yes cannot be given now, in a colour of its own, and the way out; until when is said above. @param {() => void} thaw */
+export const frozenNote = (thaw) => el("div", { class: "notice frozen-note wide", role: "note" }, shape("paused"),
+  el("span", { class: "grow" }, t("card.frozen")),
   el("button", { type: "button", class: "link-button", onclick: thaw }, t("freeze.thaw")));

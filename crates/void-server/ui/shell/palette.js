@@ -4,6 +4,7 @@
 import { actions, agents, ended, home, hosts, nodes, proxmox } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
+import { grouped } from "../parts/repeats.js";
 import { tierPill } from "../parts/states.js";
 import { askFreeze, thaw } from "./freezing.js";
 import { showKeys } from "./keys.js";
@@ -38,7 +39,7 @@ function entries(typed) {
     ...found("palette.action", actions.value?.actions, ({ label, id }) => ({ words: label, id, href: `#/lab/actions/${encodeURIComponent(id)}` })),
     isFrozen ? { words: t("palette.thaw"), kind: t("palette.act"), act: () => void thaw() } : { words: t("palette.freeze"), kind: t("palette.act"), act: askFreeze },
     { words: t("keys.title"), kind: t("palette.act"), act: showKeys },
-    ...found("palette.ended", ended.value?.recent ?? home.value?.recent, (row) => ({ words: row.label, id: row.code, href: `#/inbox/${row.id}` })).map(({ pill: _, ...rest }) => rest),
+    ...found("palette.ended", grouped(ended.value?.recent ?? home.value?.recent ?? []), (row) => ({ words: row.label, id: row.times > 1 ? `${row.code} · ${t("inbox.times", { n: row.times })}` : row.code, href: `#/inbox/${row.id}` })).map(({ pill: _, ...rest }) => rest),
   ];
 }
 
