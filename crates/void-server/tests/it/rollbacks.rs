@@ -44,7 +44,11 @@ fn keep(app: &App, engine: &Engine) {
             &app.lab.path().join("old.db"),
         ),
         Engine::Postgres(url) => {
-            let sql = TABLES.map(|table| format!("CREATE TABLE old_{table} AS TABLE {table};"));
+            let sql = TABLES.map(|table| {
+                format!(
+                    "DROP TABLE IF EXISTS old_{table}; CREATE TABLE old_{table} AS TABLE {table};"
+                )
+            });
             postgres_run(url, &sql.concat());
         }
     }
@@ -229,10 +233,18 @@ async fn a_rollback_is_told_once_on_every_channel() {
             (receivers.ntfy.bodies().len() > pushed).then_some(())
         })
         .await;
-        tokio::time::sleep(Duration::from_millis(2_500)).await;
         assert_eq!(receivers.told(), (1, 1));
-        assert_eq!(app.audited("notification.alerted").await.len(), 1);
+        another_is_told_by_itself(&app, &engine, &receivers).await;
     }
+}
+
+/// The next rollback is told once, and the one before it not again.
+async fn another_is_told_by_itself(app: &App, engine: &Engine, receivers: &Receivers) {
+    keep(app, engine);
+    app.queue("stop-c").await;
+    put_back(app, engine);
+    alerted(app, 2).await;
+    assert_eq!(receivers.told(), (2, 2));
 }
 
 /// A channel that is down holds up no other, and is told when it is back.
@@ -415,7 +427,6 @@ async fn two_instances_that_notice_a_rollback_tell_it_once() {
         pushed.iter().any(about).then_some(())
     })
     .await;
-    tokio::time::sleep(Duration::from_millis(2_500)).await;
     assert_eq!(receivers.told(), (1, 1));
-    assert_eq!(b.audited("notification.alerted").await.len(), 1);
+    another_is_told_by_itself(&b, &engine, &receivers).await;
 }

@@ -19,6 +19,7 @@ use void_testkit::{eventually_blocking, postgres_database};
 
 use crate::lab::{Lab, Server, word};
 use crate::nodes::stand::{NodeProcess, Stand};
+use crate::signs::{self, Signs};
 
 /// The points of a proposal's life; the bridge's have a play of their own.
 fn points_of_proposals() -> impl Iterator<Item = String> {
@@ -143,15 +144,26 @@ fn play_guest(server: &Server) -> Told {
         }
         Some(_) => {}
     }
-    // The answer may overtake the kill: whoever waits is woken by the commit itself.
-    for _ in 0..20 {
-        if told.cut_off || server.try_call("GET", "/readyz", None).is_none() {
-            told.cut_off = true;
-            break;
+    // What has run is looked at afterwards, and that is a part of it.
+    told.cut_off = eventually_blocking("the check, or the server to go", || {
+        match server.try_call("GET", "/api/proposals", None) {
+            None => Some(true),
+            Some((_, all)) => {
+                let rows = all["proposals"].as_array()?;
+                (!rows.iter().any(is_moving)).then_some(false)
+            }
         }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    });
     told
+}
+
+/// Whether something of it is still to come.
+fn is_moving(row: &Value) -> bool {
+    match (word(row, "status"), &row["verification"]) {
+        ("running" | "approved", _) => true,
+        ("executed", checked) => checked.is_null(),
+        _ => false,
+    }
 }
 
 const PHONE: i64 = 4_711;
@@ -181,13 +193,6 @@ fn play_phone(server: &Server, api: &BotApi) -> Told {
             told.executed.push(id);
             wait("RAN, NOT CONFIRMED · Label of risky-one");
         }
-    }
-    // What was sent is noted right behind it.
-    for _ in 0..40 {
-        if is_gone() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
     }
     told.cut_off = is_gone();
     told
@@ -324,7 +329,8 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         .unwrap();
     }
     let chosen = format!("{point}#{occurrence}");
-    let mut server = lab.serve(&[("VOID_FAILPOINT", &chosen)]);
+    let signs = Signs::new(&lab, point, occurrence);
+    let mut server = lab.serve_with(&signs);
     let told = match server.has_ended() {
         Some(_) => Told::default(),
         None if busy => play_busy(&lab, &server),
@@ -338,6 +344,7 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
     if told.cut_off {
         eventually_blocking("the killed server to be gone", || server.has_ended());
     }
+    signs.was_killed(signs::is_at_rest, || server.has_ended().is_some());
     let killed = match server.has_ended() {
         Some(status) => {
             assert_eq!(status.signal(), Some(9), "{chosen}: {}", lab.log());
@@ -375,14 +382,7 @@ fn check_after_restart(lab: &Lab, chosen: &str, told: &Told, effects: impl Fn() 
     );
     let rows = eventually_blocking("every row to come to rest", || {
         let rows = server.proposals();
-        let moving = rows
-            .iter()
-            .any(|row| match (word(row, "status"), &row["verification"]) {
-                ("running" | "approved", _) => true,
-                ("executed", checked) => checked.is_null(),
-                _ => false,
-            });
-        (!moving).then_some(rows)
+        (!rows.iter().any(is_moving)).then_some(rows)
     });
     let effects = effects();
     for action in [

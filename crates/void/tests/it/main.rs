@@ -36,6 +36,7 @@ mod reloading;
 mod restore;
 mod secrets;
 mod setup_links;
+mod signs;
 mod strangers;
 mod surfaces;
 mod terminal;

@@ -248,7 +248,9 @@ fn any_instance_may_serve_a_nodes_poll() {
         assert_eq!(stand.count("restart-web"), number);
     }
     node.kill();
-    std::thread::sleep(Duration::from_millis(300));
+    eventually_blocking("it to be gone", || {
+        (nodes(&two).first()?["here"] == json!(false)).then_some(())
+    });
     let row = run_to_end(&two, "restart-web", &json!({}));
     assert_eq!(word(&row, "status"), "failed", "{row:#}");
     assert_eq!(stand.count("restart-web"), 3);
