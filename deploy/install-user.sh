@@ -1,7 +1,10 @@
 #!/bin/sh
 # Sets Void up as a service of your own account: void service install --user | sh
 set -eu
-program="${VOID_PROGRAM:-$(command -v void || true)}"
+# The program that printed this, where it still is.
+program=@THIS@
+[ -x "$program" ] || program="$(command -v void || true)"
+program="${VOID_PROGRAM:-$program}"
 step="looking around"
 trap '[ $? -eq 0 ] || echo "void service: failed while $step" >&2' EXIT
 [ "$(id -u)" != 0 ] || [ -n "${DESTDIR:-}" ] || { echo "this is for an ordinary account; as root: void service install | sh" >&2; exit 1; }

@@ -3,7 +3,10 @@
 # It makes an account, a data folder and a unit; void service uninstall | sudo sh takes the unit away again.
 set -eu
 root="${DESTDIR:-}"
-program="${VOID_PROGRAM:-$(command -v void || true)}"
+# The program that printed this, where it still is.
+program=@THIS@
+[ -x "$program" ] || program="$(command -v void || true)"
+program="${VOID_PROGRAM:-$program}"
 step="looking around"
 trap '[ $? -eq 0 ] || echo "void service: failed while $step" >&2' EXIT
 
@@ -51,5 +54,5 @@ if [ -z "$root" ]; then
   systemctl enable --now void.service
   echo "service void: enabled and started"
 fi
-echo "done. The set-up link: sudo -u void VOID_DATA=/var/lib/void $target setup-link"
-echo "Your catalogue goes to /var/lib/void/actions.json; settings to /var/lib/void/void.toml or /etc/void/void.env."
+echo "done. The set-up link: sudo -u void $target --data /var/lib/void setup-link"
+echo "Your catalogue goes to /var/lib/void/actions.json, and the page says what to put into it; settings to /var/lib/void/void.toml or /etc/void/void.env."

@@ -13,6 +13,7 @@ use crate::lists::{Arg, Entry, List};
 use crate::runs;
 
 const SUDO: &str = "/usr/bin/sudo";
+const STATUS: &str = "/proc/self/status";
 /// For one question; sudo may look names up in a directory.
 const QUESTION_TIME: Duration = Duration::from_secs(5);
 /// For all of them: whoever asks waits. What was not reached by then is not named.
@@ -89,6 +90,8 @@ fn why_sudo_refuses(command: &[&str], listing: &str) -> Option<String> {
         let is_missing = fs::metadata(SUDO).is_err();
         let why = if is_missing {
             format!("{SUDO} is not installed")
+        } else if is_confined(&fs::read_to_string(STATUS).unwrap_or_default()) {
+            format!("sudo cannot run {command}: the unit of this process says NoNewPrivileges")
         } else {
             format!("sudo does not allow {command} without a password")
         };
@@ -97,6 +100,14 @@ fn why_sudo_refuses(command: &[&str], listing: &str) -> Option<String> {
     needs_password(listing, &command).then(|| {
         format!("sudo wants a password for {command}: a later line of sudoers overrides it")
     })
+}
+
+/// Whether a process whose status this is can never become root, whatever sudo allows.
+fn is_confined(status: &str) -> bool {
+    let fields = status.lines().filter_map(|line| line.split_once(':'));
+    fields
+        .filter(|(name, _)| *name == "NoNewPrivs")
+        .any(|(_, value)| value.trim() != "0")
 }
 
 /// Whether the last line of `sudo -l` that fits this very command asks for a password.
@@ -186,6 +197,14 @@ mod tests {
             serde_json::json!(["/usr/bin/sudo", "-n", "/bin/a", {"param": "p"}]),
         ] {
             assert_eq!(behind_sudo(other.clone()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_process_that_can_gain_nothing_is_known_by_its_status() {
+        assert!(is_confined("Name:\tvoid\nNoNewPrivs:\t1\nSeccomp:\t0\n"));
+        for open in ["NoNewPrivs:\t0\n", "Name:\tNoNewPrivs\n", ""] {
+            assert!(!is_confined(open), "{open:?}");
         }
     }
 

@@ -19,7 +19,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
-use void_control::{Control, Ctx, StoreError};
+use void_control::{Control, Ctx, StoreError, lanes};
 use void_domain::capabilities::Capability;
 use void_domain::ids::ProposalId;
 use void_domain::taint::Taint;
@@ -193,11 +193,12 @@ impl Notes {
         let Some(making) = Making::begin(self.clone()) else {
             return Err(ToolError::new("over", "the turn is over; nothing was done"));
         };
-        let task = tokio::spawn(async move {
+        // It goes on in the lane of whoever called.
+        let task = tokio::spawn(lanes::run_in(lanes::current(), async move {
             let done = work.await;
             drop(making);
             done
-        });
+        }));
         task.await.map_err(|_| {
             ToolError::new(
                 "internal",

@@ -23,7 +23,7 @@ use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::ProposedAction;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, ServerConfig};
+use void_server::{Bound, FirstSteps, ServerConfig};
 use void_store::{PostgresConfig, SqliteConfig, Store};
 
 use crate::Outcome;
@@ -146,18 +146,20 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
         replace_catalogue: false,
     };
     let control = Control::start(config).await?;
+    let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], port))).await?;
     let router = void_server::router(ServerConfig {
         talk: Talk::new(control.clone(), Vec::new()),
         control,
         public_url: None,
         allowed_hosts: Vec::new(),
+        listens_on: bound.address,
+        first_steps: FirstSteps::default(),
         doctor: Arc::new(|| Box::pin(async { Vec::new() })),
     })
     .route(
         EFFECTS_PATH,
         get(async move || stub.effects.load(Ordering::Relaxed).to_string()),
     );
-    let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], port))).await?;
     let (_stop, stopped) = watch::channel(false);
     void_server::serve(bound, router, stopped).await;
     Ok(())

@@ -9,7 +9,7 @@ use void_domain::actors::{Actor, ActorKind, Surface};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::ids::{RequestId, SessionId, TokenId};
-use void_domain::sessions::is_over;
+use void_domain::sessions::{authenticated_ago, is_over};
 use void_domain::text;
 use void_store::quarantine::{self, Kind};
 use void_store::sessions::{self, Session};
@@ -49,6 +49,7 @@ impl Caller {
             capabilities: self.capabilities.clone(),
             request_id,
             authenticated_ago: self.authenticated_ago,
+            is_from_outside: true,
         }
     }
 }
@@ -130,7 +131,7 @@ async fn by_session_hash(control: &Control, hash: Digest) -> Result<Option<Calle
             surface: Surface::Web,
         },
         capabilities: Capabilities::none(),
-        authenticated_ago: Some(now.since(session.authenticated_at)),
+        authenticated_ago: Some(authenticated_ago(session.authenticated_at, now)),
         credential: Credential::Session {
             id: session.id,
             hash,

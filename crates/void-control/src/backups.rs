@@ -12,7 +12,7 @@ use void_domain::time::Timestamp;
 use void_store::backups::Checked;
 use void_store::{SqliteConfig, Store, StoreError, audit, backups};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, is_ahead};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::notifications::outbox::Outbox;
@@ -225,7 +225,7 @@ pub(crate) async fn daily(control: &Control) {
         .into_iter()
         .find(|copy| copy.kind == CopyKind::Daily)
         .map(|copy| copy.made_at);
-    if newest.is_some_and(|made_at| now.since(made_at) < DAILY) {
+    if newest.is_some_and(|made_at| !is_ahead(made_at, now) && now.since(made_at) < DAILY) {
         return;
     }
     let made = match control.system_ctx() {

@@ -22,6 +22,17 @@ use void_domain::time::Timestamp;
 pub(crate) const STEP_MAX: Duration = Duration::from_secs(5 * 60);
 const STEP_MAX_MS: u64 = 5 * 60 * 1_000;
 
+/// Whether a moment is so far ahead that a wrong clock wrote it, which was put right since then. Nearer ones may
+/// be another instance's.
+pub(crate) fn is_ahead(at: Timestamp, now: Timestamp) -> bool {
+    at.since(now) > STEP_MAX
+}
+
+/// The latest moment that counts as past or present.
+pub(crate) fn believed_until(now: Timestamp) -> Timestamp {
+    now.plus(STEP_MAX)
+}
+
 #[derive(Clone)]
 pub struct Clock(Source);
 

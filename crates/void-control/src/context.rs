@@ -14,6 +14,9 @@ pub struct Ctx {
     pub request_id: RequestId,
     /// How long ago the person proved who they are; `None` for bearer tokens.
     pub authenticated_ago: Option<Duration>,
+    /// Whether the caller showed a credential from outside. What a turn or Void itself does has other bounds
+    /// than the budgets of tokens (I36).
+    pub is_from_outside: bool,
 }
 
 impl Ctx {
@@ -23,6 +26,7 @@ impl Ctx {
             capabilities: Capabilities::none(),
             request_id,
             authenticated_ago: None,
+            is_from_outside: false,
         }
     }
 }

@@ -35,8 +35,8 @@ use crate::row_budgets::RowBudgets;
 use crate::sessions::Refusals;
 use crate::stops::{self, OwnerStops};
 use crate::{
-    audit, clock_notes, conversations, freezes, maintenance, nodes, notifications, passwords,
-    proposals, random, rollbacks, witness,
+    alerts, audit, clock_notes, conversations, freezes, maintenance, nodes, notifications,
+    passwords, proposals, random, rollbacks, witness,
 };
 
 /// Nobody guesses a token of this many characters; wrong bearer tokens are slowed down while a configured
@@ -151,6 +151,10 @@ pub struct Parts {
     pub(crate) last_sizes: LastSizes,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) instance: Identity,
+    /// What this process is called in the row of its instance.
+    pub(crate) process: String,
+    /// Another process took over that row.
+    pub(crate) displaced: AtomicBool,
     /// The database went back, and that is not on the record yet.
     pub(crate) halted: AtomicBool,
     pub(crate) witnessed: witness::Noted,
@@ -171,6 +175,7 @@ impl Control {
             .executor
             .unwrap_or_else(|| Arc::<Channels>::clone(&config.channels));
         let hub = Hub::new(&config.store).await?;
+        let process = random::request_id(config.clock.now())?.to_string();
         let control = Self(Arc::new(Parts {
             is_owner_token_short: config.owner_token.expose().len() < OWNER_TOKEN_LONG,
             has_short_token: AtomicBool::new(config.owner_token.expose().len() < OWNER_TOKEN_LONG),
@@ -208,6 +213,8 @@ impl Control {
             last_sizes: LastSizes::default(),
             stopping: watch::Sender::new(false),
             instance: config.instance,
+            process,
+            displaced: AtomicBool::new(false),
             halted: AtomicBool::new(false),
             witnessed: witness::Noted::default(),
         }));
@@ -225,6 +232,7 @@ impl Control {
         nodes::start_relay(&control);
         proposals::recover(&control).await?;
         stops::refresh(&control).await?;
+        alerts::forget_unwatched(&control).await?;
         conversations::fail_abandoned(&control).await?;
         maintenance::start(&control);
         audit::start_walk(&control);

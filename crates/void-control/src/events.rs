@@ -82,7 +82,8 @@ impl Hub {
                     | EventKind::ProposalJoined
                     | EventKind::ProposalApproved
                     | EventKind::ProposalStarted
-                    | EventKind::NotificationFailed => {}
+                    | EventKind::NotificationFailed
+                    | EventKind::MuteChanged => {}
                     _ => control.waiters.wake(&event),
                 }
                 // Nobody listening is fine.

@@ -18,7 +18,7 @@ pub use void_store::services::ServiceChange;
 use void_store::{StoreError, events, services};
 
 use crate::control::Control;
-use crate::{lab, random, stops};
+use crate::{alerts, lab, random, stops};
 
 /// Looks that are under way at the same time, so that a thousand dead services hold no thousand sockets.
 /// Guests take no place: they are read together, over one connection.
@@ -122,6 +122,10 @@ pub(crate) fn services(control: &Control) -> Vec<Service> {
     watched.map(|watched| watched.service.clone()).collect()
 }
 
+pub(crate) fn is_watched(control: &Control, id: &ServiceId) -> bool {
+    control.watch.get(id.as_str()).is_some()
+}
+
 pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
     let watched = control.watch.get(id)?;
     Some(view(control, watched))
@@ -130,8 +134,20 @@ pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
 /// What tells whether an action is called for: the service that its check looks at, and whatever is known
 /// to run on its target.
 pub fn about(control: &Control, action: &Action) -> Vec<ServiceView> {
-    let is_checked = |service: &Service| action.verify.as_deref() == Some(service.id.as_str());
-    let is_there = |service: &Service| match (&action.kind, &service.place) {
+    let mut found = list(control);
+    found.retain(|view| concerns(action, &view.service));
+    // What it is about comes first.
+    found.sort_by_key(|view| !is_checked_by(action, &view.service));
+    found
+}
+
+fn is_checked_by(action: &Action, service: &Service) -> bool {
+    action.verify.as_deref() == Some(service.id.as_str())
+}
+
+/// Whether an action works on a service, or on what it is known to run on.
+pub(crate) fn concerns(action: &Action, service: &Service) -> bool {
+    let is_there = match (&action.kind, &service.place) {
         (
             ActionKind::GuestPower { node, vmid, .. },
             Some(Place::Guest {
@@ -156,11 +172,7 @@ pub fn about(control: &Control, action: &Action) -> Vec<ServiceView> {
         ) => node == at && unit == service.id.as_str(),
         _ => false,
     };
-    let mut found = list(control);
-    found.retain(|view| is_checked(&view.service) || is_there(&view.service));
-    // What it is about comes first.
-    found.sort_by_key(|view| !is_checked(&view.service));
-    found
+    is_there || is_checked_by(action, service)
 }
 
 fn view(control: &Control, watched: &Watched) -> ServiceView {
@@ -238,11 +250,19 @@ async fn resume(control: &Control, watched: &Watched) {
         .store
         .read(move |tx| Box::pin(async move { services::last(tx, &id).await }));
     match read.await {
-        Ok(Some(last)) => watched.with(|state| {
+        Ok(Some(last)) => {
             let since = last.at.min(control.clock.now());
-            state.monitor = Monitor::resume(last.to, since);
-            state.recorded = Some(last.to);
-        }),
+            watched.with(|state| {
+                state.monitor = Monitor::resume(last.to, since);
+                state.recorded = Some(last.to);
+            });
+            if last.to == Health::Down
+                && let Err(error) =
+                    alerts::catch_up(control, &watched.service, since, last.reason).await
+            {
+                tracing::warn!(%error, service = %watched.service.id, "that it is down could not be noted for telling");
+            }
+        }
         Ok(None) => {}
         Err(error) => {
             tracing::warn!(%error, service = %watched.service.id, "its last change could not be read");
@@ -340,6 +360,7 @@ async fn record(
     to: Health,
     reading: Reading,
 ) -> Result<(), StoreError> {
+    let (this, service) = (control.clone(), service.clone());
     let (id, label) = (service.id.to_string(), service.label.clone());
     control
         .store
@@ -375,7 +396,8 @@ async fn record(
                     }),
                 };
                 events::append(tx, at, &event).await?;
-                Ok::<_, StoreError>(())
+                let reason = change.reason.as_deref();
+                alerts::follow(tx, &this, &service, to, at, reason).await
             })
         })
         .await

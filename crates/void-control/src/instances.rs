@@ -3,7 +3,10 @@
 //! An instance is its data folder: the id in it stays over restarts, and with it goes the journal of
 //! the machine that the catalogue calls `local`. A run there is started and settled by that instance
 //! alone; everybody else leaves it be. A second instance with another catalogue does not start unless
-//! it is told to, because it would withdraw what the others' owner is asked about.
+//! it is told to, because it would withdraw what the others' owner is asked about. Nor does a second
+//! process of the same instance (`processes`).
+
+mod processes;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -28,9 +31,12 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::random;
 
+pub use self::processes::is_displaced;
+pub(crate) use self::processes::note_seen;
+
 /// How often an instance says that it is there.
 pub(crate) const SEEN_EVERY: Duration = Duration::from_secs(5);
-/// How long after that it is believed.
+/// How long after that it is believed, by the clock of the database.
 pub const LIVE_FOR: Duration = Duration::from_secs(30);
 /// Rows of instances that never came back.
 const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -120,12 +126,19 @@ pub enum StartError {
         .0.name, .0.seen_at
     )]
     NameTaken(Box<Instance>),
+    #[error(
+        "another process works under the id of this instance ({}) on this database and is there (seen at {}): this data folder is \
+         a copy of its, or it is the same and runs already",
+        .0.name, .0.seen_at
+    )]
+    Twin(Box<Instance>),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Whether somebody who is there contradicts. Nothing is written: who does not start changes nothing.
 pub(crate) async fn look(control: &Control, replace: bool) -> Result<(), StartError> {
+    processes::wait_for_predecessor(control).await?;
     let this = control.clone();
     control
         .store
@@ -144,7 +157,7 @@ async fn contradict(
     own: &Instance,
     replace: bool,
 ) -> Result<(), StartError> {
-    for other in others(tx, control, own.seen_at).await? {
+    for other in others(tx, control).await? {
         if other.name == own.name {
             return Err(StartError::NameTaken(Box::new(other)));
         }
@@ -155,16 +168,20 @@ async fn contradict(
     Ok(())
 }
 
-/// Says who we are and what we would run, unless somebody who is there contradicts.
+/// Says who we are and what we would run, unless somebody who is there contradicts. A SQLite file has one process.
 pub(crate) async fn register(control: &Control, replace: bool) -> Result<(), StartError> {
+    if control.store.is_sqlite() {
+        return Ok(());
+    }
     let (this, own) = (control.clone(), own(control, control.clock.now()));
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
+                processes::refuse_twin(tx, &this).await?;
                 contradict(tx, &this, &own, replace).await?;
-                instances::prune(tx, own.seen_at.minus(KEPT_FOR)).await?;
-                Ok(instances::register(tx, &own).await?)
+                instances::prune(tx, KEPT_FOR).await?;
+                Ok(instances::register(tx, &own, &this.process).await?)
             })
         })
         .await
@@ -186,29 +203,17 @@ fn own(control: &Control, now: Timestamp) -> Instance {
     }
 }
 
-/// Says again that we are there. A SQLite file has one process, whose lock says it.
-pub(crate) async fn note_seen(control: &Control) -> Result<(), StoreError> {
-    if control.store.is_sqlite() {
-        return Ok(());
-    }
-    let own = own(control, control.clock.now());
-    let noted = control.store.write_closing(move |tx| {
-        Box::pin(async move {
-            if instances::note_seen(tx, &own.id, own.seen_at).await? {
-                return Ok(());
-            }
-            instances::register(tx, &own).await
-        })
-    });
-    noted.await
-}
-
 /// We stop: nobody waits for us.
 pub(crate) async fn leave(control: &Control) {
-    let id = control.instance.id.clone();
+    if control.store.is_sqlite() {
+        return;
+    }
+    let (id, process) = (control.instance.id.clone(), control.process.clone());
     let left = control
         .store
-        .write_closing(move |tx| Box::pin(async move { instances::remove(tx, &id).await }))
+        .write_closing(move |tx| {
+            Box::pin(async move { instances::remove(tx, &id, &process).await })
+        })
         .await;
     if let Err(error) = left {
         tracing::warn!(%error, "the others could not be told that this instance stops; they notice in a moment");
@@ -220,7 +225,7 @@ pub async fn list(control: &Control) -> Result<Vec<Instance>, StoreError> {
     let (this, own) = (control.clone(), own(control, control.clock.now()));
     let read = control
         .store
-        .read(move |tx| Box::pin(async move { others(tx, &this, this.clock.now()).await }));
+        .read(move |tx| Box::pin(async move { others(tx, &this).await }));
     let mut all: Vec<Instance> = read.await?;
     all.push(own);
     all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -237,7 +242,7 @@ pub async fn who_disagrees(
         .store
         .read(move |tx| {
             Box::pin(async move {
-                let others = others(tx, &this, this.clock.now()).await?;
+                let others = others(tx, &this).await?;
                 Ok(others
                     .into_iter()
                     .find(|other| other.catalogue != catalogue))
@@ -247,15 +252,11 @@ pub async fn who_disagrees(
 }
 
 /// The other instances that are there.
-pub(crate) async fn others(
-    tx: &mut Tx,
-    control: &Control,
-    now: Timestamp,
-) -> Result<Vec<Instance>, StoreError> {
+pub(crate) async fn others(tx: &mut Tx, control: &Control) -> Result<Vec<Instance>, StoreError> {
     if control.store.is_sqlite() {
         return Ok(Vec::new());
     }
-    let mut seen = instances::list_seen_since(tx, now.minus(LIVE_FOR)).await?;
+    let mut seen = instances::list_seen(tx, LIVE_FOR).await?;
     seen.retain(|instance| instance.id != control.instance.id);
     Ok(seen)
 }
@@ -265,12 +266,11 @@ pub(crate) async fn starting_instance(
     tx: &mut Tx,
     control: &Control,
     wish: &ProposedAction,
-    now: Timestamp,
 ) -> Result<StartingInstance, StoreError> {
     if wish.is_by_file() {
         return Ok(StartingInstance::This);
     }
-    instance_of(tx, control, wish.host().as_ref(), now).await
+    instance_of(tx, control, wish.host().as_ref()).await
 }
 
 /// Whose machine a host is; what is not `local` is anybody's.
@@ -278,12 +278,11 @@ async fn instance_of(
     tx: &mut Tx,
     control: &Control,
     host: Option<&Host>,
-    now: Timestamp,
 ) -> Result<StartingInstance, StoreError> {
     if !is_known_to_claimant_only(host) {
         return Ok(StartingInstance::This);
     }
-    let others = others(tx, control, now).await?;
+    let others = others(tx, control).await?;
     let names = others.iter().map(|other| &other.name);
     let own = &control.instance.name;
     Ok(domain::starting_instance(host, own, names))
@@ -297,9 +296,7 @@ pub(crate) async fn why_not_asked(
     let (this, of_host) = (control.clone(), host.clone());
     let instance = control
         .store
-        .read(move |tx| {
-            Box::pin(async move { instance_of(tx, &this, Some(&of_host), this.clock.now()).await })
-        })
+        .read(move |tx| Box::pin(async move { instance_of(tx, &this, Some(&of_host)).await }))
         .await?;
     let owner = host.instance.as_ref().map_or("", InstanceName::as_str);
     let (code, message) = match instance {
@@ -331,12 +328,11 @@ pub(crate) async fn somebody_else_would_run(
     tx: &mut Tx,
     control: &Control,
     wish: &ProposedAction,
-    now: Timestamp,
 ) -> Result<Option<InstanceName>, StoreError> {
     let Ok(definition) = void_domain::catalogue::definition_digest(&wish.definition) else {
         return Ok(None);
     };
-    let others = others(tx, control, now).await?;
+    let others = others(tx, control).await?;
     let knows = others
         .into_iter()
         .find(|other| other.definitions.contains(&definition));
@@ -346,7 +342,7 @@ pub(crate) async fn somebody_else_would_run(
 /// Who can find out how a run ended.
 pub(crate) enum Knower {
     Us,
-    /// Another instance, which is there and does.
+    /// Another instance, or another process of this one, which is there and does.
     Other,
     /// Another instance, which is away; the sentence says so.
     Away(Failure),
@@ -357,6 +353,9 @@ pub(crate) async fn knower(
     control: &Control,
     proposal: &Proposal,
 ) -> Result<Knower, StoreError> {
+    if !processes::holds(tx, control).await? {
+        return Ok(Knower::Other);
+    }
     if !is_known_to_claimant_only(proposal.wish.host().as_ref()) || proposal.wish.is_by_file() {
         return Ok(Knower::Us);
     }
@@ -372,7 +371,7 @@ pub(crate) async fn knower(
     if claimant.id == control.instance.id {
         return Ok(Knower::Us);
     }
-    let others = others(tx, control, control.clock.now()).await?;
+    let others = others(tx, control).await?;
     Ok(if others.iter().any(|other| other.id == claimant.id) {
         Knower::Other
     } else {
@@ -390,11 +389,12 @@ fn away(name: &str) -> Failure {
     )
 }
 
-/// Stores who claims a run.
+/// Stores who claims a run; an error if another process took over.
 pub(crate) async fn note_claim(
     tx: &mut Tx,
     control: &Control,
     id: ProposalId,
 ) -> Result<(), StoreError> {
-    instances::note_claim(tx, id, &control.instance.claimant()).await
+    let process = (!control.store.is_sqlite()).then_some(control.process.as_str());
+    instances::note_claim(tx, id, &control.instance.claimant(), process).await
 }

@@ -3,10 +3,12 @@
 //! machine comes after the commit that allows it.
 
 pub mod access;
+mod alerts;
 pub mod audit;
 pub mod backups;
 pub mod bridge;
 mod clock;
+mod clock_acceptance;
 mod clock_notes;
 mod context;
 mod control;
@@ -20,6 +22,7 @@ pub mod inbox;
 pub mod instances;
 pub mod lab;
 mod maintenance;
+pub mod mutes;
 pub mod nodes;
 pub mod notifications;
 pub mod passkeys;
@@ -40,9 +43,9 @@ pub mod tokens;
 mod witness;
 
 pub use clock::{Clock, ClockDoubt};
+pub use clock_acceptance::accept_file;
 pub use context::Ctx;
 pub use control::{Control, ControlConfig, Limits, OWNER_TOKEN_LONG};
 pub use row_budgets::TooManyRows;
 pub use void_store::StoreError;
 pub use void_store::lanes;
-pub use witness::accept_file;

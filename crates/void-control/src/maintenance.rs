@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::control::Control;
 use crate::{
-    backups, clock_notes, conversations, freezes, health, instances, nodes, notifications,
+    alerts, backups, clock_notes, conversations, freezes, health, instances, nodes, notifications,
     proposals, refusal_counts, retention, stops, witness,
 };
 
@@ -23,6 +23,9 @@ pub(crate) fn start(control: &Control) {
         }
         if let Err(error) = refusal_counts::sweep(&control).await {
             tracing::error!(%error, "counted refusals could not be recorded; it is tried again");
+        }
+        if let Err(error) = alerts::sweep(&control).await {
+            tracing::warn!(%error, "what is down could not be told; it is tried again");
         }
         // A freeze with an end is over when its time comes, without anybody touching it.
         let _ = freezes::apply_stored(&control).await;

@@ -6,7 +6,6 @@
 //! channel, and the decision goes through the same use case as every other.
 
 mod acts;
-pub(crate) mod alerts;
 mod allowances;
 mod http;
 pub(crate) mod keys;
@@ -15,6 +14,7 @@ mod ntfy;
 pub(crate) mod outbox;
 mod pace;
 mod pairs;
+pub(crate) mod rollbacks;
 mod standing;
 mod telegram;
 mod trials;
@@ -24,6 +24,7 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
+use void_domain::alerts::Alert;
 use void_domain::notifications::messages::Frame;
 use void_domain::notifications::{Channel, QuietHours, Target, Zone};
 use void_domain::secrets::Secret;
@@ -34,7 +35,7 @@ use crate::control::Control;
 
 pub use acts::{ActError, Acted, act_by_token};
 pub(crate) use allowances::allowance;
-pub use lists::{Listing, Place, Problem, list, retry};
+pub use lists::{Listing, Place, Problem, Reach, list, reach, retry};
 pub use ntfy::NtfyConfig;
 use outbox::Outbox;
 use pace::Pace;
@@ -170,6 +171,15 @@ impl Notifiers {
     fn link(&self, code: &str) -> Option<String> {
         let base = self.ways()?.public_url.as_ref()?;
         Some(format!("{base}/inbox/{code}"))
+    }
+
+    /// Where an alert is looked at on the web.
+    fn alert_link(&self, alert: &Alert) -> Option<String> {
+        let base = self.ways()?.public_url.as_ref()?;
+        Some(match alert.named.as_slice() {
+            [only] if alert.total == 1 => format!("{base}/#/lab/services/{}", only.service),
+            _ => format!("{base}/#/home"),
+        })
     }
 
     fn public_url(&self) -> Option<&str> {

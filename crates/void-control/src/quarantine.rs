@@ -20,7 +20,7 @@ use crate::context::Ctx;
 use crate::control::Control;
 use crate::proposals::void_open;
 use crate::records::{self, Scribe};
-use crate::{freezes, sessions};
+use crate::{freezes, mutes, sessions};
 
 pub use void_store::quarantine::{Kind, Quarantined};
 
@@ -57,6 +57,7 @@ pub(crate) async fn shut_down(
     let voided = void_open(tx, scribe, at, Cancellation::Restored).await?;
     let sessions_ended = sessions::end_others(tx, scribe, at, None, "restored").await?;
     quarantine::void_one_time(tx).await?;
+    mutes::lift_all(tx, scribe, at).await?;
     let quarantined = quarantine::set_all(tx, at).await?;
     let detail = json!({"quarantined": quarantined, "sessions_ended": sessions_ended});
     records::audit(tx, scribe, at, "quarantine.set", None, detail).await?;

@@ -1,6 +1,8 @@
 //! Random bytes, asked for in one place.
 
-use void_domain::ids::{NotificationId, ProposalCode, ProposalId, RequestId, SessionId, TokenId};
+use void_domain::ids::{
+    AlertId, MuteId, NotificationId, ProposalCode, ProposalId, RequestId, SessionId, TokenId,
+};
 use void_domain::time::Timestamp;
 use void_store::StoreError;
 
@@ -21,6 +23,14 @@ pub(crate) fn proposal_id(at: Timestamp) -> Result<ProposalId, StoreError> {
 
 pub(crate) fn notification_id(at: Timestamp) -> Result<NotificationId, StoreError> {
     Ok(NotificationId::new(at, bytes()?))
+}
+
+pub(crate) fn alert_id(at: Timestamp) -> Result<AlertId, StoreError> {
+    Ok(AlertId::new(at, bytes()?))
+}
+
+pub(crate) fn mute_id(at: Timestamp) -> Result<MuteId, StoreError> {
+    Ok(MuteId::new(at, bytes()?))
 }
 
 pub(crate) fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {

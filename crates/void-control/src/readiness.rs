@@ -1,4 +1,4 @@
-//! Whether Void takes work: a write goes through the writer to the disk. Asked at most once a second,
+//! Whether Void takes work: no other process took over, and a write goes through the writer to the disk. Asked at most once a second,
 //! whoever asks, and answered within [`READY_WITHIN`], whatever the database does.
 
 use std::sync::{Mutex, PoisonError};
@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use void_store::StoreError;
 
 use crate::control::Control;
+use crate::instances;
 
 /// A write that takes longer than this is not ready, even if it succeeds later.
 pub const READY_WITHIN: Duration = Duration::from_secs(3);
@@ -22,6 +23,9 @@ type Verdict = Result<(), StoreError>;
 pub(crate) struct Readiness(Mutex<Option<(Instant, watch::Receiver<Option<Verdict>>)>>);
 
 pub(crate) async fn check(control: &Control) -> Verdict {
+    if instances::is_displaced(control) {
+        return Err(StoreError::Displaced);
+    }
     let (begun, mut ended) = newest_trial(control);
     let waited = timeout_at(begun + READY_WITHIN, ended.wait_for(Option::is_some)).await;
     match waited {

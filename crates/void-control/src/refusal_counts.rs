@@ -15,7 +15,7 @@ use serde_json::json;
 use void_domain::actors::Actor;
 use void_domain::ids::ProposalId;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, lanes};
+use void_store::StoreError;
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -68,14 +68,11 @@ pub(crate) struct RefusalCounts {
     repeats: AtomicU64,
 }
 
-/// Whether what this caller is refused is counted. Whoever calls from outside runs in a lane. To be asked
-/// before the writer is: a use case runs in the writer's task, which is in nobody's lane.
+/// Whether what this caller is refused is counted.
 pub(crate) fn is_counted(ctx: &Ctx) -> bool {
     match ctx.actor {
         Actor::Owner { .. } | Actor::System => false,
-        Actor::Agent { .. } | Actor::Viewer { .. } | Actor::Node { .. } => {
-            lanes::current().is_some()
-        }
+        Actor::Agent { .. } | Actor::Viewer { .. } | Actor::Node { .. } => ctx.is_from_outside,
     }
 }
 

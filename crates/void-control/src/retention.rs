@@ -7,6 +7,7 @@ use void_domain::retention::{Kept, Retention};
 use void_domain::time::Timestamp;
 use void_store::{BoxFuture, DatabaseBytes, StoreError, Tx, retention};
 
+use crate::clock::believed_until;
 use crate::control::Control;
 
 /// How many rows one transaction takes.
@@ -17,24 +18,28 @@ const BATCHES_MAX: u32 = 500;
 pub const SIZES_KEPT: Duration = Duration::from_secs(5);
 const MS_PER_DAY: i64 = 24 * 60 * 60 * 1000;
 
-type Prune = for<'t> fn(&'t mut Tx, Timestamp) -> BoxFuture<'t, Result<u64, StoreError>>;
+/// Takes what ended before a moment; nothing later than the other one is believed to be young.
+type Prune = for<'t> fn(&'t mut Tx, Timestamp, Timestamp) -> BoxFuture<'t, Result<u64, StoreError>>;
 
 const fn prune_of(kept: Kept) -> Prune {
     match kept {
-        Kept::Refused => |tx, before| Box::pin(retention::prune_refused(tx, before, BATCH)),
-        Kept::Ended => |tx, before| Box::pin(retention::prune_ended(tx, before, BATCH)),
-        Kept::Events => |tx, before| Box::pin(retention::prune_events(tx, before, BATCH)),
-        Kept::Notifications => {
-            |tx, before| Box::pin(retention::prune_notifications(tx, before, BATCH))
+        Kept::Refused => |tx, before, _| Box::pin(retention::prune_refused(tx, before, BATCH)),
+        Kept::Ended => |tx, before, _| Box::pin(retention::prune_ended(tx, before, BATCH)),
+        Kept::Events => {
+            |tx, before, until| Box::pin(retention::prune_events(tx, before, until, BATCH))
         }
-        Kept::Sessions => |tx, before| Box::pin(retention::prune_sessions(tx, before, BATCH)),
-        Kept::Messages => |tx, before| Box::pin(retention::prune_messages(tx, before, BATCH)),
+        Kept::Notifications => {
+            |tx, before, _| Box::pin(retention::prune_notifications(tx, before, BATCH))
+        }
+        Kept::Sessions => |tx, before, _| Box::pin(retention::prune_sessions(tx, before, BATCH)),
+        Kept::Messages => |tx, before, _| Box::pin(retention::prune_messages(tx, before, BATCH)),
     }
 }
 
 /// One round over everything; how many rows of each kind went.
 pub async fn prune(control: &Control) -> Result<Vec<(Kept, u64)>, StoreError> {
     let now = control.clock.now();
+    let until = believed_until(now);
     let mut gone = Vec::new();
     for kept in Kept::ALL {
         let before = control.limits.retention.horizon(kept, now);
@@ -46,7 +51,7 @@ pub async fn prune(control: &Control) -> Result<Vec<(Kept, u64)>, StoreError> {
             let work = prune_of(kept);
             let batch: u64 = control
                 .store
-                .write_closing(move |tx| work(tx, before))
+                .write_closing(move |tx| work(tx, before, until))
                 .await?;
             rows += batch;
             if batch == 0 {

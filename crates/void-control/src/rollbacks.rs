@@ -10,7 +10,7 @@ use void_domain::freezes::{Freeze, Frozen};
 use void_store::{Rollback, StoreError};
 
 use crate::control::Control;
-use crate::notifications::alerts;
+use crate::notifications::rollbacks as telling;
 use crate::{freezes, nodes, quarantine, records, witness};
 
 const RETRY_AFTER: Duration = Duration::from_millis(500);
@@ -73,8 +73,8 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                     "found_seq": rollback.found_seq,
                     "found_hash": rollback.found_hash,
                 });
-                let subject = Some(alerts::SUBJECT.to_owned());
-                records::audit(tx, &scribe, at, alerts::ROLLED_BACK, subject, detail).await?;
+                let subject = Some(telling::SUBJECT.to_owned());
+                records::audit(tx, &scribe, at, telling::ROLLED_BACK, subject, detail).await?;
                 let voided = quarantine::shut_down(tx, &scribe, at, quarantine::RESTORED)
                     .await?
                     .voided;

@@ -87,6 +87,7 @@ pub async fn open(
         capabilities: Capabilities::none(),
         request_id,
         authenticated_ago: Some(Duration::ZERO),
+        is_from_outside: true,
     };
     let opened = match proofs::check(control, proof, Purpose::Login).await? {
         Some(proven) => insert(control, &ctx, proven, &place).await,

@@ -18,6 +18,7 @@ use void_domain::services::{Health, Place, Service};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, proposals, services};
 
+use crate::clock::is_ahead;
 use crate::control::Control;
 use crate::health::{self, ServiceChange};
 
@@ -81,7 +82,7 @@ fn is_about(service: &Service, guest: &GuestKey, stop: &Stop) -> bool {
 }
 
 fn is_excused(at: Timestamp, now: Timestamp) -> bool {
-    now.since(at) < EXCUSED_FOR
+    !is_ahead(at, now) && now.since(at) < EXCUSED_FOR
 }
 
 /// Makes the list anew from the record.

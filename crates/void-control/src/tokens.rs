@@ -151,6 +151,7 @@ pub async fn resident_ctx(
         capabilities: token.capabilities,
         request_id: random::request_id(control.clock.now())?,
         authenticated_ago: None,
+        is_from_outside: false,
     }))
 }
 

@@ -12,21 +12,18 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use void_domain::digests::Digest;
-use void_domain::proposals::Cancellation;
-use void_domain::time::Timestamp;
 use void_store::{StoreError, audit};
 
 use crate::control::Control;
-use crate::notifications::alerts;
-use crate::proposals::void_open;
-use crate::{clock_notes, instances, quarantine, records};
+use crate::notifications::rollbacks;
+use crate::{clock_acceptance, clock_notes, instances, quarantine, records};
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -51,7 +48,7 @@ impl Noted {
 
 /// Compares the note with the database and raises the epoch if they disagree.
 pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
-    compare_clock(control).await?;
+    clock_acceptance::compare(control).await?;
     clock_notes::write(control);
     let Some(path) = &control.witness_file else {
         return Ok(());
@@ -101,8 +98,8 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
         .store
         .write(move |tx| {
             Box::pin(async move {
-                let subject = Some(alerts::SUBJECT.to_owned());
-                records::audit(tx, &scribe, at, alerts::ROLLED_BACK, subject, detail).await?;
+                let subject = Some(rollbacks::SUBJECT.to_owned());
+                records::audit(tx, &scribe, at, rollbacks::ROLLED_BACK, subject, detail).await?;
                 quarantine::shut_down(tx, &scribe, at, why).await
             })
         })
@@ -110,50 +107,6 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     // At once, so that what the owner confirms now is not asked again after a crash.
     start_again(control).await;
     Ok(())
-}
-
-/// Time goes on from the newest record at least, unless the owner said that the clock is right.
-async fn compare_clock(control: &Control) -> Result<(), StoreError> {
-    let newest = newest_entry(control).await?.map(|entry| entry.at);
-    let ahead = newest.filter(|at| control.clock.is_far_ahead(*at));
-    let doubt = control.clock.doubt();
-    if let Some(file) = take_acceptance(control) {
-        if ahead.is_some() || doubt.is_some() {
-            return accept_wall_clock(control, newest, &file).await;
-        }
-        // Left lying, it would accept a jump of another day.
-        tracing::warn!("the clock is not in doubt, so there is nothing to accept");
-        remove(&file);
-    }
-    if let Some(at) = ahead {
-        tracing::warn!(
-            newest = %at,
-            "the newest record is far ahead of the clock; time goes on from there, and hosts refuse \
-             tickets that end so late. If the clock is right and the record is wrong: void clock accept"
-        );
-    } else if let Some(doubt) = doubt {
-        tracing::warn!(
-            wall = %doubt.wall, in_force = %doubt.in_force,
-            "this machine's clock jumped while Void was not running; it is not followed. If it is right: void clock accept"
-        );
-    }
-    if let Some(at) = newest {
-        control.clock.not_before(at);
-    }
-    Ok(())
-}
-
-/// The file with the owner's word, if it is one.
-fn take_acceptance(control: &Control) -> Option<PathBuf> {
-    let file = accept_file(control.witness_file.as_deref()?);
-    let is_file = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file());
-    is_file.then_some(file)
-}
-
-fn remove(file: &Path) {
-    if let Err(error) = fs::remove_file(file) {
-        tracing::warn!(%error, "the note that the clock is accepted could not be removed");
-    }
 }
 
 const OLDER: &str = "the database is older than the note beside it";
@@ -192,9 +145,9 @@ async fn is_in_record(control: &Control, noted: Witness) -> Result<bool, StoreEr
 /// Whether another instance is there, which has compared the database with what it knew.
 async fn is_vouched_for(control: &Control) -> Result<bool, StoreError> {
     let this = control.clone();
-    let others = control.store.read(move |tx| {
-        Box::pin(async move { instances::others(tx, &this, this.clock.now()).await })
-    });
+    let others = control
+        .store
+        .read(move |tx| Box::pin(async move { instances::others(tx, &this).await }));
     Ok(!others.await?.is_empty())
 }
 
@@ -222,49 +175,6 @@ pub(crate) fn renew(
         audit_hash,
     };
     write(witness_file, &witness)
-}
-
-/// The owner's word, left beside the database: the clock is right, and the record was written by one that
-/// was not.
-pub fn accept_file(witness_file: &Path) -> PathBuf {
-    witness_file.with_file_name("clock.accept")
-}
-
-/// Time goes back to the wall's, by the owner's decision and on the record. Whatever waited or was given out
-/// by the wrong time is void.
-async fn accept_wall_clock(
-    control: &Control,
-    newest: Option<Timestamp>,
-    file: &Path,
-) -> Result<(), StoreError> {
-    let in_force = control.clock.now();
-    control.clock.take_wall();
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
-    tracing::warn!(%in_force, %at, "the clock is accepted; what waited is void");
-    control
-        .store
-        .write(move |tx| {
-            Box::pin(async move {
-                let detail = json!({"newest": newest, "in_force": in_force, "accepted": at});
-                records::audit(tx, &scribe, at, "clock.accepted", None, detail).await?;
-                void_open(tx, &scribe, at, Cancellation::Restored).await
-            })
-        })
-        .await?;
-    remove(file);
-    Ok(())
-}
-
-async fn newest_entry(
-    control: &Control,
-) -> Result<Option<void_domain::audit::AuditEntry>, StoreError> {
-    let read = control.store.read(|tx| {
-        Box::pin(async move {
-            let (seq, _) = audit::head(tx).await?;
-            audit::find(tx, seq).await
-        })
-    });
-    read.await
 }
 
 /// Looks whether the database went back, and notes the newest audit head, whole or not at all.

@@ -33,6 +33,11 @@ pub use crate::written::{Problem, Severity};
 /// The JSON Schema for editors, kept beside the example catalogue.
 pub const JSON_SCHEMA: &str = include_str!("../../../config/actions.schema.json");
 
+/// Whether an action may name a service so.
+pub(crate) fn is_service_name(text: &str) -> bool {
+    read::is_service_name(text)
+}
+
 #[derive(Debug)]
 pub struct Catalogue {
     actions: BTreeMap<ActionId, Arc<Action>>,

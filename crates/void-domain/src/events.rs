@@ -32,10 +32,12 @@ pub enum EventKind {
     AccessRevoked,
     /// A message could not be delivered and is not tried again by itself.
     NotificationFailed,
+    /// What is not told for a time was set, lifted or ended.
+    MuteChanged,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::ProposalCreated,
         Self::ProposalJoined,
         Self::ProposalApproved,
@@ -56,6 +58,7 @@ impl EventKind {
         Self::NodeChanged,
         Self::AccessRevoked,
         Self::NotificationFailed,
+        Self::MuteChanged,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -80,6 +83,7 @@ impl EventKind {
             Self::NodeChanged => "node.changed",
             Self::AccessRevoked => "access.revoked",
             Self::NotificationFailed => "notification.failed",
+            Self::MuteChanged => "mute.changed",
         }
     }
 

@@ -89,6 +89,14 @@ uuid_id!(
     NotificationId
 );
 uuid_id!(
+    /// What the owner is told of one outage.
+    AlertId
+);
+uuid_id!(
+    /// What the owner is not told for a time.
+    MuteId
+);
+uuid_id!(
     /// One operation as it came in: a request, a sweep, a start. Joins the log to the audit.
     RequestId
 );

@@ -3,6 +3,7 @@
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
+pub mod alerts;
 pub mod audit;
 pub mod bridge;
 pub mod budgets;
@@ -19,6 +20,7 @@ pub mod hosts;
 pub mod ids;
 pub mod instances;
 pub mod limits;
+pub mod mutes;
 pub mod nodes;
 pub mod notifications;
 pub mod passwords;
@@ -30,6 +32,7 @@ pub mod retention;
 pub mod secrets;
 pub mod services;
 pub mod sessions;
+pub mod starters;
 pub mod taint;
 pub mod text;
 pub mod time;

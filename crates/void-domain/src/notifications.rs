@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::catalogue::Risk;
 use crate::digests::Digest;
-use crate::ids::{NotificationId, ProposalId, is_slug};
+use crate::ids::{AlertId, NotificationId, ProposalId, is_slug};
 use crate::proposals::{Proposal, State, Status};
 use crate::time::Timestamp;
 
@@ -140,6 +140,8 @@ pub enum Content {
     Event(ProposalId, String),
     /// Stands for many messages.
     Digest,
+    /// Rendered when it is sent, and again whenever what is down has changed.
+    Alert(AlertId),
 }
 
 /// What somebody means who sends a key back.
@@ -157,6 +159,36 @@ pub enum Meaning {
     Show,
     /// The button of a test message.
     Test,
+    /// Do not tell for a while what this message is about.
+    Mute(MuteFor),
+    /// Tell it again.
+    Unmute,
+}
+
+/// For how long one tap mutes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MuteFor {
+    Hour,
+    EightHours,
+}
+
+impl MuteFor {
+    pub const ALL: [Self; 2] = [Self::Hour, Self::EightHours];
+
+    pub const fn duration(self) -> Duration {
+        const HOUR_S: u64 = 60 * 60;
+        match self {
+            Self::Hour => Duration::from_secs(HOUR_S),
+            Self::EightHours => Duration::from_secs(8 * HOUR_S),
+        }
+    }
+
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Hour => "1 h",
+            Self::EightHours => "8 h",
+        }
+    }
 }
 
 /// Reasons that one tap gives.
@@ -197,7 +229,7 @@ impl Because {
 }
 
 impl Meaning {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Ask,
         Self::Back,
         Self::Approve,
@@ -209,6 +241,9 @@ impl Meaning {
         Self::Details,
         Self::Show,
         Self::Test,
+        Self::Mute(MuteFor::Hour),
+        Self::Mute(MuteFor::EightHours),
+        Self::Unmute,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -224,6 +259,9 @@ impl Meaning {
             Self::Details => "details",
             Self::Show => "show",
             Self::Test => "test",
+            Self::Mute(MuteFor::Hour) => "mute_1h",
+            Self::Mute(MuteFor::EightHours) => "mute_8h",
+            Self::Unmute => "unmute",
         }
     }
 
@@ -239,13 +277,22 @@ impl Meaning {
     }
 }
 
+/// What a key is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// The button of a test message.
+    Nothing,
+    /// With the digest of what was shown then.
+    Proposal(ProposalId, Digest),
+    Alert(AlertId),
+}
+
 /// A key as it is stored: what it was made for, and nothing that could be sent back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub hash: Digest,
     pub target: Target,
-    /// What it is about, and the digest of what was shown then; `None` for a test.
-    pub about: Option<(ProposalId, Digest)>,
+    pub about: About,
     /// The revision of what was shown with it; a later one needs another look.
     pub revision: u64,
     pub meaning: Meaning,
@@ -315,10 +362,19 @@ pub fn not_before(quiet: Option<&QuietHours>, risk: Risk, now: Timestamp) -> Tim
     }
 }
 
-/// A database that was found at an older entry of the record than the one that was noted.
+/// The same for what is down: only what the owner marked breaks through.
+pub fn alert_not_before(quiet: Option<&QuietHours>, is_urgent: bool, now: Timestamp) -> Timestamp {
+    match quiet {
+        Some(quiet) if !is_urgent => quiet.end_of(now).unwrap_or(now),
+        Some(_) | None => now,
+    }
+}
+
+/// A database that was found at an older entry of the record than the one that was noted, or that may be older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolledBack {
-    pub noted_seq: u64,
+    /// `None`: there was no note beside the database, or none that could be read.
+    pub noted_seq: Option<u64>,
     pub found_seq: u64,
     pub at: Timestamp,
 }
@@ -327,9 +383,13 @@ pub struct RolledBack {
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
 
 impl RolledBack {
-    /// Whether this is what the owner was told of already, noticed by another instance.
+    /// Whether this is what the owner was told of already, noticed by another instance. Of a note that was not
+    /// there nobody can say that.
     pub fn is_same_as(&self, told: &Self) -> bool {
-        let is_within = self.noted_seq <= told.noted_seq && self.found_seq >= told.found_seq;
+        let (Some(noted), Some(told_of)) = (self.noted_seq, told.noted_seq) else {
+            return false;
+        };
+        let is_within = noted <= told_of && self.found_seq >= told.found_seq;
         is_within && self.at.since(told.at).max(told.at.since(self.at)) <= NOTICED_WITHIN
     }
 }
@@ -352,6 +412,8 @@ pub fn pause_after(failures: u32, asked: Option<Duration>) -> Duration {
 pub const SEPARATE_MAX: usize = 5;
 /// So are more than this in a minute.
 pub const SEPARATE_PER_MINUTE_MAX: u64 = 10;
+/// So are more alerts than this in an hour.
+pub const ALERTS_PER_HOUR_MAX: u64 = 20;
 /// A digest is continued, not repeated, for this long.
 pub const DIGEST_GROWS_FOR: Duration = Duration::from_secs(10 * 60);
 /// What comes right behind a digest belongs to it, even alone.

@@ -79,6 +79,8 @@ pub struct Service {
     pub check: Check,
     pub interval: Duration,
     pub timeout: Duration,
+    /// The owner wants to hear at any hour that it is down.
+    pub urgent: bool,
 }
 
 impl Service {

@@ -19,6 +19,18 @@ pub fn is_over(created_at: Timestamp, now: Timestamp) -> bool {
     now >= created_at.plus(SESSION_ENDS)
 }
 
+/// How far the clock of the instance that saw a proof may be ahead of this one's.
+const PROOF_AHEAD_MAX: Duration = Duration::from_secs(10);
+
+/// How long ago a proof was shown. One of the future was dated by a wrong clock, or by whoever edited its row: it
+/// is as old as can be.
+pub fn authenticated_ago(authenticated_at: Timestamp, now: Timestamp) -> Duration {
+    if authenticated_at.since(now) > PROOF_AHEAD_MAX {
+        return Duration::MAX;
+    }
+    now.since(authenticated_at)
+}
+
 /// What somebody showed to be let in as the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
@@ -112,6 +124,22 @@ mod tests {
         let end = begun.plus(days(90));
         assert!(!is_over(begun, end.minus(Duration::from_millis(1))));
         assert!(is_over(begun, end));
+    }
+
+    #[test]
+    fn a_proof_of_the_future_is_no_fresh_one() {
+        let now = Timestamp::from_ms(1_000_000);
+        let second = Duration::from_secs(1);
+        for (at, ago) in [
+            (now.minus(second), second),
+            (now, Duration::ZERO),
+            (now.plus(PROOF_AHEAD_MAX), Duration::ZERO),
+            (now.plus(PROOF_AHEAD_MAX + second), Duration::MAX),
+            (Timestamp::from_ms(i64::MAX), Duration::MAX),
+        ] {
+            assert_eq!(authenticated_ago(at, now), ago);
+            assert_eq!(crate::policy::is_fresh(Some(ago)), ago < Duration::MAX);
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::budgets::{Account, Budgets};
 use crate::doctor::Doctor;
 use crate::errors::ApiError;
 use crate::fence::Fence;
+use crate::first_steps::FirstSteps;
 use crate::metrics::Metrics;
 use crate::pages::PAGES;
 use crate::routes::{AS_A_PAGE, ROUTES, Route};
@@ -28,6 +29,9 @@ pub struct ServerConfig {
     pub public_url: Option<String>,
     /// Further names by which Void may be addressed.
     pub allowed_hosts: Vec<String>,
+    /// What the listener is bound to.
+    pub listens_on: SocketAddr,
+    pub first_steps: FirstSteps,
     pub doctor: Doctor,
 }
 
@@ -38,6 +42,8 @@ pub(crate) struct Shared {
     pub control: Control,
     pub talk: Talk,
     pub public_url: Option<String>,
+    pub listens_on: SocketAddr,
+    pub first_steps: FirstSteps,
     pub fence: Fence,
     pub doctor: Doctor,
     /// Held while the record is walked.
@@ -78,6 +84,8 @@ pub fn router(config: ServerConfig) -> Router {
         brakes: Brakes::default(),
         budgets: Budgets::new(token_budgets, metrics.held_back()),
         public_url: config.public_url,
+        listens_on: config.listens_on,
+        first_steps: config.first_steps,
         metrics,
     }));
     let mut router: Router<App> = Router::new();
@@ -117,6 +125,7 @@ async fn answer(app: &App, route: &Route, request: Request, next: Next) -> Respo
         true => account.read_turn().await,
         false => None,
     };
+    let request = request.map(|body| metered::upload(budgets, &account, body));
     let response = lanes::run_in(account.lane(), next.run(request)).await;
     let is_stream = takeovers::is_endless(&response) || fence::is_event_stream(response.headers());
     if !is_stream {
@@ -153,16 +162,4 @@ async fn guarded(
         app.shared().budgets.pause().await;
     }
     response
-}
-
-/// Where a browser finds the page: the name that the owner gave, or the address that is listened on.
-/// On this machine that is `localhost`: passkeys belong to a name, never to an address.
-pub fn page_url(public_url: Option<&str>, address: SocketAddr) -> String {
-    match public_url {
-        Some(url) => url.trim_end_matches('/').to_owned(),
-        None if address.ip().is_loopback() || address.ip().is_unspecified() => {
-            format!("http://localhost:{}", address.port())
-        }
-        None => format!("http://{address}"),
-    }
 }

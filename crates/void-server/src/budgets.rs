@@ -102,11 +102,25 @@ impl Drop for Counted {
     }
 }
 
-/// Bytes of an answer that was not taken yet.
+/// Bytes that are kept for an account: of an answer that was not taken yet, or of a request that has not
+/// arrived whole.
 pub(crate) struct BytesHeld {
     account: Arc<Account>,
     all: Arc<AtomicUsize>,
     bytes: usize,
+}
+
+impl BytesHeld {
+    /// Counts more of the same, whether or not there is room. Whether there was.
+    pub(crate) fn add(&mut self, bytes: usize) -> bool {
+        let own = self.account.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let all = self.all.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes = self.bytes.saturating_add(bytes);
+        // One of any size fits where nothing else is held.
+        let is_alone = own.saturating_add(bytes) == self.bytes;
+        let is_own = is_alone || own.saturating_add(bytes) <= bounds::TOKEN_BYTES_IN_FLIGHT_MAX;
+        is_own && all.saturating_add(bytes) <= bounds::BYTES_IN_FLIGHT_MAX
+    }
 }
 
 impl Drop for BytesHeld {
@@ -263,20 +277,24 @@ impl Budgets {
         account: &Arc<Account>,
         bytes: usize,
     ) -> Result<BytesHeld, ApiError> {
-        let held = BytesHeld {
+        let mut held = self.held(account);
+        match held.add(bytes) {
+            true => Ok(held),
+            false => Err(self.too_many_bytes("answers are waiting that nobody takes")),
+        }
+    }
+
+    /// Nothing yet; more is added as it arrives.
+    pub(crate) fn held(&self, account: &Arc<Account>) -> BytesHeld {
+        BytesHeld {
             account: Arc::clone(account),
             all: Arc::clone(&self.bytes),
-            bytes,
-        };
-        let own = account.bytes.fetch_add(bytes, Ordering::Relaxed);
-        let all = self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        // One answer of any size fits where nothing else is waited for.
-        let is_own = own == 0 || own.saturating_add(bytes) <= bounds::TOKEN_BYTES_IN_FLIGHT_MAX;
-        if is_own && all.saturating_add(bytes) <= bounds::BYTES_IN_FLIGHT_MAX {
-            return Ok(held);
+            bytes: 0,
         }
-        let text = "answers are waiting that nobody takes";
-        Err(self.refuse("bytes", text, Duration::from_secs(1)))
+    }
+
+    pub(crate) fn too_many_bytes(&self, text: &str) -> ApiError {
+        self.refuse("bytes", text, Duration::from_secs(1))
     }
 
     /// Whether an account may be answered at all, asked before anything is read for it.
@@ -286,8 +304,7 @@ impl Budgets {
         if own < bounds::TOKEN_BYTES_IN_FLIGHT_MAX && all < bounds::BYTES_IN_FLIGHT_MAX {
             return Ok(());
         }
-        let text = "answers are waiting that nobody takes";
-        Err(self.refuse("bytes", text, Duration::from_secs(1)))
+        Err(self.too_many_bytes("answers are waiting that nobody takes"))
     }
 
     fn count(

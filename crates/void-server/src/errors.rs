@@ -245,6 +245,11 @@ impl From<StoreError> for ApiError {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "replaced", error.to_string())
                     .hint("stop Void and start it again with the right database")
             }
+            StoreError::Displaced => {
+                tracing::error!(%error, "another process took over");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "displaced", error.to_string())
+                    .hint("ask the other one, or stop it and start this one again")
+            }
             StoreError::Corrupt { .. } | StoreError::Constraint(_) | StoreError::Internal(_) => {
                 tracing::error!(%error, "an internal error");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "something is wrong inside Void; nothing was changed")

@@ -323,6 +323,14 @@ fn origin_of_url(url: &str) -> Option<Origin> {
     parse_origin(&format!("{}://{authority}", scheme.to_ascii_lowercase()))
 }
 
+/// Whether a URL, opened on another machine, leads to that machine instead of here; also one that leads nowhere.
+pub(crate) fn leads_to_its_reader(url: &str) -> bool {
+    origin_of_url(url).is_none_or(|origin| match origin.authority.host {
+        Host::Name(name) => name == "localhost" || name.ends_with(".localhost"),
+        Host::Address(address) => address.is_loopback() || address.is_unspecified(),
+    })
+}
+
 fn parse_origin(text: &str) -> Option<Origin> {
     let (secure, rest) = match text.split_once("://")? {
         ("https", rest) => (true, rest),

@@ -2,6 +2,7 @@
 //! document and the authorisation test; a fence for Host and Origin stands in front of all of it.
 
 mod access;
+mod addresses;
 mod app;
 mod assets;
 mod bodies;
@@ -12,6 +13,7 @@ mod cookies;
 mod doctor;
 mod errors;
 mod fence;
+mod first_steps;
 mod holders;
 mod json;
 mod markdown;
@@ -29,7 +31,9 @@ mod takeovers;
 mod wire;
 
 pub use access::Access;
-pub use app::{App, ServerConfig, page_url, router};
+pub use addresses::{page_url, page_urls_elsewhere};
+pub use app::{App, ServerConfig, router};
 pub use connections::{Bound, serve};
 pub use doctor::{Doctor, Finding};
+pub use first_steps::FirstSteps;
 pub use openapi::document;

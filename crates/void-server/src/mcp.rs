@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use void_agent::tools::{Notes, Outcome, Registry, Tool, ToolError};
 use void_agent::turns::Pass;
 use void_control::access::new_request_id;
-use void_control::lanes::Lane;
+use void_control::lanes::{self, Lane};
 use void_control::{Control, Ctx};
 use void_domain::secrets::Secret;
 use void_domain::taint::Taint;
@@ -34,7 +34,7 @@ use void_domain::text;
 
 use crate::access::{self, Admitted};
 use crate::app::App;
-use crate::budgets::{Account, Counted};
+use crate::budgets::{Account, BytesHeld, Counted};
 use crate::errors::ApiError;
 
 const INSTRUCTIONS: &str = "Void looks after a homelab. Only actions from its list can be named: safe \
@@ -100,6 +100,11 @@ impl Client {
         }
     }
 
+    /// Bytes that are kept for it.
+    fn held(&self) -> BytesHeld {
+        self.app.shared().budgets.held(&self.account)
+    }
+
     /// It was sent so much.
     fn charge(&self, bytes: usize) {
         self.app.shared().budgets.charge(&self.account, bytes);
@@ -115,13 +120,14 @@ impl Client {
         {
             return Some(seen.toolbox.clone());
         }
-        let admitted = access::admit_tools(&self.app, self.token.expose()).await;
+        let looking = access::admit_tools(&self.app, self.token.expose());
+        let admitted = lanes::run_in(self.lane(), looking).await;
         let admitted = admitted.unwrap_or_else(|error| {
             tracing::error!(%error, "cannot look at a client of MCP again");
             None
         });
         let is_turn = admitted.as_ref()?.pass.is_some();
-        let toolbox = Toolbox::of(&self.app, admitted?, self.registry);
+        let toolbox = Toolbox::of(&self.app, admitted?, self.registry, self.lane());
         // A turn ends without an event.
         self.seen = (!is_turn).then(|| Seen {
             toolbox: toolbox.clone(),
@@ -132,9 +138,13 @@ impl Client {
     }
 }
 
-/// The tools of one caller.
+/// The tools of one caller, and the lane in which the store works for them: the SDK calls them in a task of
+/// its own, which is in nobody's.
 #[derive(Clone)]
-pub(crate) struct Toolbox(Holder);
+pub(crate) struct Toolbox {
+    holder: Holder,
+    lane: Option<Lane>,
+}
 
 #[derive(Clone)]
 enum Holder {
@@ -150,21 +160,27 @@ enum Holder {
 
 impl Toolbox {
     /// A turn has its own tools, whatever registry is named.
-    pub(crate) fn of(app: &App, admitted: Admitted, registry: &'static Registry) -> Self {
-        Self(match admitted.pass {
+    pub(crate) fn of(
+        app: &App,
+        admitted: Admitted,
+        registry: &'static Registry,
+        lane: Option<Lane>,
+    ) -> Self {
+        let holder = match admitted.pass {
             Some(pass) => Holder::Turn(pass),
             None => Holder::Agent {
                 control: app.control().clone(),
                 ctx: admitted.ctx,
                 registry,
             },
-        })
+        };
+        Self { holder, lane }
     }
 
     /// The same for another call, which has a name of its own on the record.
     fn again(&self) -> Self {
         let mut again = self.clone();
-        if let Holder::Agent { control, ctx, .. } = &mut again.0
+        if let Holder::Agent { control, ctx, .. } = &mut again.holder
             && let Ok(request_id) = new_request_id(control)
         {
             ctx.request_id = request_id;
@@ -173,7 +189,7 @@ impl Toolbox {
     }
 
     fn tools(&self) -> Vec<&'static Tool> {
-        match &self.0 {
+        match &self.holder {
             Holder::Agent { ctx, registry, .. } => registry.for_caller(ctx).collect(),
             Holder::Turn(pass) => pass.tools().to_vec(),
         }
@@ -186,7 +202,15 @@ impl Toolbox {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Option<Result<Outcome, String>> {
-        let outcome = match &self.0 {
+        lanes::run_in(self.lane.clone(), self.call_in_lane(name, arguments)).await
+    }
+
+    async fn call_in_lane(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Option<Result<Outcome, String>> {
+        let outcome = match &self.holder {
             Holder::Turn(pass) => pass.call(name, arguments).await,
             Holder::Agent {
                 control,
@@ -208,7 +232,7 @@ impl Toolbox {
 
     /// Whether what a machine wrote is kept from this caller.
     const fn withholds(&self) -> bool {
-        matches!(self.0, Holder::Agent { .. })
+        matches!(self.holder, Holder::Agent { .. })
     }
 }
 

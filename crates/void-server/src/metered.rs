@@ -1,5 +1,6 @@
-//! Answers of callers other than the owner count until they are taken (I36). A whole answer is handed on in
-//! small copies, so that what is still to be sent holds little more than itself.
+//! Bytes of callers other than the owner count while they are kept (I36): of a request until it has arrived,
+//! of an answer until it is taken. A whole answer is handed on in small copies, so that what is still to be
+//! sent holds little more than itself.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -41,6 +42,66 @@ pub(crate) fn meter(budgets: &Budgets, account: &Arc<Account>, response: Respons
         }),
         Err(error) => error.into_response(),
     }
+}
+
+/// A request was given up because its token has too many bytes under way.
+#[derive(Debug)]
+pub(crate) struct TooManyBytes;
+
+impl std::error::Error for TooManyBytes {}
+
+impl std::fmt::Display for TooManyBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("too many bytes of this token are under way")
+    }
+}
+
+struct Upload {
+    body: Body,
+    held: BytesHeld,
+}
+
+/// Counts a request's bytes from the first one until the last has arrived.
+pub(crate) fn upload(budgets: &Budgets, account: &Arc<Account>, body: Body) -> Body {
+    if body.is_end_stream() {
+        return body;
+    }
+    Body::new(Upload {
+        body,
+        held: budgets.held(account),
+    })
+}
+
+impl hyper::body::Body for Upload {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(Ok(frame)) = &polled
+            && let Some(data) = frame.data_ref()
+            && !self.held.add(data.len())
+        {
+            return Poll::Ready(Some(Err(axum::Error::new(TooManyBytes))));
+        }
+        Poll::Ready(polled)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Whether this is why a body did not arrive.
+pub(crate) fn is_too_many(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<TooManyBytes>() || error.source().is_some_and(is_too_many)
 }
 
 /// Keeps something until a response's body is done with.

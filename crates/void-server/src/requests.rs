@@ -17,7 +17,7 @@ use crate::access::Admitted;
 use crate::errors::ApiError;
 use crate::fence::is_json;
 use crate::routes::Route;
-use crate::{json, parameters};
+use crate::{json, metered, parameters};
 
 /// A body that trickles in slower than this is not waited for.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -82,6 +82,10 @@ pub(crate) async fn collect(body: axum::body::Body, max: usize) -> Result<Bytes,
             "the body did not arrive in time",
         )),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(error)) if metered::is_too_many(&*error) => Err(ApiError::held_back(
+            "this token sends too much at once",
+            Duration::from_secs(1),
+        )),
         Ok(Err(_)) => Err(ApiError::invalid_field("body", "did not arrive whole")),
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
     }

@@ -19,6 +19,7 @@ mod inbox;
 mod lab;
 mod login;
 mod mcp;
+mod mutes;
 mod node;
 mod nodes;
 mod notifications;
@@ -904,6 +905,39 @@ pub static ROUTES: &[Route] = &[
         request: Some(schema::<conversations::RetryRequest>),
         response: json::<conversations::StartedResponse>(),
         handler: || post(conversations::retry),
+    },
+    Route {
+        method: "GET",
+        path: "/api/mutes",
+        access: Access::Owner,
+        operation: "listMutes",
+        summary: "What the owner is not told for a time, by whom, why and until when",
+        query: &[],
+        request: None,
+        response: json::<mutes::MutesResponse>(),
+        handler: || get(mutes::list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/mutes",
+        access: Access::OwnerAfresh,
+        operation: "mute",
+        summary: "Do not tell for a time that a service, or anything on a host, is down",
+        query: &[],
+        request: Some(schema::<mutes::MuteRequest>),
+        response: json::<mutes::MuteResponse>(),
+        handler: || post(mutes::set),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/mutes/{id}",
+        access: Access::Owner,
+        operation: "unmute",
+        summary: "Tell it again",
+        query: &[],
+        request: None,
+        response: json::<mutes::UnmutedResponse>(),
+        handler: || delete(mutes::lift),
     },
     Route {
         method: "GET",

@@ -15,6 +15,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use void_control::Control;
 use void_control::access::{self, Caller};
 use void_control::events::{Lost, StoredEvent, Subscription, Told};
+use void_control::lanes::{self, Lane};
 use void_domain::actors::Actor;
 use void_domain::events::{Audience, EventKind};
 
@@ -24,12 +25,17 @@ use crate::takeovers::EndlessAnswer;
 pub(crate) use self::turns::{Seen, turn};
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// After so many events that a listener may not hear it waits a moment; the owner hears all.
+const UNHEARD_PER_PAUSE: u32 = 200;
+const UNHEARD_PAUSE: Duration = Duration::from_millis(50);
 const STILL_HERE: Bytes = Bytes::from_static(b": still here\n\n");
 
 /// As long as whoever listens may.
 struct Watch {
     control: Control,
     caller: Caller,
+    /// Its looks count for whoever listens: a body is sent by the connection's task, which is in nobody's lane.
+    lane: Option<Lane>,
     revocations: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     heartbeat: Interval,
@@ -44,6 +50,8 @@ enum Woken<T> {
 struct Listener {
     watch: Watch,
     events: Subscription,
+    /// Events for others since the last one that was heard.
+    unheard: u32,
 }
 
 pub(crate) fn events(
@@ -55,6 +63,7 @@ pub(crate) fn events(
     let listener = Listener {
         watch: Watch::new(control, caller, counted),
         events: control.hub().subscribe(control, after),
+        unheard: 0,
     };
     let chunks = stream::unfold(listener, |mut listener| async move {
         let chunk = listener.next().await?;
@@ -80,7 +89,8 @@ fn response(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
 impl Listener {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            match self.watch.wait(self.events.next_told()).await? {
+            let telling = lanes::run_in(self.watch.lane.clone(), self.events.next_told());
+            match self.watch.wait(telling).await? {
                 Woken::By(told) => match told.ok()?? {
                     Told::Lost(lost) => return Some(loss(lost)),
                     Told::Event(event) => {
@@ -90,12 +100,24 @@ impl Listener {
                             return None;
                         }
                         if may_hear(&self.watch.caller.actor, event.audience) {
+                            self.unheard = 0;
                             return Some(frame(&event));
                         }
+                        self.pass_over().await;
                     }
                 },
                 Woken::Heartbeat => return Some(STILL_HERE),
             }
+        }
+    }
+}
+
+impl Listener {
+    /// Nothing that is sent slows down whoever reads through events for others, so this does.
+    async fn pass_over(&mut self) {
+        self.unheard += 1;
+        if self.unheard.is_multiple_of(UNHEARD_PER_PAUSE) && self.watch.lane.is_some() {
+            tokio::time::sleep(UNHEARD_PAUSE).await;
         }
     }
 }
@@ -109,6 +131,7 @@ impl Watch {
             revocations,
             stopping: control.stopping(),
             heartbeat: heartbeat(),
+            lane: lanes::current(),
             control: control.clone(),
             caller,
             _counted: counted,
@@ -145,7 +168,8 @@ impl Watch {
     async fn is_still_valid(&self) -> bool {
         // Boxed, so that thousands of idle listeners do not each hold room for a question to the store.
         let asking = access::is_still_valid(&self.control, self.caller.credential);
-        Box::pin(asking).await.unwrap_or(false)
+        let asking = Box::pin(lanes::run_in(self.lane.clone(), asking));
+        asking.await.unwrap_or(false)
     }
 }
 

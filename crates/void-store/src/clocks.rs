@@ -1,4 +1,4 @@
-//! The clock of a PostgreSQL server, where that is another machine's.
+//! The clock of a PostgreSQL server: what its clients share, and a second witness where it is another machine's.
 
 use std::net::IpAddr;
 
@@ -7,9 +7,20 @@ use void_domain::time::Timestamp;
 use crate::errors::StoreError;
 use crate::tx::Tx;
 
+/// The server's clock, in milliseconds.
+macro_rules! now_ms {
+    () => {
+        "CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)"
+    };
+}
+pub(crate) use now_ms;
+
 pub(crate) async fn of_another_machine(tx: &mut Tx) -> Result<Option<Timestamp>, StoreError> {
-    let sql = "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint), \
-        host(inet_server_addr()), host(inet_client_addr())";
+    let sql = concat!(
+        "SELECT ",
+        now_ms!(),
+        ", host(inet_server_addr()), host(inet_client_addr())"
+    );
     let Some(row) = tx.one("clock", sql, &[]).await? else {
         return Ok(None);
     };

@@ -47,6 +47,12 @@ pub enum StoreError {
          file is in place, and start it again"
     )]
     Replaced,
+    /// The row of this instance is another process's: it is a copy of this data folder, or this one is.
+    #[error(
+        "another process works under this instance's id on this database, so this one starts and settles nothing: stop one of \
+         the two, and delete instance.json in the data folder that is the copy"
+    )]
+    Displaced,
     /// A defect of ours: a statement that does not fit, a panic in a use case.
     #[error("internal database error: {0}")]
     Internal(String),

@@ -1,11 +1,17 @@
-//! The table `instances`: who works on this database, seen how long ago, with which catalogue; and
-//! which of them claimed a run.
+//! The table `instances`: which process works under which instance's id on this database, seen how long ago,
+//! with which catalogue; and which instance claimed a run.
+//!
+//! PostgreSQL only, but for the claims: a SQLite file has one process, whose lock says it. Who is there is
+//! judged by the clock of the database, which all instances share.
+
+use std::time::Duration;
 
 use void_domain::digests::Digest;
 use void_domain::ids::ProposalId;
 use void_domain::instances::InstanceName;
 use void_domain::time::Timestamp;
 
+use crate::clocks::now_ms;
 use crate::errors::StoreError;
 use crate::tx::Tx;
 use crate::values::{Row, values};
@@ -32,14 +38,39 @@ macro_rules! columns {
     };
 }
 
-/// Stores an instance as it is from now on.
-pub async fn register(tx: &mut Tx, instance: &Instance) -> Result<(), StoreError> {
+/// When the connection of this transaction began; with its number it is one connection and no other.
+macro_rules! own_backend {
+    () => {
+        "CAST(pg_backend_pid() AS bigint), (SELECT CAST(floor(extract(epoch FROM backend_start) * 1000000) AS bigint) \
+         FROM pg_stat_activity WHERE pid = pg_backend_pid())"
+    };
+}
+
+/// Seen within $1 milliseconds. A sign of life of the future was written before the clock was set back.
+macro_rules! is_recent {
+    () => {
+        concat!(
+            "seen_at BETWEEN ",
+            now_ms!(),
+            " - $1 AND ",
+            now_ms!(),
+            " + $1"
+        )
+    };
+}
+
+/// Stores an instance as it is from now on, worked for by this process.
+pub async fn register(tx: &mut Tx, instance: &Instance, process: &str) -> Result<(), StoreError> {
     let sql = concat!(
         "INSERT INTO instances (",
         columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7) \
-         ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version, catalogue = excluded.catalogue, \
-         definitions = excluded.definitions, started_at = excluded.started_at, seen_at = excluded.seen_at"
+        ", process, backend, backend_since) VALUES ($1, $2, $3, $4, $5, $6, ",
+        now_ms!(),
+        ", $7, ",
+        own_backend!(),
+        ") ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version, catalogue = excluded.catalogue, \
+         definitions = excluded.definitions, started_at = excluded.started_at, seen_at = excluded.seen_at, \
+         process = excluded.process, backend = excluded.backend, backend_since = excluded.backend_since"
     );
     let definitions = serde_json::to_string(&instance.definitions)
         .map_err(|error| StoreError::Internal(error.to_string()))?;
@@ -50,42 +81,94 @@ pub async fn register(tx: &mut Tx, instance: &Instance) -> Result<(), StoreError
         instance.catalogue,
         definitions,
         instance.started_at,
-        instance.seen_at,
+        process,
     ];
     tx.execute(sql, row).await?;
     Ok(())
 }
 
-/// Notes that it is there. `false`: its row is not.
-pub async fn note_seen(tx: &mut Tx, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-    let sql = "UPDATE instances SET seen_at = $2 WHERE id = $1";
-    Ok(tx.execute(sql, values![id, at]).await? == 1)
+/// Notes that it is there. `false`: its row is not, or is another process's.
+pub async fn note_seen(tx: &mut Tx, id: &str, process: &str) -> Result<bool, StoreError> {
+    let sql = concat!(
+        "UPDATE instances SET seen_at = ",
+        now_ms!(),
+        ", (backend, backend_since) = (SELECT ",
+        own_backend!(),
+        ") WHERE id = $1 AND process = $2"
+    );
+    Ok(tx.execute(sql, values![id, process]).await? == 1)
 }
 
-/// It has stopped.
-pub async fn remove(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
-    tx.execute("DELETE FROM instances WHERE id = $1", values![id])
-        .await?;
+/// The process that works under an instance's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    pub process: String,
+    pub seen_at: Timestamp,
+    /// Seen a short while ago, by a connection that is still open.
+    pub is_there: bool,
+}
+
+/// Who works under this id, and whether they are there: seen within `within`, by a connection that the server
+/// still has. A process that was killed has none any more, so its successor need not wait.
+pub async fn holder(tx: &mut Tx, id: &str, within: Duration) -> Result<Option<Holder>, StoreError> {
+    // Without the right to see it, a connection of that number counts as the one.
+    let sql = concat!(
+        "SELECT id, process, seen_at, CAST(CASE WHEN ",
+        is_recent!(),
+        " AND (backend IS NULL OR EXISTS (SELECT 1 FROM pg_stat_activity AS a WHERE a.pid = instances.backend \
+         AND COALESCE(CAST(floor(extract(epoch FROM a.backend_start) * 1000000) AS bigint), instances.backend_since) \
+         = instances.backend_since)) THEN 1 ELSE 0 END AS bigint) FROM instances WHERE id = $2"
+    );
+    let row = tx.one("instances", sql, values![ms(within), id]).await?;
+    let holder = |row: Row| {
+        Ok(Holder {
+            process: row.text(1)?.to_owned(),
+            seen_at: row.time(2)?,
+            is_there: row.int(3)? == 1,
+        })
+    };
+    row.map(holder).transpose()
+}
+
+/// Whether this process works under the id.
+pub async fn is_held_by(tx: &mut Tx, id: &str, process: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM instances WHERE id = $1 AND process = $2";
+    Ok(tx
+        .one("instances", sql, values![id, process])
+        .await?
+        .is_some())
+}
+
+/// This process has stopped.
+pub async fn remove(tx: &mut Tx, id: &str, process: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM instances WHERE id = $1 AND process = $2";
+    tx.execute(sql, values![id, process]).await?;
     Ok(())
 }
 
-/// Forgets whoever was not seen since then; how many.
-pub async fn prune(tx: &mut Tx, before: Timestamp) -> Result<u64, StoreError> {
-    tx.execute("DELETE FROM instances WHERE seen_at < $1", values![before])
-        .await
+/// Forgets whoever was not seen for so long; how many.
+pub async fn prune(tx: &mut Tx, unseen: Duration) -> Result<u64, StoreError> {
+    let sql = concat!("DELETE FROM instances WHERE seen_at < ", now_ms!(), " - $1");
+    tx.execute(sql, values![ms(unseen)]).await
 }
 
-/// Everybody who was seen since then, by name.
-pub async fn list_seen_since(tx: &mut Tx, since: Timestamp) -> Result<Vec<Instance>, StoreError> {
+/// Everybody who was seen within that time, by name.
+pub async fn list_seen(tx: &mut Tx, within: Duration) -> Result<Vec<Instance>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM instances WHERE seen_at >= $1 ORDER BY name, id LIMIT $2"
+        " FROM instances WHERE ",
+        is_recent!(),
+        " ORDER BY name, id LIMIT $2"
     );
     let rows = tx
-        .all("instances", sql, values![since, INSTANCES_MAX])
+        .all("instances", sql, values![ms(within), INSTANCES_MAX])
         .await?;
     rows.iter().map(instance).collect()
+}
+
+fn ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn instance(row: &Row) -> Result<Instance, StoreError> {
@@ -110,18 +193,30 @@ pub struct Claimant {
     pub name: String,
 }
 
-/// Stores who claims a run, in the transaction of the claim.
+/// Stores who claims a run, in the transaction of the claim. A SQLite file has one process and names none.
 pub async fn note_claim(
     tx: &mut Tx,
     proposal: ProposalId,
     by: &Claimant,
+    process: Option<&str>,
 ) -> Result<(), StoreError> {
-    let sql = "UPDATE proposals SET run_instance_id = $2, run_instance_name = $3 WHERE id = $1";
-    let changed = tx
-        .execute(sql, values![proposal.to_string(), &by.id, &by.name])
-        .await?;
-    match changed {
-        1 => Ok(()),
+    let id = proposal.to_string();
+    let changed = match process {
+        None => {
+            let sql =
+                "UPDATE proposals SET run_instance_id = $2, run_instance_name = $3 WHERE id = $1";
+            tx.execute(sql, values![id, &by.id, &by.name]).await?
+        }
+        Some(process) => {
+            let sql = "UPDATE proposals SET run_instance_id = $2, run_instance_name = $3 WHERE id = $1 \
+                AND EXISTS (SELECT 1 FROM instances WHERE instances.id = $2 AND process = $4)";
+            tx.execute(sql, values![id, &by.id, &by.name, process])
+                .await?
+        }
+    };
+    match (changed, process) {
+        (1, _) => Ok(()),
+        (_, Some(process)) if !is_held_by(tx, &by.id, process).await? => Err(StoreError::Displaced),
         _ => Err(StoreError::corrupt(
             "proposals",
             proposal,

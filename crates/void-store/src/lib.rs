@@ -6,6 +6,7 @@
 //! instances. Reads use their own connections. One file per noun; every function takes the
 //! transaction first, and the same SQL text serves both engines.
 
+pub mod alerts;
 pub mod audit;
 pub mod backups;
 pub mod bridge;
@@ -20,6 +21,7 @@ pub mod installation;
 pub mod instances;
 pub mod lanes;
 mod migrations;
+pub mod mutes;
 pub mod nodes;
 pub mod notifications;
 pub mod passkeys;

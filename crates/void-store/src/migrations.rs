@@ -40,6 +40,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "0013_audit_strays",
     "0014_instances",
     "0015_quarantine",
+    "0016_alerts",
+    "0017_strays_and_processes",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

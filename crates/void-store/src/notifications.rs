@@ -1,8 +1,11 @@
 //! The tables of the outbox. A row is written in the transaction of what it tells, and is sent by
 //! whoever holds the lease. What changes while it is being sent is still wanted afterwards.
 
+pub mod alerts;
 pub mod keys;
 pub mod pairs;
+
+use std::time::Duration;
 
 use void_domain::ids::{NotificationId, ProposalId};
 use void_domain::notifications::{Channel, Content, Delivery, Tally, Target, Told};
@@ -15,9 +18,10 @@ use crate::values::{Row, int, values};
 
 macro_rules! columns {
     () => {
-        "id, target, kind, proposal_id, body, wanted, shown, held, tries, created_at, sent_at, message_ref, last_error"
+        "id, target, kind, proposal_id, body, wanted, shown, held, tries, created_at, sent_at, message_ref, last_error, alert_id"
     };
 }
+use columns;
 
 /// What is to be told where, from when on.
 #[derive(Debug, Clone)]
@@ -33,11 +37,12 @@ pub struct New {
 
 pub async fn insert(tx: &mut Tx, new: &New) -> Result<(), StoreError> {
     let sql = "INSERT INTO notifications (id, target, channel, kind, proposal_id, body, seq, wanted, shown, status, held, tries, \
-        next_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, 0, 'waiting', $8, 0, $9, $10)";
-    let (kind, proposal, body) = match &new.content {
-        Content::Message(id) => ("message", Some(id.to_string()), None),
-        Content::Event(id, body) => ("event", Some(id.to_string()), Some(body.as_str())),
-        Content::Digest => ("digest", None, None),
+        next_at, created_at, alert_id) VALUES ($1, $2, $3, $4, $5, $6, $7, 1, 0, 'waiting', $8, 0, $9, $10, $11)";
+    let (kind, proposal, body, alert) = match &new.content {
+        Content::Message(id) => ("message", Some(id.to_string()), None, None),
+        Content::Event(id, body) => ("event", Some(id.to_string()), Some(body.as_str()), None),
+        Content::Digest => ("digest", None, None, None),
+        Content::Alert(id) => ("alert", None, None, Some(id.to_string())),
     };
     let row = values![
         new.id.to_string(),
@@ -50,6 +55,7 @@ pub async fn insert(tx: &mut Tx, new: &New) -> Result<(), StoreError> {
         i64::from(new.not_before > new.at),
         new.not_before,
         new.at,
+        alert,
     ];
     tx.execute(sql, row).await?;
     Ok(())
@@ -141,14 +147,15 @@ pub async fn list_due(
     rows.iter().map(delivery).collect()
 }
 
-/// How many new messages are due at a place, and how many of them quiet hours kept back.
+/// How many new messages are due at a place, and how many of them and of alerts quiet hours kept back.
 pub async fn count_fresh(
     tx: &mut Tx,
     target: &Target,
     now: Timestamp,
 ) -> Result<(u64, u64), StoreError> {
-    let sql = "SELECT COUNT(*), COUNT(CASE WHEN held = 1 THEN 1 END) FROM notifications \
-        WHERE target = $1 AND kind = 'message' AND status = 'waiting' AND shown = 0 AND next_at <= $2";
+    let sql = "SELECT COUNT(CASE WHEN kind = 'message' THEN 1 END), COUNT(CASE WHEN held = 1 THEN 1 END) FROM notifications \
+        WHERE target = $1 AND (kind = 'message' OR (kind = 'alert' AND message_ref IS NULL)) AND status = 'waiting' \
+        AND shown = 0 AND next_at <= $2";
     match tx
         .one("notifications", sql, values![target.to_string(), now])
         .await?
@@ -158,20 +165,41 @@ pub async fn count_fresh(
     }
 }
 
-/// The newest digest of a place that was begun after `since`, if it can still grow.
+/// The newest digest of a place that was begun after `since`, if it can still grow. One of alerts alone is
+/// none for proposals, so that what is down never hides what waits.
 pub async fn find_open_digest(
     tx: &mut Tx,
     target: &Target,
     since: Timestamp,
+    kinds: Kinds,
 ) -> Result<Option<(NotificationId, Timestamp)>, StoreError> {
-    let sql = "SELECT id, created_at FROM notifications WHERE target = $1 AND kind = 'digest' AND created_at >= $2 \
-        AND status IN ('waiting', 'sent') ORDER BY id DESC LIMIT 1";
+    let sql = match kinds {
+        Kinds::All => {
+            "SELECT d.id, d.created_at FROM notifications d WHERE d.target = $1 AND d.kind = 'digest' AND d.created_at >= $2 \
+             AND d.status IN ('waiting', 'sent') AND EXISTS (SELECT 1 FROM notifications m WHERE m.digest_id = d.id \
+             AND m.kind = 'message') ORDER BY d.id DESC LIMIT 1"
+        }
+        Kinds::Alerts => {
+            "SELECT id, created_at FROM notifications WHERE target = $1 AND kind = 'digest' AND created_at >= $2 \
+             AND status IN ('waiting', 'sent') ORDER BY id DESC LIMIT 1"
+        }
+    };
     let row = tx
         .one("notifications", sql, values![target.to_string(), since])
         .await?;
     row.as_ref()
         .map(|row| Ok((row.parsed(0, |text| text.parse().ok())?, row.time(1)?)))
         .transpose()
+}
+
+/// No delivery waits longer than this for its next try.
+const NEXT_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Dates what a wrong clock made later than now as of now: it would wait, and gather others, until then.
+pub async fn redate(tx: &mut Tx, now: Timestamp) -> Result<u64, StoreError> {
+    let sql = "UPDATE notifications SET next_at = $1, created_at = CASE WHEN created_at > $1 THEN $1 ELSE created_at END \
+        WHERE created_at > $1 OR next_at > $2";
+    tx.execute(sql, values![now, now.plus(NEXT_WITHIN)]).await
 }
 
 /// How many messages of their own a place has got that were made after `since`.
@@ -206,15 +234,32 @@ pub async fn show_again(
     Ok(old.and_then(|old| old.message_ref))
 }
 
-/// Puts every new message that is due at a place into a digest, which then says something new.
+/// What goes into a digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kinds {
+    All,
+    Alerts,
+}
+
+/// Puts every new message of these kinds that is due at a place into a digest, which then says something
+/// new. What is said once more stays alone: its old message is about to be edited.
 pub async fn gather(
     tx: &mut Tx,
     target: &Target,
     digest: NotificationId,
     now: Timestamp,
+    kinds: Kinds,
 ) -> Result<u64, StoreError> {
-    let members = "UPDATE notifications SET status = 'digested', digest_id = $2 WHERE target = $1 AND kind = 'message' \
-        AND status = 'waiting' AND shown = 0 AND next_at <= $3";
+    let members = match kinds {
+        Kinds::All => {
+            "UPDATE notifications SET status = 'digested', digest_id = $2 WHERE target = $1 AND (kind = 'message' \
+             OR (kind = 'alert' AND message_ref IS NULL)) AND status = 'waiting' AND shown = 0 AND next_at <= $3"
+        }
+        Kinds::Alerts => {
+            "UPDATE notifications SET status = 'digested', digest_id = $2 WHERE target = $1 AND kind = 'alert' \
+             AND message_ref IS NULL AND status = 'waiting' AND shown = 0 AND next_at <= $3"
+        }
+    };
     let gathered = tx
         .execute(
             members,
@@ -385,6 +430,7 @@ fn delivery(row: &Row) -> Result<Delivery, StoreError> {
         "message" => Content::Message(proposal(row)?),
         "event" => Content::Event(proposal(row)?, row.text(4)?.to_owned()),
         "digest" => Content::Digest,
+        "alert" => Content::Alert(row.parsed(13, |text| text.parse().ok())?),
         _ => return Err(row.corrupt("unknown kind")),
     };
     Ok(Delivery {

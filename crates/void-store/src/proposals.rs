@@ -193,16 +193,17 @@ pub async fn is_target_busy(tx: &mut Tx, target: &str) -> Result<bool, StoreErro
     Ok(tx.one("proposals", sql, values![target]).await?.is_some())
 }
 
-/// How often the action started since then, and when it last did.
+/// How often the action started since then, and when it last did. What a wrong clock dated later than `until` does
+/// not count, here and below: it would hold back for years.
 pub async fn starts_since(
     tx: &mut Tx,
     action: &ActionId,
     since: Timestamp,
+    until: Timestamp,
 ) -> Result<(u64, Option<Timestamp>), StoreError> {
-    let sql =
-        "SELECT COUNT(*), MAX(started_at) FROM proposals WHERE action_id = $1 AND started_at > $2";
+    let sql = "SELECT COUNT(*), MAX(started_at) FROM proposals WHERE action_id = $1 AND started_at > $2 AND started_at <= $3";
     let Some(row) = tx
-        .one("proposals", sql, values![action.as_str(), since])
+        .one("proposals", sql, values![action.as_str(), since, until])
         .await?
     else {
         return Ok((0, None));
@@ -215,10 +216,12 @@ pub async fn safe_runs_since(
     tx: &mut Tx,
     requester: &Requester,
     since: Timestamp,
+    until: Timestamp,
 ) -> Result<u64, StoreError> {
     let sql = "SELECT COUNT(*) FROM proposals WHERE requester_kind = $1 AND requester_id = $2 \
-        AND approved_by = 'policy' AND approved_at > $3";
-    let values = values![requester.kind.as_str(), requester_id(requester), since];
+        AND approved_by = 'policy' AND approved_at > $3 AND approved_at <= $4";
+    let id = requester_id(requester);
+    let values = values![requester.kind.as_str(), id, since, until];
     match tx.one("proposals", sql, values).await? {
         Some(row) => row.count(0),
         None => Ok(0),
@@ -227,11 +230,18 @@ pub async fn safe_runs_since(
 
 /// How many approvals since then are by somebody whose name begins so. What was approved since then has
 /// ended since then, or not yet.
-pub async fn approvals_since(tx: &mut Tx, by: &str, since: Timestamp) -> Result<u64, StoreError> {
-    let sql = "SELECT (SELECT COUNT(*) FROM proposals WHERE ended_at >= $1 AND approved_at > $1 AND approved_by LIKE $2) + \
-        (SELECT COUNT(*) FROM proposals WHERE status IN ('approved', 'running') AND approved_at > $1 AND approved_by LIKE $2)";
+pub async fn approvals_since(
+    tx: &mut Tx,
+    by: &str,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<u64, StoreError> {
+    let sql = "SELECT (SELECT COUNT(*) FROM proposals \
+        WHERE ended_at >= $1 AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2) + \
+        (SELECT COUNT(*) FROM proposals WHERE status IN ('approved', 'running') \
+        AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2)";
     match tx
-        .one("proposals", sql, values![since, format!("{by}%")])
+        .one("proposals", sql, values![since, format!("{by}%"), until])
         .await?
     {
         Some(row) => row.count(0),
@@ -436,6 +446,21 @@ pub async fn list_power_since(
         columns!(),
         " FROM proposals WHERE ended_at > $1 AND started_at IS NOT NULL AND target LIKE 'guest:%' \
          ORDER BY ended_at DESC, id DESC LIMIT $2"
+    );
+    let values = values![since, i64::from(limit)];
+    Ok(readable(&tx.all("proposals", sql, values).await?))
+}
+
+/// The runs that ended since then, newest first.
+pub async fn list_ended_since(
+    tx: &mut Tx,
+    since: Timestamp,
+    limit: u32,
+) -> Result<Vec<Stored>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM proposals WHERE ended_at > $1 AND started_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT $2"
     );
     let values = values![since, i64::from(limit)];
     Ok(readable(&tx.all("proposals", sql, values).await?))

@@ -31,6 +31,14 @@ macro_rules! refused {
     };
 }
 
+/// Ended before $1, and no place has still to be told; $2 rows at most, oldest first.
+macro_rules! over {
+    () => {
+        "SELECT a.id FROM alerts AS a WHERE a.ended_at < $1 AND NOT EXISTS (SELECT 1 FROM outages AS o WHERE o.alert_id = a.id) \
+         ORDER BY a.ended_at, a.id LIMIT $2"
+    };
+}
+
 /// Everything that refers to these rows, then the rows.
 macro_rules! deletes {
     ($which:ident) => {
@@ -86,15 +94,24 @@ async fn prune_proposals(
 }
 
 /// The oldest events, never one behind a younger one: what is kept has no hole, and its first number
-/// says what is gone. The newest one stays.
-pub async fn prune_events(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+/// says what is gone. The newest one stays. An event that a wrong clock dated later than `until` is not young:
+/// it would keep all behind it for years.
+pub async fn prune_events(
+    tx: &mut Tx,
+    before: Timestamp,
+    until: Timestamp,
+    limit: u32,
+) -> Result<u64, StoreError> {
     let sql = "DELETE FROM events WHERE seq IN (SELECT seq FROM events \
         WHERE seq < (SELECT MAX(seq) FROM events) ORDER BY seq LIMIT $2) \
-        AND NOT EXISTS (SELECT 1 FROM events AS young WHERE young.seq <= events.seq AND young.at >= $1)";
-    tx.execute(sql, values![before, i64::from(limit)]).await
+        AND NOT EXISTS (SELECT 1 FROM events AS young WHERE young.seq <= events.seq \
+        AND young.at >= $1 AND young.at <= $3)";
+    tx.execute(sql, values![before, i64::from(limit), until])
+        .await
 }
 
-/// Deliveries about what has ended; a digest goes when nothing is in it any more.
+/// Deliveries about what has ended, then the alerts that nothing is to be told of any more, and mutes that are
+/// over; a digest goes when nothing is in it any more.
 pub async fn prune_notifications(
     tx: &mut Tx,
     before: Timestamp,
@@ -104,13 +121,42 @@ pub async fn prune_notifications(
         JOIN proposals AS p ON p.id = n.proposal_id WHERE n.created_at < $1 AND n.status <> 'waiting' \
         AND p.status NOT IN ('pending', 'approved', 'running', 'unknown') ORDER BY n.id LIMIT $2)";
     let gone = tx.execute(sql, values![before, i64::from(limit)]).await?;
+    let alerts = prune_alerts(tx, before, limit).await?;
     let sql = "DELETE FROM notifications WHERE id IN (SELECT d.id FROM notifications AS d \
         WHERE d.kind = 'digest' AND d.created_at < $1 AND d.status <> 'waiting' \
         AND NOT EXISTS (SELECT 1 FROM notifications AS m WHERE m.digest_id = d.id) ORDER BY d.id LIMIT $2)";
     let digests = tx.execute(sql, values![before, i64::from(limit)]).await?;
     let sql = "DELETE FROM notification_codes WHERE expires_at < $1";
     tx.execute(sql, values![before]).await?;
-    Ok(gone + digests)
+    Ok(gone + alerts + digests)
+}
+
+/// Alerts that ended before then, with everything about them; how many rows went.
+async fn prune_alerts(tx: &mut Tx, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    let values = values![before, i64::from(limit)];
+    let mut gone = 0;
+    for sql in [
+        concat!(
+            "DELETE FROM notification_keys WHERE alert_id IN (",
+            over!(),
+            ")"
+        ),
+        concat!(
+            "DELETE FROM notifications WHERE kind = 'alert' AND alert_id IN (",
+            over!(),
+            ")"
+        ),
+        concat!(
+            "DELETE FROM alert_services WHERE alert_id IN (",
+            over!(),
+            ")"
+        ),
+        concat!("DELETE FROM alerts WHERE id IN (", over!(), ")"),
+        "DELETE FROM mutes WHERE id IN (SELECT id FROM mutes WHERE ended_at < $1 ORDER BY ended_at, id LIMIT $2)",
+    ] {
+        gone += tx.execute(sql, values).await?;
+    }
+    Ok(gone)
 }
 
 /// Sessions that ended, or ran out, before then.
@@ -149,11 +195,13 @@ pub async fn prune_usage(tx: &mut Tx, before_day: i64) -> Result<u64, StoreError
 
 /// How many rows each table that grows has.
 pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    const COUNTS: [(&str, &str); 8] = [
+    const COUNTS: [(&str, &str); 10] = [
         ("proposals", "SELECT COUNT(*) FROM proposals"),
         ("transitions", "SELECT COUNT(*) FROM transitions"),
         ("events", "SELECT COUNT(*) FROM events"),
         ("notifications", "SELECT COUNT(*) FROM notifications"),
+        ("alerts", "SELECT COUNT(*) FROM alerts"),
+        ("mutes", "SELECT COUNT(*) FROM mutes"),
         ("sessions", "SELECT COUNT(*) FROM sessions"),
         ("messages", "SELECT COUNT(*) FROM messages"),
         ("service_changes", "SELECT COUNT(*) FROM service_changes"),

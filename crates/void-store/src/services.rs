@@ -66,6 +66,12 @@ pub async fn prune(tx: &mut Tx, before: Timestamp) -> Result<u64, StoreError> {
     tx.execute(sql, values![before]).await
 }
 
+/// Forgets what a wrong clock dated later than now: the table is ordered by time, and nothing would come after it.
+pub async fn forget_after(tx: &mut Tx, now: Timestamp) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM service_changes WHERE at > $1";
+    tx.execute(sql, values![now]).await
+}
+
 fn change(row: &Row) -> Result<ServiceChange, StoreError> {
     Ok(ServiceChange {
         service_id: row.text(0)?.to_owned(),

@@ -11,7 +11,7 @@ use crate::output::ColorChoice;
     name = "void",
     version,
     about = "Agents name an action from your whitelist; safe ones run, risky ones wait for your nod.",
-    after_help = "Examples:\n  void demo\n  void serve\n  void actions ls\n  void run restart-caddy-ct100 --reason \"502 since 20:10\"\n  void inbox ls\n  void inbox approve 7F3K\n  void freeze --reason \"hands off\"\n\nExit codes: void help-exit-codes",
+    after_help = "Examples:\n  void demo\n  void serve\n  void actions ls\n  void run restart-caddy --reason \"502 since 20:10\"\n  void inbox ls\n  void inbox approve 7F3K\n  void freeze --reason \"hands off\"\n\nExit codes: void help-exit-codes",
     disable_help_subcommand = false
 )]
 pub(crate) struct Cli {
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Audit(AuditCommand),
     /// A link that signs a browser in, once and within an hour
-    SetupLink,
+    SetupLink(QrArgs),
     /// Tokens of agents, viewers and nodes
     #[command(subcommand)]
     Token(TokenCommand),
@@ -125,15 +125,34 @@ pub(crate) struct DemoArgs {
     /// The loopback port; 3000 or a free one if left out
     #[arg(long)]
     pub port: Option<u16>,
+    /// Another address than loopback, such as 0.0.0.0, so that a phone in the same network can look on
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "port")]
+    pub listen: Option<String>,
     /// A Bot API to speak to, so that the phone's part can be watched too
     #[arg(long, value_name = "URL")]
     pub telegram_base: Option<String>,
+    #[command(flatten)]
+    pub qr: QrArgs,
+}
+
+/// Whether a link is drawn as a QR code; without either on a terminal only
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct QrArgs {
+    /// Draw the link as a QR code, also where the output is no terminal
+    #[arg(long, conflicts_with_all = ["no_qr", "json"])]
+    pub qr: bool,
+    /// Draw no QR code
+    #[arg(long)]
+    pub no_qr: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServicesArgs {
     /// One service, with its changes of the last day
     pub id: Option<String>,
+    /// Print a services file to begin with, for a service at a port of this machine, such as caddy:80
+    #[arg(long, value_name = "NAME:PORT", conflicts_with = "id")]
+    pub example: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -160,7 +179,7 @@ pub(crate) enum AgentsCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen
+    /// Where to listen: an address, and a port if it is not 3000
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
     /// The catalogue
@@ -172,6 +191,8 @@ pub(crate) struct ServeArgs {
     /// How the log is written
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     pub log_format: LogFormat,
+    #[command(flatten)]
+    pub qr: QrArgs,
 }
 
 #[derive(Debug, Clone, Copy, Args)]
@@ -197,6 +218,11 @@ pub(crate) enum ActionsCommand {
     Lint { file: Option<PathBuf> },
     /// The JSON Schema for editors
     Schema,
+    /// Print a catalogue to begin with: one action that restarts a service of this machine
+    Example {
+        /// The systemd service, such as caddy
+        service: String,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -486,12 +512,43 @@ pub(crate) enum NotifyCommand {
         /// As void notify ls shows it, such as telegram:12345
         target: Option<String>,
     },
-    /// Every place with how it stands, and what could not be delivered
+    /// Every place with how it stands, what could not be delivered, and what is muted
     Ls,
     /// Stop telling an account, and stop listening to it
     Rm { target: String },
     /// Try again what could not be delivered
     Retry { id: String },
+    /// Do not tell for a time that a service, or anything on a host, is down
+    Mute(MuteArgs),
+    /// Tell it again
+    Unmute(UnmuteArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MuteArgs {
+    /// As void services shows it
+    #[arg(required_unless_present = "host", conflicts_with = "host")]
+    pub service: Option<String>,
+    /// Everything on this host, or on the guests of this node
+    #[arg(long)]
+    pub host: Option<String>,
+    /// End by itself after this long, such as 30m or 4h; 4h if nothing is said, 30 days at most
+    #[arg(long = "for", value_name = "DURATION", conflicts_with = "until")]
+    pub lasts: Option<String>,
+    /// End at this time: 22:00 by this machine's clock, or 2026-11-16T22:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Why; it is on the record
+    #[arg(long)]
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct UnmuteArgs {
+    #[arg(required_unless_present = "host", conflicts_with = "host")]
+    pub service: Option<String>,
+    #[arg(long)]
+    pub host: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

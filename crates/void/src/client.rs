@@ -4,6 +4,7 @@
 mod events;
 pub(crate) mod plain_http;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
@@ -248,7 +249,11 @@ pub(crate) fn server_url(base: &str) -> Result<String, Problem> {
 
 /// The server of these settings, on this machine.
 pub(crate) fn local_url(settings: &Settings) -> String {
-    let mut address = settings.listen.value;
+    url_on_this_machine(settings.listen.value)
+}
+
+/// Where a program on this machine finds whoever listens there.
+pub(crate) fn url_on_this_machine(mut address: SocketAddr) -> String {
     if address.ip().is_unspecified() {
         address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
     }

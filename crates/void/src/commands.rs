@@ -14,6 +14,7 @@ mod freeze;
 mod hosts;
 mod inbox;
 pub(crate) mod mcp;
+mod mutes;
 mod node;
 mod notify;
 mod provision;
@@ -125,7 +126,7 @@ pub(crate) async fn run(
         url: cli.url,
     };
     let exit = match cli.command {
-        Command::Serve(args) => serve::serve(&session, &again, args.log_format).await?,
+        Command::Serve(args) => serve::serve(&session, &again, &args).await?,
         Command::Reload(args) => reload::run(&session, args).await?,
         Command::Status => status::status(&session).await?,
         Command::Actions(command) => actions::run(&session, command).await?,
@@ -139,7 +140,7 @@ pub(crate) async fn run(
         Command::Hosts(command) => hosts::run(&session, command).await?,
         Command::Node(command) => node::run(&session, command).await?,
         Command::Audit(command) => audit::run(&session, command).await?,
-        Command::SetupLink => setup_link::run(&session).await?,
+        Command::SetupLink(qr) => setup_link::run(&session, qr).await?,
         Command::Token(command) => token::run(&session, command).await?,
         Command::Notify(command) => notify::run(&session, command).await?,
         Command::Backup(command) => backup::run(&session, command).await?,
@@ -191,6 +192,8 @@ pub(crate) fn quoted(word: &str) -> String {
 pub(crate) fn program() -> String {
     let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("void"));
     let here = std::env::current_dir().ok();
+    // Below the root everything is, and its path is as short.
+    let here = here.filter(|here| here.parent().is_some());
     let short = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
     short.unwrap_or(path).display().to_string()
 }

@@ -96,6 +96,10 @@ fn start_problem(error: StartError) -> Problem {
         ),
         StartError::NameTaken(_) => Problem::new(Exit::Failed, "name_taken", error.to_string())
             .next("give this one another name: instance = \"NAME\" in void.toml, or VOID_INSTANCE"),
+        StartError::Twin(_) => Problem::new(Exit::Failed, "twin", error.to_string()).next(
+            "if this folder is a copy: delete instance.json in it, and give it another name where void.toml or VOID_INSTANCE has one; \
+             otherwise stop the other process first",
+        ),
     }
 }
 
@@ -203,6 +207,11 @@ pub(crate) fn store_problem(error: StoreError) -> Problem {
             Exit::Failed,
             "rolled_back",
             "start again: what waited in the older copy is void",
+        ),
+        StoreError::Displaced => problem(
+            Exit::Failed,
+            "displaced",
+            "stop the other process, then start again",
         ),
         StoreError::Unavailable(_) | StoreError::Unconfirmed => {
             problem(Exit::Unreachable, "unavailable", "void config check")

@@ -1,5 +1,6 @@
 //! The binary: command line, settings, composition. Rules live elsewhere.
 
+mod accounts;
 mod agents;
 mod catalogue;
 mod cli;
@@ -16,6 +17,7 @@ mod node;
 mod notifiers;
 mod output;
 mod proxmox;
+mod qr;
 mod rehearsal;
 mod running;
 mod services;

@@ -94,6 +94,11 @@ impl Output {
         self.is_closed.load(Ordering::Relaxed)
     }
 
+    /// Whether somebody looks at it, as far as that can be known.
+    pub(crate) fn is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
     /// Whether words may be set off by how they look.
     pub(crate) const fn is_styled(&self) -> bool {
         self.color

@@ -1,6 +1,8 @@
 //! The lab of `void demo`: a small cluster and its services, as real sockets and processes on loopback,
-//! with a catalogue, a services file and a host list that belong to it. All of it is in one folder that
-//! goes away with the process.
+//! with the catalogue and the services of `config/` and a host list that belongs to them. All of it is in one
+//! folder that goes away with the process.
+
+mod examples;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -11,13 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::catalogue::{ActionKind, Catalogue, Lockout};
 use void_rehearsal::folder::{self, LabFolder};
 use void_rehearsal::proxmox::{
     Access, Acl, Guest, GuestHook, Node, ProxmoxConfig, ProxmoxServer, TaskDurations, Token, User,
 };
-use void_rehearsal::services::{self, Kind};
+use void_rehearsal::services;
 
+use self::examples::Part;
 use crate::exit::Problem;
 
 /// The word behind `void` that makes a process a part of a lab.
@@ -25,49 +28,8 @@ pub(crate) const COMMAND: &str = "rehearsal";
 const TASKS_TAKE: Duration = Duration::from_millis(700);
 const TOKEN: &str = "void@pve!rehearsal";
 
-struct Part {
-    service: &'static str,
-    label: &'static str,
-    kind: Kind,
-    node: &'static str,
-    vmid: u32,
-    up: bool,
-}
-
-const PARTS: [Part; 4] = [
-    Part {
-        service: "caddy",
-        label: "Caddy, the reverse proxy (rehearsal)",
-        kind: Kind::Http,
-        node: "pve1",
-        vmid: 101,
-        up: false,
-    },
-    Part {
-        service: "jellyfin",
-        label: "Jellyfin (rehearsal)",
-        kind: Kind::Http,
-        node: "pve1",
-        vmid: 100,
-        up: true,
-    },
-    Part {
-        service: "grafana",
-        label: "Grafana (rehearsal)",
-        kind: Kind::Http,
-        node: "pve2",
-        vmid: 110,
-        up: true,
-    },
-    Part {
-        service: "iventoy",
-        label: "iVentoy (rehearsal)",
-        kind: Kind::Tcp,
-        node: "pve1",
-        vmid: 107,
-        up: true,
-    },
-];
+/// What is down when the curtain rises.
+const DOWN: &str = "caddy";
 
 /// A running lab. Dropping it ends its processes and removes its folder.
 pub(crate) struct Rehearsal {
@@ -83,9 +45,10 @@ impl Rehearsal {
         };
         folder::sweep(base).map_err(problem)?;
         let folder = folder::create(base).map_err(problem)?;
-        let ports = start_services(folder.path())?;
+        let parts = examples::parts()?;
+        let ports = start_services(folder.path(), &parts)?;
         let secret = random_hex()?;
-        let hook = guest_hook(folder.path().to_owned())?;
+        let hook = guest_hook(folder.path().to_owned(), parts)?;
         let proxmox = ProxmoxServer::start(cluster(&secret, hook)).map_err(problem)?;
         let lab = Self {
             folder,
@@ -128,13 +91,12 @@ impl Rehearsal {
         fs::create_dir(&data)
             .and_then(|()| fs::set_permissions(&data, fs::Permissions::from_mode(0o700)))
             .map_err(|error| unwritable(&data, &error))?;
-        let actions = actions();
+        let actions = examples::actions()?;
         write(&data.join("actions.json"), &pretty(&actions))?;
-        write(&data.join("services.json"), &pretty(&watched(ports)))?;
-        write(
-            &data.join("list.json"),
-            &pretty(&host_list(root, &actions)?),
-        )?;
+        let services = examples::watched(ports)?;
+        write(&data.join("services.json"), &pretty(&services))?;
+        let list = host_list(root, &actions)?;
+        write(&data.join("list.json"), &pretty(&list))?;
         write(&data.join("proxmox.token"), &format!("{TOKEN}={secret}\n"))?;
         let settings = format!(
             "# A rehearsal: everything here is on loopback and goes away.\n\
@@ -179,21 +141,21 @@ fn serve() -> [OsString; 2] {
 }
 
 /// All at once: each takes a moment to answer. The one that is down is prepared and broken.
-fn start_services(folder: &Path) -> Result<Vec<u16>, Problem> {
+fn start_services(folder: &Path, parts: &[Part]) -> Result<Vec<u16>, Problem> {
     let problem = |error: services::ServiceError| Problem::failed("rehearsal", error.to_string());
     let program = own_program()?;
     let mut ports = Vec::new();
-    for part in &PARTS {
-        ports.push(services::prepare(folder, part.service, part.kind).map_err(problem)?);
+    for part in parts {
+        ports.push(services::prepare(folder, &part.service, part.kind).map_err(problem)?);
     }
     std::thread::scope(|scope| {
-        let starting: Vec<_> = PARTS
+        let starting: Vec<_> = parts
             .iter()
             .map(|part| {
                 let program = &program;
-                scope.spawn(move || match part.up {
-                    true => services::start(folder, part.service, program, &serve()),
-                    false => services::break_it(folder, part.service),
+                scope.spawn(move || match part.service.as_str() {
+                    DOWN => services::break_it(folder, DOWN),
+                    name => services::start(folder, name, program, &serve()),
                 })
             })
             .collect();
@@ -207,14 +169,14 @@ fn start_services(folder: &Path) -> Result<Vec<u16>, Problem> {
 }
 
 /// A service lives and dies with its guest. One that was broken before stays so.
-fn guest_hook(folder: PathBuf) -> Result<GuestHook, Problem> {
+fn guest_hook(folder: PathBuf, parts: Vec<Part>) -> Result<GuestHook, Problem> {
     let program = own_program()?;
     Ok(Arc::new(move |vmid, runs| {
-        for part in PARTS.iter().filter(|part| part.vmid == vmid) {
+        for part in parts.iter().filter(|part| part.vmid == vmid) {
             // What cannot be started shows as down, which is what a health check is for.
             let _ = match runs {
-                true => services::start(&folder, part.service, &program, &serve()),
-                false => services::stop(&folder, part.service),
+                true => services::start(&folder, &part.service, &program, &serve()),
+                false => services::stop(&folder, &part.service),
             };
         }
     }))
@@ -252,66 +214,14 @@ fn cluster(secret: &str, hook: GuestHook) -> ProxmoxConfig {
     }
 }
 
-fn actions() -> Value {
-    let restart = |service: &str, label: &str| {
-        json!({
-            "id": format!("restart-{service}"), "label": format!("Restart {label} (rehearsal)"),
-            "kind": "service_restart", "host": "local", "service": service, "tier": "safe",
-            "verify": {"service": service},
-        })
-    };
-    let power = |op: &str, guest: &str, node: &str, vmid: u32, name: &str, tier: &str| {
-        let place = if guest == "lxc" { "ct" } else { "vm" };
-        let verb = match op {
-            "start" => "Start",
-            "stop" => "Stop",
-            _ => "Reboot",
-        };
-        json!({
-            "id": format!("{op}-{place}{vmid}"), "label": format!("{verb} {name} (rehearsal)"),
-            "kind": "guest_power", "node": node, "guest": guest, "vmid": vmid, "op": op, "tier": tier,
-        })
-    };
-    let mut stop = power("stop", "lxc", "pve1", 107, "iVentoy", "risky");
-    if let Value::Object(members) = &mut stop {
-        members.insert("inverse".to_owned(), json!("start-ct107"));
-    }
-    json!({"hosts": {}, "actions": [
-        restart("caddy", "Caddy"),
-        restart("jellyfin", "Jellyfin"),
-        restart("grafana", "Grafana"),
-        stop,
-        power("start", "lxc", "pve1", 107, "iVentoy", "safe"),
-        power("reboot", "lxc", "pve1", 100, "the media stack", "risky"),
-        power("reboot", "lxc", "pve1", 101, "the proxy", "risky"),
-        power("reboot", "lxc", "pve2", 110, "the monitoring", "risky"),
-        power("reboot", "qemu", "pve2", 200, "Home Assistant", "risky"),
-    ]})
-}
-
-fn watched(ports: &[u16]) -> Value {
-    let services = PARTS.iter().zip(ports).map(|(part, port)| {
-        let check = match part.kind {
-            Kind::Http => json!({"kind": "http", "url": format!("http://127.0.0.1:{port}/")}),
-            Kind::Tcp => json!({"kind": "tcp", "address": format!("127.0.0.1:{port}")}),
-        };
-        json!({
-            "id": part.service, "label": part.label, "node": part.node, "vmid": part.vmid,
-            "check": check, "interval_s": 2, "timeout_s": 2,
-        })
-    });
-    json!({"services": services.collect::<Vec<Value>>()})
-}
-
 /// The list of this machine: what `void-act` may run, which is restarting the lab's own services.
 fn host_list(root: &Path, actions: &Value) -> Result<Value, Problem> {
     let catalogue = Catalogue::parse(&actions.to_string(), &Lockout::default())
         .map_err(|_| Problem::failed("internal", "the lab's catalogue is not valid"))?;
     let program = own_program()?;
     let mut entries = Vec::new();
-    for part in &PARTS {
-        let id = format!("restart-{}", part.service);
-        let Some(action) = catalogue.actions().find(|action| action.id.as_str() == id) else {
+    for action in catalogue.actions() {
+        let ActionKind::ServiceRestart { service, .. } = &action.kind else {
             continue;
         };
         let argv: [&OsStr; 5] = [
@@ -319,7 +229,7 @@ fn host_list(root: &Path, actions: &Value) -> Result<Value, Problem> {
             COMMAND.as_ref(),
             "restart".as_ref(),
             root.as_os_str(),
-            part.service.as_ref(),
+            service.as_ref(),
         ];
         let argv: Option<Vec<&str>> = argv.into_iter().map(OsStr::to_str).collect();
         let argv = argv.ok_or_else(|| Problem::failed("rehearsal", "paths must be UTF-8"))?;

@@ -11,7 +11,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,6 +28,9 @@ pub(crate) use self::notify::NotifySettings;
 pub(crate) use self::secrets::Reference;
 use crate::cli::Cli;
 use crate::exit::Problem;
+
+/// Where Void listens unless it is told otherwise.
+const PORT: u16 = 3000;
 
 /// The environment, read once.
 #[derive(Clone)]
@@ -509,14 +512,24 @@ fn listen(
         (Some(text), _, _) => (text, Source::Flag("--listen")),
         (None, Some(text), _) => (text.to_owned(), Source::Environment("VOID_LISTEN")),
         (None, None, Some(text)) => (text, Source::File),
-        (None, None, None) => ("127.0.0.1:3000".to_owned(), Source::Default),
+        (None, None, None) => (Ipv4Addr::LOCALHOST.to_string(), Source::Default),
     };
-    match text.parse() {
-        Ok(value) => Ok(Sourced { value, source }),
-        Err(_) => Err(Problem::config(format!(
-            "listen ({source}): \"{text}\" is not an address with a port, such as 127.0.0.1:3000"
+    match listen_address(&text) {
+        Some(value) => Ok(Sourced { value, source }),
+        None => Err(Problem::config(format!(
+            "listen ({source}): \"{text}\" is not an address, such as 127.0.0.1:{PORT}"
         ))),
     }
+}
+
+/// An address with a port, or without one for the usual port.
+pub(crate) fn listen_address(text: &str) -> Option<SocketAddr> {
+    let address = |text: &str| text.parse::<IpAddr>().ok();
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    let bare = address(bare.unwrap_or(text)).map(|address| SocketAddr::new(address, PORT));
+    text.parse().ok().or(bare)
 }
 
 fn safe_runs(given: Option<u32>) -> Result<u32, Problem> {

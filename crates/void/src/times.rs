@@ -1,5 +1,6 @@
 //! Times as people say them: local, short, and as far as a person needs them. Programs get RFC 3339 in UTC.
 
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
@@ -114,6 +115,27 @@ impl Times {
     }
 }
 
+/// A moment as somebody types it, in RFC 3339: one already, or a time of day, which is the next one there.
+pub(crate) fn moment(text: &str, now_ms: i64, zone: TimeZone) -> Option<String> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Some(at.to_string());
+    }
+    let (hour, minute) = text.split_once(':')?;
+    let number = |text: &str| -> Option<i8> {
+        let is_plain = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        is_plain.then(|| text.parse().ok()).flatten()
+    };
+    let time = Time::new(number(hour)?, number(minute)?, 0, 0).ok()?;
+    let now = Timestamp::from_millisecond(now_ms).ok()?;
+    let today = now.to_zoned(zone.clone()).date();
+    let days = [today, today.tomorrow().ok()?];
+    let moments = days
+        .into_iter()
+        .filter_map(|day| day.to_datetime(time).to_zoned(zone.clone()).ok());
+    let mut later = moments.map(|at| at.timestamp()).filter(|at| *at > now);
+    later.next().map(|at| at.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +183,27 @@ mod tests {
         let utc = "2026-11-16T12:43:00.000Z";
         assert_eq!(Times::as_they_come().short(utc), utc);
         assert_eq!(Times::as_they_come().sentence(utc), utc);
+    }
+
+    #[test]
+    fn a_time_of_day_is_the_next_one_there() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let now: Timestamp = "2026-11-16T12:55:00Z".parse().unwrap();
+        for (text, at) in [
+            ("22:00", Some("2026-11-16T20:00:00Z")),
+            ("14:56", Some("2026-11-16T12:56:00Z")),
+            ("14:55", Some("2026-11-17T12:55:00Z")),
+            ("7:05", Some("2026-11-17T05:05:00Z")),
+            ("2026-11-20T08:00:00+01:00", Some("2026-11-20T07:00:00Z")),
+            ("24:00", None),
+            ("12:60", None),
+            ("+1:00", None),
+            ("tomorrow", None),
+            ("", None),
+        ] {
+            let found = moment(text, now.as_millisecond(), zone.clone());
+            assert_eq!(found.as_deref(), at, "{text}");
+        }
     }
 
     #[test]

@@ -6,17 +6,28 @@
 //! offered or asked back.
 
 mod acts;
+mod catalogue;
+mod clauses;
+mod cues;
 mod doubts;
 mod intents;
+mod known;
 mod looks;
 mod orders;
+mod pasted;
+mod patterns;
+mod periods;
 mod questions;
 mod records;
 mod results;
+mod services;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod times;
 mod topics;
+mod unclear;
+mod verbs;
 mod words;
 
 use serde_json::{Map, Value, json};
@@ -117,6 +128,8 @@ impl Next {
 /// What this turn knows so far.
 struct Knowledge<'a> {
     said: &'a str,
+    /// What the owner said before that.
+    said_before: Option<&'a str>,
     /// Her question that the owner's words follow immediately.
     asked: Option<Question>,
     /// An earlier attempt to answer the same words was cut off after it had done something.
@@ -159,6 +172,7 @@ fn next(prompt: &Prompt) -> Next {
 fn look_back(prompt: &Prompt) -> Knowledge<'_> {
     let mut known = Knowledge {
         said: "",
+        said_before: None,
         asked: None,
         is_second_attempt: false,
         earlier: Vec::new(),
@@ -170,6 +184,7 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
     for message in &prompt.messages {
         match message {
             Message::User(text) => {
+                known.said_before = Some(known.said).filter(|said| !said.is_empty());
                 (known.said, known.is_second_attempt) = without_record(text);
                 known.asked = before.and_then(asked_in);
                 known.results.clear();

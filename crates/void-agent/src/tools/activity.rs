@@ -128,7 +128,8 @@ fn shown(name: &str) -> String {
     text::escaped(text::cut(name, NAME_BYTES_MAX))
 }
 
-/// The steps of requests are told with them; a wish that became no request is told here.
+/// The steps of requests are told with them; a wish that became no request is told here. The turns of chats
+/// are left out: there are more of them than of all else, the one that asks included.
 async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
     let page = audit::list(
         &call.control,
@@ -139,7 +140,7 @@ async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
     .await?;
     let others = page.items.into_iter().filter(|entry| {
         let is_step = entry.verb.starts_with("proposal.") && entry.subject.is_some();
-        !is_step
+        !is_step && !["turn.started", "turn.finished"].contains(&entry.verb.as_str())
     });
     let most = usize::try_from(ROWS_MAX).unwrap_or(usize::MAX);
     Ok(others.take(most).map(|entry| tell(call, &entry)).collect())

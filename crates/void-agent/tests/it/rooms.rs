@@ -50,6 +50,8 @@ pub(crate) struct Setup {
     pub lab: Arc<Lab>,
     pub services: Services,
     pub persona: &'static str,
+    /// Which data folder it has.
+    pub instance: &'static str,
     pub daily_tokens: Option<u64>,
 }
 
@@ -61,6 +63,7 @@ impl Default for Setup {
             lab: Arc::new(Lab::new()),
             services: Services::default(),
             persona: "little-blue",
+            instance: "own",
             daily_tokens: None,
         }
     }
@@ -86,6 +89,8 @@ impl Setup {
     pub(crate) async fn open(self, brain: Arc<dyn Brain>) -> Room {
         let store = self.store().await;
         let catalogue = self.lab.catalogue();
+        let folder = self.lab.path().join(self.instance);
+        std::fs::create_dir_all(&folder).unwrap();
         let config = ControlConfig {
             bridge: None,
             notifiers: Notifiers::default(),
@@ -105,7 +110,7 @@ impl Setup {
             },
             backups_folder: None,
             witness_file: None,
-            instance: Identity::of_folder(self.lab.path(), None).unwrap(),
+            instance: Identity::of_folder(&folder, None).unwrap(),
             replace_catalogue: false,
         };
         let control = Control::start(config).await.unwrap();
@@ -155,6 +160,7 @@ fn owner(control: &Control) -> Ctx {
         capabilities: Capabilities::none(),
         request_id: RequestId::new(control.clock().now(), [7; 10]),
         authenticated_ago: None,
+        is_from_outside: false,
     }
 }
 

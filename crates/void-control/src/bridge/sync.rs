@@ -276,6 +276,7 @@ impl Worker {
             capabilities: Capabilities::none(),
             request_id: random::request_id(self.control.clock.now())?,
             authenticated_ago: None,
+            is_from_outside: false,
         };
         let key = ProposalKey::Id(record.proposal.id);
         match proposals::decide(&self.control, &ctx, key, decision).await {

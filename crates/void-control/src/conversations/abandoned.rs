@@ -12,6 +12,7 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, conversations, proposals, tokens};
 
 use super::{by_the_record, end};
+use crate::clock::is_ahead;
 use crate::control::Control;
 use crate::records::Scribe;
 
@@ -32,7 +33,7 @@ pub(crate) async fn fail_overdue(control: &Control) -> Result<(), StoreError> {
 }
 
 fn is_overdue(message: &Message, at: Timestamp) -> bool {
-    at.since(message.at) > limits::TURN_TIME_MAX + ABANDONED_AFTER
+    is_ahead(message.at, at) || at.since(message.at) > limits::TURN_TIME_MAX + ABANDONED_AFTER
 }
 
 /// Looks before it writes: there is seldom anything to do.

@@ -52,6 +52,7 @@ pub async fn join(
         capabilities: Capabilities::none(),
         request_id,
         authenticated_ago: None,
+        is_from_outside: false,
     };
     let scribe = control.scribe(&ctx);
     control

@@ -3,8 +3,7 @@
 
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capabilities;
-use void_domain::digests::Digest;
-use void_domain::notifications::{Key, Meaning, Target};
+use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::proposals::Proposal;
 use void_store::StoreError;
 
@@ -49,7 +48,9 @@ pub async fn act_by_token(control: &Control, token: &str) -> Result<Acted, ActEr
         | Meaning::Reject
         | Meaning::Details
         | Meaning::Show
-        | Meaning::Test => return Err(ActError::NotGood),
+        | Meaning::Test
+        | Meaning::Mute(_)
+        | Meaning::Unmute => return Err(ActError::NotGood),
     };
     let ctx = owner_ctx(
         control,
@@ -68,6 +69,7 @@ pub(super) fn owner_ctx(control: &Control, actor: Actor) -> Result<Ctx, StoreErr
         capabilities: Capabilities::none(),
         request_id: random::request_id(control.clock.now())?,
         authenticated_ago: None,
+        is_from_outside: false,
     })
 }
 
@@ -77,7 +79,7 @@ pub(super) async fn decide(
     key: &Key,
     answer: Answer,
 ) -> Result<Proposal, DecideError> {
-    let Some((id, digest)): Option<(_, Digest)> = key.about else {
+    let About::Proposal(id, digest) = key.about else {
         return Err(DecideError::NotFound);
     };
     let reason = match key.meaning {

@@ -9,6 +9,7 @@ use void_domain::policy::Allowance;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, proposals};
 
+use crate::clock::believed_until;
 use crate::control::Control;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -23,7 +24,8 @@ pub(crate) async fn allowance(
         return Ok(Allowance::Left);
     };
     let per_day = bot.approvals_per_day();
-    let count = proposals::approvals_since(tx, BY_TELEGRAM, now.minus(DAY)).await?;
+    let count =
+        proposals::approvals_since(tx, BY_TELEGRAM, now.minus(DAY), believed_until(now)).await?;
     Ok(if count < u64::from(per_day) {
         Allowance::Left
     } else {

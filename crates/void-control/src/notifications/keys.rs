@@ -1,12 +1,14 @@
 //! Keys: what a button or a notification sends back. A key is random, says nothing, is bound to one
-//! place, one proposal, its digest, the revision that was shown and one meaning, and is stored as a hash.
+//! place, to one proposal with its digest or to one alert, to the revision that was shown and to one
+//! meaning, and is stored as a hash.
 
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use void_domain::alerts::Alert;
 use void_domain::digests::Digest;
-use void_domain::notifications::{Key, Meaning, Target};
+use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::proposals::Proposal;
 use void_domain::time::Timestamp;
 use void_store::notifications::keys;
@@ -27,11 +29,38 @@ pub(super) fn hash(text: &str) -> Option<Digest> {
     known.then(|| Digest::of(text.as_bytes()))
 }
 
+/// What buttons are made for.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'a> {
+    /// A test message.
+    Nothing,
+    Proposal(&'a Proposal),
+    Alert(&'a Alert),
+}
+
+impl Subject<'_> {
+    const fn about(self) -> About {
+        match self {
+            Self::Nothing => About::Nothing,
+            Self::Proposal(proposal) => About::Proposal(proposal.id, proposal.wish.digest),
+            Self::Alert(alert) => About::Alert(alert.id),
+        }
+    }
+
+    const fn revision(self) -> u64 {
+        match self {
+            Self::Nothing => 0,
+            Self::Proposal(proposal) => proposal.revision,
+            Self::Alert(alert) => alert.revision,
+        }
+    }
+}
+
 /// New keys for these meanings, in their order.
 pub(super) async fn mint(
     control: &Control,
     target: &Target,
-    about: Option<&Proposal>,
+    subject: Subject<'_>,
     meanings: &[Meaning],
 ) -> Result<Vec<String>, StoreError> {
     let now = control.clock.now();
@@ -42,11 +71,11 @@ pub(super) async fn mint(
         made.push(Key {
             hash: Digest::of(text.as_bytes()),
             target: target.clone(),
-            about: about.map(|proposal| (proposal.id, proposal.wish.digest)),
-            revision: about.map_or(0, |proposal| proposal.revision),
+            about: subject.about(),
+            revision: subject.revision(),
             meaning: *meaning,
             created_at: now,
-            expires_at: expiry(now, about, *meaning),
+            expires_at: expiry(now, subject, *meaning),
             used_at: None,
         });
         texts.push(text);
@@ -66,12 +95,16 @@ pub(super) async fn mint(
 }
 
 /// No key outlives what it is about by more than a day, in which it says what became of it.
-fn expiry(now: Timestamp, about: Option<&Proposal>, meaning: Meaning) -> Timestamp {
+fn expiry(now: Timestamp, subject: Subject<'_>, meaning: Meaning) -> Timestamp {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-    match (about, meaning) {
-        (Some(proposal), Meaning::Approve) => now.plus(ARMED_FOR).min(proposal.expires_at),
-        (Some(proposal), _) => proposal.expires_at.max(now).plus(DAY),
-        (None, _) => now.plus(DAY),
+    match (subject, meaning) {
+        (Subject::Proposal(proposal), Meaning::Approve) => {
+            now.plus(ARMED_FOR).min(proposal.expires_at)
+        }
+        (Subject::Proposal(proposal), _) => proposal.expires_at.max(now).plus(DAY),
+        // An outage may last; its message is not made anew for its buttons.
+        (Subject::Alert(_), _) => now.plus(7 * DAY),
+        (Subject::Nothing, _) => now.plus(DAY),
     }
 }
 
@@ -86,7 +119,7 @@ pub(super) async fn mint_approval(
     let key = Key {
         hash: Digest::of(text.as_bytes()),
         target: target.clone(),
-        about: Some((proposal.id, proposal.wish.digest)),
+        about: About::Proposal(proposal.id, proposal.wish.digest),
         revision: proposal.revision,
         meaning: Meaning::Approve,
         created_at: control.clock.now(),
@@ -126,7 +159,7 @@ pub(crate) async fn spend(
         Answer::Approve => key.meaning == Meaning::Approve,
         Answer::Reject => matches!(key.meaning, Meaning::RejectBecause(_)),
     };
-    let fits = key.about == Some((proposal.id, proposal.wish.digest))
+    let fits = key.about == About::Proposal(proposal.id, proposal.wish.digest)
         && key.created_at >= proposal.created_at;
     Ok(means_it && fits && keys::use_up(tx, hash, now).await?)
 }

@@ -7,6 +7,7 @@ use void_domain::time::Timestamp;
 use void_store::notifications::{self, pairs};
 use void_store::{StoreError, Tx};
 
+use super::outbox;
 use super::standing::{Standing, Way};
 use crate::context::Ctx;
 use crate::control::Control;
@@ -42,6 +43,32 @@ pub struct Listing {
     pub failed: Vec<Delivery>,
     /// Proposals that wait without anybody knowing.
     pub untold: u64,
+    /// Services that are down without anybody knowing.
+    pub untold_services: u64,
+}
+
+/// Whether anybody hears of anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reach {
+    /// Places that are told: paired accounts, a topic, programs.
+    pub places: u64,
+    /// Services that are down and that nobody could be told of.
+    pub untold_services: u64,
+}
+
+pub async fn reach(control: &Control) -> Result<Reach, StoreError> {
+    let outbox = control.notifiers.outbox();
+    control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                Ok(Reach {
+                    places: outbox::count_places(tx, &outbox).await?,
+                    untold_services: notifications::alerts::count_untold(tx).await?,
+                })
+            })
+        })
+        .await
 }
 
 pub async fn list(control: &Control) -> Result<Listing, StoreError> {
@@ -54,6 +81,7 @@ pub async fn list(control: &Control) -> Result<Listing, StoreError> {
                     places: places(tx, &this).await?,
                     failed: notifications::list_failed(tx, FAILED_SHOWN).await?,
                     untold: notifications::count_untold(tx).await?,
+                    untold_services: notifications::alerts::count_untold(tx).await?,
                 })
             })
         })

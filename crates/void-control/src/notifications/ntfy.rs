@@ -10,16 +10,19 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use void_domain::actors::Surface;
+use void_domain::alerts::Alert;
 use void_domain::catalogue::Risk;
+use void_domain::mutes::Mute;
 use void_domain::notifications::messages::{self, Message, Room};
 use void_domain::notifications::{
-    Because, Content, Delivery, Meaning, Target, decided_by_telegram, news,
+    BY_TELEGRAM, Because, Content, Delivery, Meaning, Target, decided_by_telegram, news,
 };
 use void_domain::policy::{Offer, offer};
 use void_domain::proposals::Proposal;
 use void_domain::secrets::Secret;
 
 use super::http::{Http, parse_url};
+use super::keys::Subject;
 use super::worker::{self, Receipt, SendError};
 use super::{InvalidNotifier, frame, is_plain_token, keys};
 use crate::control::Control;
@@ -121,7 +124,8 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
     let Some(ntfy) = control.notifiers.ntfy() else {
         return Err(SendError::Never("ntfy is no longer set up".to_owned()));
     };
-    let message = match &delivery.content {
+    let mut again_after = Duration::ZERO;
+    let mut message = match &delivery.content {
         Content::Message(id) => {
             let proposal = worker::subject(control, *id).await?;
             let is_echo = decided_by_telegram(&proposal)
@@ -132,8 +136,9 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
             about(control, ntfy, &proposal, is_echo).await?
         }
         Content::Digest => {
-            let (tally, named) = worker::digest(control, delivery.id).await?;
-            let message = messages::digest(&tally, &named, &frame(control).await?);
+            let gathered = worker::digest(control, delivery.id).await?;
+            let message = messages::digest(&gathered, &frame(control).await?);
+            again_after = worker::DIGEST_EVERY;
             let link = control
                 .notifiers
                 .public_url()
@@ -142,9 +147,20 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
             let priority = if delivery.shown == 0 { 4 } else { 1 };
             published(&message, priority, link, Vec::new())
         }
+        Content::Alert(id) => {
+            let (alert, mute) = worker::alert(control, *id).await?;
+            again_after = alert.said_every();
+            let priority = alert_priority(delivery, &alert, mute.as_ref());
+            let message = messages::alert(&alert, mute.as_ref(), &frame(control).await?);
+            published(
+                &message,
+                priority,
+                control.notifiers.alert_link(&alert),
+                Vec::new(),
+            )
+        }
         Content::Event(..) => return Err(SendError::Never("ntfy takes messages only".to_owned())),
     };
-    let mut message = message;
     if let Value::Object(members) = &mut message {
         // One notification per thing, replaced in place where the app can.
         members.insert(
@@ -153,7 +169,23 @@ pub(super) async fn deliver(control: &Control, delivery: &Delivery) -> Result<Re
         );
     }
     let message_ref = ntfy.publish(message).await?;
-    Ok(Receipt { message_ref })
+    Ok(Receipt {
+        message_ref,
+        again_after,
+    })
+}
+
+/// What is down makes a sound once; what becomes of it replaces that, without one.
+fn alert_priority(delivery: &Delivery, alert: &Alert, mute: Option<&Mute>) -> u8 {
+    let by_telegram = mute.filter(|mute| mute.by.starts_with(BY_TELEGRAM));
+    match delivery.shown {
+        0 if alert.is_over() => 2,
+        0 if alert.is_urgent() => 5,
+        0 => 4,
+        // Whoever holds the chat may not be the owner, who hears of it here.
+        _ if by_telegram.is_some_and(|mute| delivery.sent_at < Some(mute.at)) => 4,
+        _ => 1,
+    }
 }
 
 /// Something that no decision belongs to and that cannot wait.
@@ -212,7 +244,13 @@ async fn actions(
     base: &str,
 ) -> Result<Vec<Value>, SendError> {
     let reject = Meaning::RejectBecause(Because::Unsaid);
-    let keys = keys::mint(control, &Target::Ntfy, Some(proposal), &[reject]).await?;
+    let keys = keys::mint(
+        control,
+        &Target::Ntfy,
+        Subject::Proposal(proposal),
+        &[reject],
+    )
+    .await?;
     let mut actions = Vec::new();
     // What cannot be read whole here is not approved here.
     if message.is_whole && offer(ntfy.surface(), proposal.wish.risk) != Offer::LinkOnly {

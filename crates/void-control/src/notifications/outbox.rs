@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use void_domain::alerts::Alert;
 use void_domain::catalogue::Risk;
 use void_domain::events::EventKind;
+use void_domain::ids::AlertId;
 use void_domain::notifications::{
-    Content, News, QuietHours, Target, decided_by_telegram, news, not_before,
+    Content, News, QuietHours, Target, alert_not_before, decided_by_telegram, news, not_before,
 };
 use void_domain::proposals::{Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::notifications::pairs;
 use void_store::notifications::{self, New};
-use void_store::{StoreError, Tx, proposals};
+use void_store::{StoreError, Tx, alerts, proposals};
 
 use crate::random;
 
@@ -64,6 +66,20 @@ impl Places {
         }
         Ok(targets)
     }
+
+    fn programs(&self) -> impl Iterator<Item = Target> {
+        let target = |name: &String| Target::Webhook { name: name.clone() };
+        self.webhooks.iter().map(target)
+    }
+}
+
+/// How many places there are to tell.
+pub(super) async fn count_places(tx: &mut Tx, outbox: &Outbox) -> Result<u64, StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(0);
+    };
+    let count = places.people(tx).await?.len() + places.webhooks.len();
+    Ok(count as u64)
 }
 
 /// The event that is told.
@@ -116,12 +132,88 @@ pub(crate) async fn note(
             insert(tx, target, content, cause, quiet_until).await?;
         }
     }
-    for name in &places.webhooks {
-        let target = Target::Webhook { name: name.clone() };
+    for target in places.programs() {
         let content = Content::Event(proposal.id, event_body(cause, proposal));
         // Programs do not sleep.
         insert(tx, target, content, cause, at).await?;
     }
+    Ok(())
+}
+
+/// A service is told in an alert: whoever knows of it is to be told again, and whoever does not, now. What
+/// is not urgent waits for the end of the quiet hours.
+pub(crate) async fn note_alert(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    id: AlertId,
+    is_urgent: bool,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    notifications::alerts::changed(tx, id, at).await?;
+    if is_urgent {
+        notifications::alerts::hasten(tx, id, at, at).await?;
+    }
+    let quiet_until = alert_not_before(places.quiet.as_ref(), is_urgent, at);
+    for target in places.people(tx).await? {
+        insert_alert(tx, target, id, at, quiet_until).await?;
+    }
+    for target in places.programs() {
+        insert_alert(tx, target, id, at, at).await?;
+    }
+    Ok(())
+}
+
+async fn insert_alert(
+    tx: &mut Tx,
+    target: Target,
+    id: AlertId,
+    at: Timestamp,
+    not_before: Timestamp,
+) -> Result<(), StoreError> {
+    if notifications::alerts::exists(tx, id, &target).await? {
+        return Ok(());
+    }
+    let new = New {
+        id: random::notification_id(at)?,
+        target,
+        content: Content::Alert(id),
+        seq: 0,
+        at,
+        not_before,
+    };
+    notifications::insert(tx, &new).await
+}
+
+/// What was held back for a mute is due, when the quiet hours allow it.
+pub(crate) async fn release_alert(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    alert: &Alert,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    let quiet_until = alert_not_before(places.quiet.as_ref(), alert.is_urgent(), at);
+    notifications::alerts::hasten(tx, alert.id, at, quiet_until).await?;
+    Ok(())
+}
+
+/// Says an alert as something new, with a sound, when the quiet hours allow it.
+pub(crate) async fn say_alert_again(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    alert: &Alert,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let Some(places) = &outbox.0 else {
+        return Ok(());
+    };
+    let quiet_until = alert_not_before(places.quiet.as_ref(), alert.is_urgent(), at);
+    notifications::alerts::say_again(tx, alert.id, at, quiet_until).await?;
     Ok(())
 }
 
@@ -147,7 +239,7 @@ pub(super) async fn tell_everybody_waiting(
     Ok(())
 }
 
-/// Whoever is new hears of what waits already.
+/// Whoever is new hears of what waits already, and of what is down.
 pub(super) async fn tell_waiting(
     tx: &mut Tx,
     outbox: &Outbox,
@@ -171,6 +263,13 @@ pub(super) async fn tell_waiting(
         let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
         let content = Content::Message(proposal.id);
         insert(tx, target.clone(), content, cause, quiet_until).await?;
+    }
+    for id in alerts::list_open(tx).await? {
+        let Some(alert) = alerts::find(tx, id).await? else {
+            continue;
+        };
+        let quiet_until = alert_not_before(places.quiet.as_ref(), alert.is_urgent(), at);
+        insert_alert(tx, target.clone(), id, at, quiet_until).await?;
     }
     Ok(())
 }

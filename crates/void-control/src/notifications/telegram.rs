@@ -4,6 +4,7 @@
 //! The bot's token is part of every address. Addresses are made here, for one call each, and no error
 //! or log line ever holds one.
 
+mod alert_taps;
 mod chats;
 mod commands;
 mod keyboards;

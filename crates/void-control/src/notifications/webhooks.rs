@@ -1,4 +1,5 @@
-//! Signed webhooks: every event of a proposal as JSON, posted to programs of the owner's.
+//! Signed webhooks: every event of a proposal, and how each alert stands, as JSON, posted to programs of the
+//! owner's.
 //!
 //! The signature is an HMAC-SHA-256 over the timestamp, a dot and the body, so that a receiver can
 //! refuse what was changed and what is old.
@@ -10,14 +11,16 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use void_domain::alerts::{Alert, Alerted, Ended};
 use void_domain::ids::is_slug;
+use void_domain::mutes::Mute;
 use void_domain::notifications::{Content, Delivery};
 use void_domain::secrets::Secret;
 use void_domain::time::Timestamp;
 
 use super::InvalidNotifier;
 use super::http::{Http, parse_url};
-use super::worker::{Receipt, SendError};
+use super::worker::{self, Receipt, SendError};
 use crate::control::Control;
 
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -115,16 +118,63 @@ pub(super) async fn deliver(
             "the settings no longer name it".to_owned(),
         ));
     };
-    let Content::Event(_, stored) = &delivery.content else {
-        return Err(SendError::Never("a webhook takes events only".to_owned()));
+    let at = control.clock.now();
+    let (id, mut body, again_after) = match &delivery.content {
+        Content::Event(_, stored) => {
+            let body: Value = serde_json::from_str(stored).unwrap_or_default();
+            (delivery.id.to_string(), body, Duration::ZERO)
+        }
+        Content::Alert(id) => {
+            let (alert, mute) = worker::alert(control, *id).await?;
+            // The same row says something else each time: each of it is a delivery of its own.
+            let id = format!("{}-{}", delivery.id, delivery.wanted);
+            let body = alert_body(&alert, mute.as_ref(), delivery.wanted, at);
+            (id, body, alert.said_every())
+        }
+        Content::Message(_) | Content::Digest => {
+            return Err(SendError::Never("a webhook takes events only".to_owned()));
+        }
     };
-    let mut body: Value = serde_json::from_str(stored).unwrap_or_default();
     if let Value::Object(members) = &mut body {
-        members.insert("id".to_owned(), json!(delivery.id));
+        members.insert("id".to_owned(), json!(id));
     }
-    let (at, id) = (control.clock.now(), delivery.id.to_string());
     webhook.post(at, &id, body.to_string()).await?;
-    Ok(Receipt { message_ref: None })
+    Ok(Receipt {
+        message_ref: None,
+        again_after,
+    })
+}
+
+/// How an alert stands. `revision` orders what is said of the same one.
+fn alert_body(alert: &Alert, mute: Option<&Mute>, revision: u64, at: Timestamp) -> Value {
+    let service = |one: &Alerted| {
+        json!({
+            "id": one.service,
+            "label": one.label,
+            "host": one.host,
+            "urgent": one.urgent,
+            "status": one.ended.map_or("down", Ended::as_str),
+            "down_at": one.down_at,
+            "ended_at": one.ended.map(Ended::at),
+            "downs": one.downs,
+            "reason": one.reason,
+        })
+    };
+    json!({
+        "type": if alert.is_over() { "alert.over" } else { "alert.down" },
+        "at": at,
+        "revision": revision,
+        "alert": {
+            "id": alert.id,
+            "scope": alert.scope.to_string(),
+            "opened_at": alert.opened_at,
+            "ended_at": alert.ended_at,
+            "total": alert.total,
+            "down": alert.down,
+            "services": alert.named.iter().map(service).collect::<Vec<_>>(),
+            "muted_until": mute.map(|mute| mute.until),
+        },
+    })
 }
 
 #[cfg(test)]

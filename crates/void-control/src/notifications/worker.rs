@@ -6,22 +6,24 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::watch;
+use void_domain::alerts::Alert;
 use void_domain::events::{Audience, EventDraft, EventKind};
 use void_domain::fail_point;
-use void_domain::ids::{NotificationId, ProposalId};
-use void_domain::notifications::messages::DIGEST_NAMED_MAX;
+use void_domain::ids::{AlertId, NotificationId, ProposalId};
+use void_domain::mutes::Mute;
+use void_domain::notifications::messages::{DIGEST_NAMED_MAX, Gathered};
 use void_domain::notifications::{
-    Channel, Content, DIGEST_FOLLOWED_FOR, DIGEST_GROWS_FOR, Delivery, SEPARATE_MAX,
-    SEPARATE_PER_MINUTE_MAX, TRIES_MAX, Tally, Target, pause_after,
+    ALERTS_PER_HOUR_MAX, Channel, Content, DIGEST_FOLLOWED_FOR, DIGEST_GROWS_FOR, Delivery,
+    SEPARATE_MAX, SEPARATE_PER_MINUTE_MAX, TRIES_MAX, Target, pause_after,
 };
 use void_domain::proposals::Proposal;
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::notifications::{self, New};
-use void_store::{StoreError, Tx, events, proposals};
+use void_store::notifications::{self, Kinds, New};
+use void_store::{StoreError, Tx, alerts, events, mutes, proposals};
 
 use super::standing::Way;
-use super::{alerts, is_known, ntfy, outbox, telegram, webhooks};
+use super::{is_known, ntfy, outbox, rollbacks, telegram, webhooks};
 use crate::control::Control;
 use crate::{random, records};
 
@@ -34,12 +36,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const LEASE_LASTS: Duration = Duration::from_secs(15);
 const LEASE_EVERY: Duration = Duration::from_secs(5);
 /// A digest that was delivered says something new at most this often.
-const DIGEST_EVERY: Duration = Duration::from_secs(2);
+pub(super) const DIGEST_EVERY: Duration = Duration::from_secs(2);
 pub(super) const ERROR_BYTES_MAX: usize = 300;
 
-/// What the other side calls the message.
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
 pub(super) struct Receipt {
+    /// What the other side calls the message.
     pub message_ref: Option<String>,
+    /// How long nothing new is said there.
+    pub again_after: Duration,
 }
 
 pub(super) enum SendError {
@@ -67,7 +74,7 @@ pub(super) fn start(control: &Control) -> Result<(), StoreError> {
     if control.notifiers.telegram().is_some() {
         tokio::spawn(telegram::listen(control.clone(), holds.subscribe()));
     }
-    tokio::spawn(alerts::tell_all(control.clone(), holds.subscribe()));
+    tokio::spawn(rollbacks::tell_all(control.clone(), holds.subscribe()));
     let holder = random::request_id(control.clock.now())?.to_string();
     tokio::spawn(keep_lease(control.clone(), holder, holds));
     Ok(())
@@ -158,8 +165,9 @@ async fn round(control: &Control, channel: Channel) -> Result<(), StoreError> {
         if gathered.contains(&delivery.target) && delivery.shown == 0 {
             continue;
         }
-        let is_fresh = delivery.shown == 0 && matches!(delivery.content, Content::Message(_));
-        if is_fresh && gather(control, &delivery.target).await? {
+        if let Some(kinds) = kinds_of(&delivery)
+            && gather(control, &delivery.target, kinds).await?
+        {
             gathered.push(delivery.target);
             continue;
         }
@@ -173,24 +181,38 @@ async fn round(control: &Control, channel: Channel) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// What may become part of a digest, if it is new: for a person, and not said before.
+fn kinds_of(delivery: &Delivery) -> Option<Kinds> {
+    match delivery.content {
+        _ if delivery.shown > 0 => None,
+        Content::Message(_) => Some(Kinds::All),
+        Content::Alert(_) => {
+            let is_new = delivery.message_ref.is_none();
+            (is_new && delivery.target.channel() != Channel::Webhook).then_some(Kinds::Alerts)
+        }
+        Content::Event(..) | Content::Digest => None,
+    }
+}
+
 /// Many new messages for one place become one. Whether they did.
-async fn gather(control: &Control, target: &Target) -> Result<bool, StoreError> {
+async fn gather(control: &Control, target: &Target, kinds: Kinds) -> Result<bool, StoreError> {
     let (now, target) = (control.clock.now(), target.clone());
     let looked = target.clone();
-    let are_many = control
+    let many = control
         .store
-        .read(move |tx| Box::pin(async move { are_many(tx, &looked, now).await }))
+        .read(move |tx| Box::pin(async move { many(tx, &looked, kinds, now).await }))
         .await?;
-    if !are_many {
+    let Some(kinds) = many else {
         return Ok(false);
-    }
+    };
     let id = random::notification_id(now)?;
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 let since = now.minus(DIGEST_GROWS_FOR);
-                let digest = match notifications::find_open_digest(tx, &target, since).await? {
+                let open = notifications::find_open_digest(tx, &target, since, kinds).await?;
+                let digest = match open {
                     Some((open, _)) => open,
                     None => {
                         let new = New {
@@ -205,29 +227,54 @@ async fn gather(control: &Control, target: &Target) -> Result<bool, StoreError> 
                         id
                     }
                 };
-                notifications::gather(tx, &target, digest, now).await?;
+                notifications::gather(tx, &target, digest, now, kinds).await?;
                 Ok::<_, StoreError>(true)
             })
         })
         .await
 }
 
-/// Whether what is new at a place is too much to be said one by one.
-async fn are_many(tx: &mut Tx, target: &Target, now: Timestamp) -> Result<bool, StoreError> {
+/// What of the new at a place is too much to be said one by one. What is down takes nothing with it that
+/// waits for a decision; what quiet hours kept back comes together.
+async fn many(
+    tx: &mut Tx,
+    target: &Target,
+    kinds: Kinds,
+    now: Timestamp,
+) -> Result<Option<Kinds>, StoreError> {
     let (fresh, held) = notifications::count_fresh(tx, target, now).await?;
-    if fresh > SEPARATE_MAX as u64 || held > 1 {
-        return Ok(true);
+    if held > 1 {
+        return Ok(Some(Kinds::All));
+    }
+    let fresh = match kinds {
+        Kinds::All => fresh,
+        Kinds::Alerts => notifications::alerts::count_fresh(tx, target, now).await?,
+    };
+    if fresh > SEPARATE_MAX as u64 {
+        return Ok(Some(kinds));
     }
     let since = now.minus(DIGEST_FOLLOWED_FOR);
-    if notifications::find_open_digest(tx, target, since)
-        .await?
-        .is_some()
-    {
-        return Ok(true);
+    let open = notifications::find_open_digest(tx, target, since, kinds).await?;
+    if open.is_some() || are_too_often(tx, target, kinds, now).await? {
+        return Ok(Some(kinds));
     }
-    let minute_ago = now.minus(Duration::from_secs(60));
-    let separate = notifications::count_separate(tx, target, minute_ago).await?;
-    Ok(separate >= SEPARATE_PER_MINUTE_MAX)
+    Ok(None)
+}
+
+async fn are_too_often(
+    tx: &mut Tx,
+    target: &Target,
+    kinds: Kinds,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let (minute_ago, hour_ago) = (now.minus(MINUTE), now.minus(HOUR));
+    if kinds == Kinds::All {
+        let separate = notifications::count_separate(tx, target, minute_ago).await?;
+        return Ok(separate >= SEPARATE_PER_MINUTE_MAX);
+    }
+    let minute = notifications::alerts::count_separate(tx, target, minute_ago).await?;
+    let hour = notifications::alerts::count_separate(tx, target, hour_ago).await?;
+    Ok(minute >= SEPARATE_PER_MINUTE_MAX || hour >= ALERTS_PER_HOUR_MAX)
 }
 
 async fn deliver(control: &Control, delivery: &Delivery) -> Result<(), StoreError> {
@@ -250,10 +297,7 @@ async fn record_sent(
     receipt: Receipt,
 ) -> Result<(), StoreError> {
     let (id, shown, now) = (delivery.id, delivery.wanted, control.clock.now());
-    let again_at = match delivery.content {
-        Content::Digest => now.plus(DIGEST_EVERY),
-        Content::Message(_) | Content::Event(..) => now,
-    };
+    let again_at = now.plus(receipt.again_after);
     if let Some(standings) = control.notifiers.standings() {
         standings.works(Way::To(delivery.target.clone()), now);
     }
@@ -337,7 +381,7 @@ async fn write_failure(
 const fn about(delivery: &Delivery) -> Option<ProposalId> {
     match delivery.content {
         Content::Message(id) | Content::Event(id, _) => Some(id),
-        Content::Digest => None,
+        Content::Digest | Content::Alert(_) => None,
     }
 }
 
@@ -351,21 +395,54 @@ pub(super) async fn subject(control: &Control, id: ProposalId) -> Result<Proposa
     found.map(|stored| stored.proposal).ok_or_else(gone)
 }
 
-/// What a digest says now.
-pub(super) async fn digest(
+/// What an alert says now, and the mute that holds for what is down in it: of several the longest.
+pub(super) async fn alert(
     control: &Control,
-    id: NotificationId,
-) -> Result<(Tally, Vec<Proposal>), StoreError> {
+    id: AlertId,
+) -> Result<(Alert, Option<Mute>), SendError> {
+    let now = control.clock.now();
+    let found = control
+        .store
+        .read(move |tx| {
+            Box::pin(async move {
+                let found = alerts::find(tx, id).await?;
+                Ok::<_, StoreError>(found.zip(Some(mutes::list(tx).await?)))
+            })
+        })
+        .await?;
+    let (alert, mutes) = found.ok_or_else(|| SendError::Never("its alert is gone".to_owned()))?;
+    let covers = |mute: &Mute| {
+        let mut down = alert.named.iter().filter(|one| one.is_down());
+        down.any(|one| one.is_covered_by(mute))
+    };
+    let holding = mutes.into_iter().filter(|mute| mute.holds_at(now));
+    let mute = holding
+        .filter(covers)
+        .max_by_key(|mute| (mute.until, mute.at));
+    Ok((alert, mute))
+}
+
+/// What a digest says now.
+pub(super) async fn digest(control: &Control, id: NotificationId) -> Result<Gathered, StoreError> {
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
-                let tally = notifications::tally(tx, id).await?;
-                let mut named = Vec::new();
+                let mut gathered = Gathered {
+                    tally: notifications::tally(tx, id).await?,
+                    ..Gathered::default()
+                };
                 for id in notifications::members(tx, id, DIGEST_NAMED_MAX).await? {
-                    named.extend(proposals::find(tx, id).await?.map(|stored| stored.proposal));
+                    let found = proposals::find(tx, id).await?;
+                    gathered.proposals.extend(found.map(|it| it.proposal));
                 }
-                Ok::<_, StoreError>((tally, named))
+                let (count, named) =
+                    notifications::alerts::members(tx, id, DIGEST_NAMED_MAX).await?;
+                gathered.alert_count = count;
+                for id in named {
+                    gathered.alerts.extend(alerts::find(tx, id).await?);
+                }
+                Ok::<_, StoreError>(gathered)
             })
         })
         .await

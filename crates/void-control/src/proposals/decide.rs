@@ -226,7 +226,7 @@ impl Job {
                 let Some((action, params)) = recover::current_definition(&self.control, &proposal)
                 else {
                     if let Some(message) =
-                        recover::kept_though_unknown(tx, &self.control, &proposal, now).await?
+                        recover::kept_though_unknown(tx, &self.control, &proposal).await?
                     {
                         return Ok(Err(DecideError::Conflict {
                             code: "changed",
@@ -237,7 +237,7 @@ impl Job {
                     let cancelled = proposal.cancel("system", now, Cancellation::DefinitionChanged);
                     return end(tx, scribe, cancelled, "changed").await;
                 };
-                match instances::starting_instance(tx, &self.control, &proposal.wish, now).await? {
+                match instances::starting_instance(tx, &self.control, &proposal.wish).await? {
                     StartingInstance::This | StartingInstance::Other => {}
                     StartingInstance::Away => {
                         return Ok(Err(held_back(Refusal::InstanceAway, proposal)));

@@ -377,7 +377,7 @@ impl Job {
         if start::is_busy(tx, &self.control, &self.wish).await? {
             return self.refuse(tx, scribe, now, Refusal::Busy).await;
         }
-        let starter = instances::starting_instance(tx, &self.control, &self.wish, now).await?;
+        let starter = instances::starting_instance(tx, &self.control, &self.wish).await?;
         match starter {
             StartingInstance::This | StartingInstance::Other => {}
             StartingInstance::Away => {

@@ -89,10 +89,8 @@ pub(super) async fn kept_though_unknown(
     tx: &mut Tx,
     control: &Control,
     proposal: &Proposal,
-    now: Timestamp,
 ) -> Result<Option<String>, StoreError> {
-    if let Some(name) = instances::somebody_else_would_run(tx, control, &proposal.wish, now).await?
-    {
+    if let Some(name) = instances::somebody_else_would_run(tx, control, &proposal.wish).await? {
         return Ok(Some(format!(
             "the catalogue of this instance does not have it like this; {name} has: decide it there"
         )));
@@ -110,7 +108,7 @@ async fn cancel_changed(tx: &mut Tx, control: &Control, scribe: &Scribe) -> Resu
     for status in [Status::Pending, Status::Approved] {
         for stored in proposals::list_in(tx, status, OPEN_MAX).await? {
             if current_definition(control, &stored.proposal).is_none()
-                && kept_though_unknown(tx, control, &stored.proposal, now)
+                && kept_though_unknown(tx, control, &stored.proposal)
                     .await?
                     .is_none()
             {

@@ -21,6 +21,7 @@ use void_store::{StoreError, Tx, freezes, proposals};
 
 use super::executing::Working;
 use super::{expire, finish, on_record, recover};
+use crate::clock::believed_until;
 use crate::control::Control;
 use crate::records::{self, Scribe};
 use crate::{bridge, instances};
@@ -50,9 +51,7 @@ pub(super) async fn claim(
         bridge.wake();
         return Ok(Claim::Waits(approved));
     }
-    if instances::starting_instance(tx, control, &approved.wish, now).await?
-        != StartingInstance::This
-    {
+    if instances::starting_instance(tx, control, &approved.wish).await? != StartingInstance::This {
         // Left to the instance on whose machine it runs; it lapses if that one does not come.
         return Ok(Claim::Waits(approved));
     }
@@ -113,14 +112,15 @@ pub(crate) async fn brakes(
         cooldown: Cooldown::Over,
         cap: Cap::Free,
     };
+    let until = believed_until(now);
     if let Some(cooldown) = policy::cooldown(action.cooldown, action.tier, bound) {
-        let (_, last) = proposals::starts_since(tx, &action.id, now.minus(cooldown)).await?;
+        let (_, last) = proposals::starts_since(tx, &action.id, now.minus(cooldown), until).await?;
         if let Some(last) = last {
             brakes.cooldown = Cooldown::Until(last.plus(cooldown));
         }
     }
     if let Some(per_hour) = action.max_per_hour {
-        let (count, _) = proposals::starts_since(tx, &action.id, now.minus(HOUR)).await?;
+        let (count, _) = proposals::starts_since(tx, &action.id, now.minus(HOUR), until).await?;
         if count >= u64::from(per_hour) {
             brakes.cap = Cap::Reached { per_hour };
         }
@@ -149,7 +149,8 @@ pub(super) async fn budget_of(
         return Ok(Budget::Left);
     }
     let per_hour = control.limits.safe_runs_per_agent_hour;
-    let spent = proposals::safe_runs_since(tx, &actor.requester(), now.minus(HOUR)).await?;
+    let (since, until) = (now.minus(HOUR), believed_until(now));
+    let spent = proposals::safe_runs_since(tx, &actor.requester(), since, until).await?;
     Ok(if spent < u64::from(per_hour) {
         Budget::Left
     } else {

@@ -16,6 +16,7 @@ use void_store::{StoreError, proposals};
 
 use super::executing::Working;
 use super::recover::current_definition;
+use crate::clock::is_ahead;
 use crate::control::Control;
 use crate::{health, records};
 
@@ -174,7 +175,11 @@ pub(super) async fn resume(control: &Control) -> Result<(), StoreError> {
         let State::Executed { at, .. } = stored.proposal.state else {
             continue;
         };
-        let age = now.since(at);
+        // Ended by a wrong clock: nobody looks until then.
+        let age = match is_ahead(at, now) {
+            true => Duration::MAX,
+            false => now.since(at),
+        };
         let within = control.limits.verify_within;
         // On PostgreSQL the instance that ran it is at it, unless it is gone: a lease beyond the
         // deadline it is nobody's any more.

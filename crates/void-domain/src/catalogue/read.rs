@@ -468,17 +468,20 @@ fn read_kind(
 
 fn read_service(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
     let (line, service) = fields.required_text("service", problems)?;
-    let fits = (1..=128).contains(&service.len())
-        && service.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && service
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'@' | b'.' | b'_' | b':' | b'-'));
-    if !fits {
+    if !is_service_name(service) {
         let message = "a service is 1 to 128 of letters, digits and @ . _ : -, beginning with a letter or digit";
         problems.error(line, &fields.path_of("service"), message);
         return None;
     }
     Some(service.to_owned())
+}
+
+pub(super) fn is_service_name(text: &str) -> bool {
+    (1..=128).contains(&text.len())
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'@' | b'.' | b'_' | b':' | b'-'))
 }
 
 fn read_node(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {

@@ -1,16 +1,20 @@
 //! What a message says: the same fields on every channel, from the stored proposal alone, as plain
 //! text that nothing parses. The requester's words are one quoted line of their own.
 
+mod alerts;
 mod asking;
 #[cfg(test)]
 mod tests;
 
 use jiff::tz::TimeZone;
 
+pub use self::alerts::{alert, told_again};
+use self::alerts::{line, rehearsed};
 use self::asking::{asking, diff_lines, first_diff_lines};
 use super::quiet::zoned;
 use super::{News, RolledBack, Tally, news};
 use crate::actors::person;
+use crate::alerts::Alert;
 use crate::cards::Card;
 use crate::digests::Digest;
 use crate::proposals::{Cancellation, Proposal, State, VerificationOutcome};
@@ -77,11 +81,10 @@ impl Room {
 /// How a proposal stands. One that waits says everything that a yes would bind, and what its requester says.
 pub fn about(proposal: &Proposal, frame: &Frame, room: Room) -> Message {
     let card = Card::of(proposal);
-    let title = format!(
-        "{}{} · {}",
-        if frame.rehearsal { "REHEARSAL · " } else { "" },
-        headline(proposal, frame),
-        text::escaped(&card.title)
+    let headline = headline(proposal, frame);
+    let title = rehearsed(
+        frame,
+        &format!("{headline} · {}", text::escaped(&card.title)),
     );
     let said = |diff: &dyn Fn(&str) -> Vec<String>| match proposal.state {
         State::Pending => asking(proposal, &card, frame, diff),
@@ -212,19 +215,44 @@ fn ending(proposal: &Proposal, frame: &Frame) -> Vec<String> {
 
 fn last_line(proposal: &Proposal, frame: &Frame) -> String {
     let mut last = format!("{} · {}", proposal.code, proposal.wish.digest.short());
-    if let Some((seq, hash)) = frame.head {
-        last.push_str(&format!(" · record {seq} {}", hash.short()));
+    if let Some(record) = record_line(frame) {
+        last.push_str(&format!(" · {record}"));
     }
     last
 }
 
-/// One message for many proposals. It offers no decision: each is looked at on its own.
-pub fn digest(tally: &Tally, named: &[Proposal], frame: &Frame) -> Message {
-    let title = format!(
-        "{}{} proposals",
-        if frame.rehearsal { "REHEARSAL · " } else { "" },
-        tally.total()
-    );
+/// What the reader is witness of.
+fn record_line(frame: &Frame) -> Option<String> {
+    let (seq, hash) = frame.head?;
+    Some(format!("record {seq} {}", hash.short()))
+}
+
+/// What a digest stands for: everything counted, some of it named.
+#[derive(Debug, Clone, Default)]
+pub struct Gathered {
+    pub tally: Tally,
+    pub proposals: Vec<Proposal>,
+    pub alert_count: u64,
+    pub alerts: Vec<Alert>,
+}
+
+/// One message for many. It offers no decision: each is looked at on its own.
+pub fn digest(gathered: &Gathered, frame: &Frame) -> Message {
+    let Gathered {
+        tally,
+        proposals: named,
+        alert_count,
+        alerts,
+    } = gathered;
+    let counted = [
+        (tally.total(), "proposal", "proposals"),
+        (*alert_count, "outage", "outages"),
+    ];
+    let counted = counted.into_iter().filter(|(count, ..)| *count > 0);
+    let counted: Vec<String> = counted
+        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+        .collect();
+    let title = rehearsed(frame, &counted.join(" · "));
     let counts: Vec<String> = [
         (tally.waiting, "wait for you"),
         (tally.running, "run"),
@@ -239,7 +267,10 @@ pub fn digest(tally: &Tally, named: &[Proposal], frame: &Frame) -> Message {
     .filter(|(count, _)| *count > 0)
     .map(|(count, words)| format!("{count} {words}"))
     .collect();
-    let mut lines = vec![counts.join(" · ")];
+    let mut lines: Vec<String> = Vec::new();
+    if !counts.is_empty() {
+        lines.push(counts.join(" · "));
+    }
     for proposal in named.iter().take(DIGEST_NAMED_MAX as usize) {
         let line = format!(
             "{} {} {}",
@@ -249,12 +280,15 @@ pub fn digest(tally: &Tally, named: &[Proposal], frame: &Frame) -> Message {
         );
         lines.push(line.chars().take(LINE_CHARS_MAX).collect());
     }
-    let rest = tally
-        .total()
-        .saturating_sub(named.len().min(DIGEST_NAMED_MAX as usize) as u64);
-    if rest > 0 {
-        lines.push(format!("and {rest} more"));
+    let more = |total: u64, named: usize| {
+        let rest = total.saturating_sub(named.min(DIGEST_NAMED_MAX as usize) as u64);
+        (rest > 0).then(|| format!("and {rest} more"))
+    };
+    lines.extend(more(tally.total(), named.len()));
+    for one in alerts.iter().take(DIGEST_NAMED_MAX as usize) {
+        lines.push(short(&line(one, frame), LINE_CHARS_MAX));
     }
+    lines.extend(more(*alert_count, alerts.len()));
     Message {
         title,
         body: lines.join("\n"),
@@ -264,16 +298,19 @@ pub fn digest(tally: &Tally, named: &[Proposal], frame: &Frame) -> Message {
 
 /// The database went back. It offers nothing: what is to be done is done where the owner's token is.
 pub fn rolled_back(rolled_back: &RolledBack, frame: &Frame) -> Message {
-    let title = format!(
-        "{}FROZEN · the database went back",
-        if frame.rehearsal { "REHEARSAL · " } else { "" },
-    );
+    let (what, known) = match rolled_back.noted_seq {
+        Some(noted) => ("went back", format!("it had been at entry {noted}")),
+        None => (
+            "may be an older copy",
+            "no readable note beside it says how far it had come".to_owned(),
+        ),
+    };
+    let title = rehearsed(frame, &format!("FROZEN · the database {what}"));
     let body = format!(
-        "At {} Void found its database at entry {} of the record; it had been at entry {}. What waited in the older copy is void, \
+        "At {} Void found its database at entry {} of the record; {known}. What waited in it is void, \
          its credentials are in quarantine, and nothing runs.\nNext: find out who put it there, then void quarantine ls and void thaw.",
         clock(rolled_back.at, &frame.zone),
         rolled_back.found_seq,
-        rolled_back.noted_seq,
     );
     Message {
         title,

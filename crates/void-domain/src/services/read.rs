@@ -121,6 +121,7 @@ fn read_service(node: &Node, path: &str, problems: &mut Problems) -> Option<Serv
     };
     let interval = seconds(&mut fields, "interval_s", 1..=86_400, problems);
     let timeout = seconds(&mut fields, "timeout_s", 1..=60, problems);
+    let urgent = fields.truth("urgent", problems);
     fields.finish(problems);
     let id = id?;
     Some(Service {
@@ -130,6 +131,7 @@ fn read_service(node: &Node, path: &str, problems: &mut Problems) -> Option<Serv
         check: check?,
         interval: interval.unwrap_or(INTERVAL_DEFAULT),
         timeout: timeout.unwrap_or(TIMEOUT_DEFAULT),
+        urgent: urgent.unwrap_or(false),
     })
 }
 

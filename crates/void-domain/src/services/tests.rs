@@ -64,6 +64,9 @@ fn the_contracts_forms_load() {
         ),
         (true, "/", true)
     );
+    assert!(!tcp.urgent);
+    let urgent = json!({"id": "x", "check": {"kind": "tcp", "address": "h:1"}, "urgent": true});
+    assert!(only(urgent).urgent);
     assert!(
         Services::parse("{\"services\":[]}")
             .unwrap()
@@ -79,6 +82,10 @@ fn what_is_wrong_is_named() {
         (json!({"id": "A", "check": check()}), "services[0].id"),
         (json!({"check": check()}), "services[0].id"),
         (json!({"id": "a"}), "services[0].check"),
+        (
+            json!({"id": "a", "check": check(), "urgent": "yes"}),
+            "services[0].urgent",
+        ),
         (
             json!({"id": "a", "check": {"kind": "ping"}}),
             "services[0].check.kind",

@@ -98,6 +98,17 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// `true` or `false`.
+    pub(crate) fn truth(&mut self, name: &'static str, problems: &mut Problems) -> Option<bool> {
+        let node = self.node(name)?;
+        if let Content::Bool(truth) = node.content {
+            return Some(truth);
+        }
+        let message = format!("expected true or false, found {}", node.kind());
+        problems.error(node.line, &self.path_of(name), message);
+        None
+    }
+
     /// One of a closed set of words.
     pub(crate) fn word<T: Copy>(
         &mut self,

@@ -12,18 +12,19 @@ use std::time::Duration;
 use axum::body::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use rmcp::model::ErrorData;
+use rmcp::model::{ErrorData, RequestId};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{oneshot, watch};
-use void_control::lanes;
 use void_domain::budgets::UNSENT_BYTES_MAX;
 use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 
 use super::{Client, Toolbox, messages, progress};
+use crate::budgets::BytesHeld;
+use crate::metered::TooManyBytes;
 
 /// Calls of one stream that are under way at a time; more wait to be read.
 const OPEN_MAX: usize = 64;
@@ -40,6 +41,8 @@ struct Stream {
     client: Client,
     socket: TcpStream,
     unread: Vec<u8>,
+    /// Counts a long line that has not ended yet.
+    unread_held: BytesHeld,
     open: FuturesUnordered<Answering>,
     unsent: Vec<u8>,
     /// How what is under way is given up, by the id of its request.
@@ -55,10 +58,12 @@ pub(crate) async fn serve(
     early: Bytes,
     mut stop: watch::Receiver<bool>,
 ) {
+    let unread_held = client.held();
     let mut stream = Stream {
         client,
         socket,
         unread: early.to_vec(),
+        unread_held,
         open: FuturesUnordered::new(),
         unsent: Vec::new(),
         cancels: HashMap::new(),
@@ -91,8 +96,9 @@ impl Stream {
     /// Begins what has been read. `false`: nothing more is read.
     async fn begin(&mut self) -> bool {
         let Some(end) = self.unread.iter().rposition(|byte| *byte == b'\n') else {
-            return self.unread.len() <= UNREAD_BYTES_MAX || self.too_long();
+            return self.may_keep_unread() || self.too_long();
         };
+        self.unread_held = self.client.held();
         let Some(toolbox) = self.client.toolbox().await else {
             return false;
         };
@@ -104,12 +110,35 @@ impl Stream {
                 continue;
             }
             self.client.pace().await;
-            self.answer(toolbox.again(), line);
+            let mut held = self.client.held();
+            match held.add(line.len()) {
+                true => self.answer(toolbox.again(), line, held),
+                false => self.too_much(line),
+            }
         }
         true
     }
 
-    fn answer(&mut self, toolbox: Toolbox, line: &[u8]) {
+    /// Whether there is room for a line that has not ended yet.
+    fn may_keep_unread(&mut self) -> bool {
+        self.unread_held = self.client.held();
+        let is_short = self.unread.len() <= READ_BYTES;
+        is_short || self.unread_held.add(self.unread.len()) && self.unread.len() <= UNREAD_BYTES_MAX
+    }
+
+    /// Its token has too much under way: this message is refused alone.
+    fn too_much(&mut self, line: &[u8]) {
+        #[derive(Deserialize)]
+        struct Head {
+            id: RequestId,
+        }
+        let head = serde_json::from_slice::<Head>(line).ok();
+        let error = ErrorData::invalid_request(TooManyBytes.to_string(), None);
+        let refused = messages::refused(head.as_ref().map(|head| &head.id), &error);
+        self.keep(Some(refused));
+    }
+
+    fn answer(&mut self, toolbox: Toolbox, line: &[u8], held: BytesHeld) {
         let (id, cancelled) = ids(line);
         if let Some(cancelled) = cancelled.and_then(|id| self.cancels.remove(&id)) {
             let _ = cancelled.send(());
@@ -125,11 +154,10 @@ impl Stream {
             _ => Some(cancel),
         };
         let (line, notices) = (line.to_vec(), self.notices.0.clone());
-        let lane = self.client.lane();
         self.open.push(Box::pin(async move {
-            let _kept = kept;
+            let _kept = (kept, held);
             let token = progress::token(&line);
-            let answering = lanes::run_in(lane, messages::answer(&toolbox, &line));
+            let answering = messages::answer(&toolbox, &line);
             let tell = |notice| notices.send(notice).is_ok();
             // What was begun goes on; only its answer is not waited for.
             tokio::select! {

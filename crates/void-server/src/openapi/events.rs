@@ -96,6 +96,13 @@ fn data(kind: EventKind) -> Value {
             &[],
             json!({"token": text(), "session": text(), "quarantine": {"type": "boolean"}}),
         ),
+        EventKind::MuteChanged => object(
+            &["mute", "subject", "what", "until", "at"],
+            json!({
+                "mute": text(), "subject": text(), "until": text(), "at": text(),
+                "what": {"enum": ["mute.set", "mute.lifted", "mute.ended"]},
+            }),
+        ),
         EventKind::NotificationFailed => object(
             &["notification", "target", "why", "proposal_id", "at"],
             json!({

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use void_agent::tools::{REGISTRIES, Registry};
+use void_control::lanes;
 use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 use void_domain::secrets::Secret;
 use void_domain::text;
@@ -81,7 +82,7 @@ pub(crate) async fn answer(
     request: Request,
 ) -> Result<Response, ApiError> {
     let registry = registry(request.headers(), query)?;
-    let toolbox = Toolbox::of(&app, admitted, registry);
+    let toolbox = Toolbox::of(&app, admitted, registry, lanes::current());
     let (mut parts, body) = request.into_parts();
     let body = collect(body, REQUEST_BODY_BYTES_MAX).await?;
     // Nothing at all is no body of any kind, and no message either.

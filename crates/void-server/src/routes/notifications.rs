@@ -25,6 +25,8 @@ pub(crate) struct NotificationsResponse {
     pub failed: Vec<FailedResponse>,
     /// Proposals that wait and that nobody could be told about.
     pub untold: u64,
+    /// Services that are down and that nobody could be told of.
+    pub services_untold: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -78,7 +80,7 @@ impl FailedResponse {
             target: delivery.target.to_string(),
             proposal_id: match delivery.content {
                 Content::Message(id) | Content::Event(id, _) => Some(id.to_string()),
-                Content::Digest => None,
+                Content::Digest | Content::Alert(_) => None,
             },
             tries: delivery.tries,
             error: delivery.last_error,
@@ -97,6 +99,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<NotificationsRes
             .map(FailedResponse::new)
             .collect(),
         untold: listing.untold,
+        services_untold: listing.untold_services,
     }))
 }
 

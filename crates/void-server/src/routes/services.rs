@@ -40,6 +40,8 @@ pub(crate) struct ServiceResponse {
     pub stopped: Option<StoppedResponse>,
     /// It changes so often that changes are believed late.
     pub flapping: bool,
+    /// That it is down is told at any hour.
+    pub urgent: bool,
     pub interval_s: u64,
 }
 
@@ -144,6 +146,7 @@ impl ServiceResponse {
                 .map(|reading| ServiceDetail::new(reading.answer, view.standing)),
             stopped: view.stopped_at.map(StoppedResponse::by_owner),
             flapping: view.flapping,
+            urgent: service.urgent,
             interval_s: service.interval.as_secs(),
         }
     }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use void_control::setup_links;
 
 use crate::access::Admitted;
-use crate::app::{App, page_url};
+use crate::addresses::{page_url, page_urls_elsewhere};
+use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
 
@@ -15,6 +16,8 @@ use crate::errors::ApiError;
 pub(crate) struct SetupLinkResponse {
     /// To be opened once.
     pub url: String,
+    /// The same link for other machines, the likeliest first; empty if only this one reaches the page.
+    pub elsewhere: Vec<String>,
     pub expires_at: String,
 }
 
@@ -25,9 +28,11 @@ pub(crate) async fn create(
 ) -> Result<Json<SetupLinkResponse>, ApiError> {
     let session = admitted.caller.session.as_ref();
     let link = setup_links::create(app.control(), &admitted.ctx, session).await?;
-    let base = page_url(app.shared().public_url.as_deref(), peer.local);
+    let public_url = app.shared().public_url.as_deref();
+    let elsewhere = page_urls_elsewhere(public_url, app.shared().listens_on);
     Ok(Json(SetupLinkResponse {
-        url: link.url(&base),
+        url: link.url(&page_url(public_url, peer.local)),
+        elsewhere: elsewhere.iter().map(|base| link.url(base)).collect(),
         expires_at: link.expires_at.to_string(),
     }))
 }

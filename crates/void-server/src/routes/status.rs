@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::nodes::{self, NodeView};
 use void_control::retention::{self, Sizes};
-use void_control::{audit, freezes, health, inbox, instances, proposals, quarantine};
+use void_control::{
+    audit, freezes, health, inbox, instances, mutes, notifications, proposals, quarantine,
+};
 use void_domain::freezes::Freeze;
 use void_domain::nodes::Membership;
 use void_domain::proposals::Status;
@@ -44,6 +46,12 @@ pub(crate) struct StatusResponse {
     pub services_stopped: usize,
     /// Nothing is known of them now.
     pub services_unknown: usize,
+    /// Down, and nobody could be told: no way worked, or there is none.
+    pub services_untold: u64,
+    /// Places where the owner is told: paired accounts, a topic, webhooks.
+    pub channels: u64,
+    /// What is not told for a time.
+    pub mutes: usize,
     /// Nodes that have joined, and those of them that poll now.
     pub nodes: usize,
     pub nodes_here: usize,
@@ -55,6 +63,8 @@ pub(crate) struct StatusResponse {
     /// What this instance is called, and every instance that works on the database now.
     pub instance: String,
     pub instances: Vec<String>,
+    /// Another process works under this instance's id: this one starts and settles nothing.
+    pub displaced: bool,
     pub audit_seq: u64,
     pub audit_head: String,
     pub storage: StorageResponse,
@@ -114,6 +124,7 @@ pub(crate) async fn show(
         Freeze::Frozen(_) | Freeze::Thawed => None,
     };
     let (audit_seq, head) = audit::head(control).await?;
+    let reach = notifications::reach(control).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION"),
         rehearsal: control.is_rehearsal(),
@@ -136,6 +147,9 @@ pub(crate) async fn show(
             .filter(|view| view.stopped_at.is_some())
             .count(),
         services_unknown: count(Health::Unknown),
+        services_untold: reach.untold_services,
+        channels: reach.places,
+        mutes: mutes::list(control).await?.len(),
         quarantined: quarantine::count(control).await?,
         actions: control.catalogue().actions().len(),
         catalogue_digest: control.catalogue().digest().to_string(),
@@ -146,6 +160,7 @@ pub(crate) async fn show(
             .into_iter()
             .map(|instance| instance.name.to_string())
             .collect(),
+        displaced: instances::is_displaced(control),
         audit_seq,
         audit_head: head.to_string(),
         storage: StorageResponse::new(retention::sizes(control).await?),

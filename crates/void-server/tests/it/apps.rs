@@ -24,7 +24,7 @@ use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, Finding, ServerConfig};
+use void_server::{Bound, Finding, FirstSteps, ServerConfig};
 use void_store::proposals::Filter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
 use void_testkit::{eventually, postgres_database};
@@ -66,9 +66,11 @@ pub struct Setup {
     pub agents: Vec<Agent>,
     pub bridge: Option<BridgeConfig>,
     pub notifications: Option<NotificationsConfig>,
-    /// What the instance is called; the lab's own name otherwise.
+    /// What the instance is called, and with it which data folder it has; the lab's own otherwise.
     pub instance: Option<&'static str>,
     pub replace_catalogue: bool,
+    /// Whether it notes beside the database how far the record has come.
+    pub has_witness: bool,
 }
 
 impl Default for Setup {
@@ -93,6 +95,7 @@ impl Default for Setup {
             notifications: None,
             instance: None,
             replace_catalogue: false,
+            has_witness: false,
         }
     }
 }
@@ -460,10 +463,12 @@ impl Setup {
             owner_token: Secret::new(self.owner_token.as_str()),
             limits: self.limits,
             backups_folder: Some(self.lab.path().join("backups")),
-            witness_file: None,
+            witness_file: self
+                .has_witness
+                .then(|| self.lab.folder_of(self.instance).join("witness.json")),
             bridge: self.bridge,
             instance: Identity::of_folder(
-                self.lab.path(),
+                &self.lab.folder_of(self.instance),
                 self.instance.and_then(InstanceName::parse),
             )
             .unwrap(),
@@ -482,6 +487,14 @@ impl Setup {
             talk: talk.clone(),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
+            listens_on: address,
+            first_steps: FirstSteps {
+                actions_file: "/data/actions.json".to_owned(),
+                actions_example: "{\"actions\":[]}".to_owned(),
+                services_file: "/data/services.json".to_owned(),
+                services_example: "{\"services\":[]}".to_owned(),
+                commands: vec!["void reload".to_owned()],
+            },
             doctor: Arc::new(|| Box::pin(async { vec![finding()] })),
         });
         let (stop, stopped) = watch::channel(false);

@@ -76,6 +76,8 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             let body = json!({"token": 5});
             ("/api/notifications/act".to_owned(), Some(body), 422)
         }
+        "mute" => ("/api/mutes".to_owned(), Some(json!({})), 422),
+        "unmute" => (format!("/api/mutes/{NOBODY}"), None, 404),
         "inviteNode" => ("/api/nodes".to_owned(), Some(json!({})), 422),
         "approveNode" => {
             let body = json!({"fingerprint": zeros});
@@ -115,13 +117,14 @@ fn sample(operation: &str) -> (String, Option<Value>, u16) {
             (path, Some(json!({"messages": []})), 404)
         }
         "listBridgeMoves" => ("/api/bridge/moves?wait=0".to_owned(), None, 200),
-        "listNotifications" | "listNodes" | "listActions" | "listPending" | "listRecent"
-        | "listProposals" | "getInbox" | "streamEvents" | "listAudit" | "exportAudit"
-        | "getFreeze" | "thaw" | "listTokens" | "getSession" | "closeSession" | "listHosts"
-        | "listServices" | "getLab" | "listBackups" | "createBackup" | "getStatus"
-        | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics" | "listAgents"
-        | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit" | "getDoctor" | "getLogin"
-        | "listPasskeys" | "listSessions" | "createSetupLink" | "listQuarantine" => {
+        "listMutes" | "listNotifications" | "listNodes" | "listActions" | "listPending"
+        | "listRecent" | "listProposals" | "getInbox" | "streamEvents" | "listAudit"
+        | "exportAudit" | "getFreeze" | "thaw" | "listTokens" | "getSession" | "closeSession"
+        | "listHosts" | "listServices" | "getLab" | "listBackups" | "createBackup"
+        | "getStatus" | "getOpenapi" | "isAlive" | "isReady" | "getHealth" | "getMetrics"
+        | "listAgents" | "getLittleBlue" | "getBridge" | "getHome" | "verifyAudit"
+        | "getDoctor" | "getLogin" | "listPasskeys" | "listSessions" | "createSetupLink"
+        | "listQuarantine" => {
             let route = ROUTES.iter().find(|route| route.operation == operation);
             (route.unwrap().path.to_owned(), None, 200)
         }
@@ -747,6 +750,7 @@ async fn a_stale_session_makes_nothing_that_lasts() {
         "revokeSession",
         "removeNode",
         "unpairChannel",
+        "mute",
         "confirmQuarantined",
         "removeQuarantined",
     ] {

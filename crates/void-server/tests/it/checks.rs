@@ -398,9 +398,13 @@ async fn two_instances_record_a_check_once() {
     let stand = Stand::saying(Says::Nothing).await;
     let mut hanging = stand.service("web");
     hanging["timeout_s"] = json!(60);
-    let (engine, lab) = (Engine::postgres().await, Arc::new(Lab::of(CATALOGUE)));
+    let (engine, lab) = (
+        Engine::postgres().await,
+        Arc::new(Lab::of_alpha(Some(CATALOGUE))),
+    );
     let owner_token = format!("owner-{:016x}{:016x}", random(), random());
-    let instance = || Setup {
+    let instance = |name| Setup {
+        instance: Some(name),
         engine: engine.clone(),
         lab: Arc::clone(&lab),
         owner_token: owner_token.clone(),
@@ -411,7 +415,10 @@ async fn two_instances_record_a_check_once() {
         },
         ..setup(&[hanging.clone()], SHORT)
     };
-    let (a, b) = (instance().start().await, instance().start().await);
+    let (a, b) = (
+        instance("alpha").start().await,
+        instance("beta").start().await,
+    );
     let answer = a.owner().run("touch-web").await.ok();
     let id = answer["action_row_id"].as_str().unwrap().to_owned();
     // Whoever was faster, who waited got that word.

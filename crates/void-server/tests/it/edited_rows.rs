@@ -272,3 +272,31 @@ async fn the_record_keeps_how_long_words_begin_and_their_digest() {
         );
     }
 }
+
+/// Dated by a wrong clock or by hand, a proof of the future would be fresh until then.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_of_the_future_approves_nothing_critical() {
+    for engine in Engine::both().await {
+        let app = app_on(&engine).await;
+        let session = app.session().await;
+        let row = app.queue("stop-all").await;
+        run(
+            &app,
+            &engine,
+            "UPDATE sessions SET authenticated_at = authenticated_at + 60000;",
+        );
+        session
+            .decide(&row, "approve")
+            .await
+            .error(403, "fresh_login_needed");
+        session
+            .post_nothing("/api/setup-links")
+            .await
+            .error(403, "fresh_login_needed");
+        assert_eq!(app.lab.effect_count(), 0);
+        let proof = json!({"token": app.owner_token()});
+        session.post("/api/session/confirm", proof).await.ok();
+        let ran = session.decide(&row, "approve").await.ok();
+        assert_eq!(ran["status"], "executed", "{ran}");
+    }
+}

@@ -1,5 +1,6 @@
 //! One hostile token does its worst, and the owner is served as before (I36): refused requests, slow readers
-//! of long lists, streams and searches, all at once, against a server in a process of its own.
+//! of long lists, streams from now on and from the beginning, lists and searches, MCP in all its forms, and
+//! requests that never end, all at once, against a server in a process of its own.
 //!
 //! The attackers and neighbouring tests take processor time from everybody on the machine, which no server can
 //! help. So a second server that nobody attacks is asked the same at the same time, and what counts as quiet
@@ -34,6 +35,8 @@ const FLOODS: usize = 8;
 const SLOW_READERS: usize = 100;
 const STREAMS: usize = 300;
 const SEARCHES: usize = 64;
+const UPLOADS: usize = 300;
+const CATCHING_UP: usize = 64;
 
 struct Owner {
     http: reqwest::Client,
@@ -168,12 +171,91 @@ async fn hang(address: SocketAddr, request: Vec<u8>, takes: bool) {
     }
 }
 
+/// Sends all of a request but its last byte, and waits for what becomes of it.
+async fn withhold(address: SocketAddr, mut request: Vec<u8>) {
+    let mut heard = [0_u8; 1024];
+    request.pop();
+    loop {
+        let Ok(mut stream) = TcpStream::connect(address).await else {
+            tokio::task::yield_now().await;
+            continue;
+        };
+        let _ = stream.write_all(&request).await;
+        while matches!(stream.read(&mut heard).await, Ok(1..)) {}
+    }
+}
+
+/// The same over and over in one stream of MCP calls, without taking an answer's word for anything.
+async fn call_tools(address: SocketAddr, opening: Vec<u8>, calls: Vec<u8>) {
+    loop {
+        let Ok(mut stream) = TcpStream::connect(address).await else {
+            tokio::task::yield_now().await;
+            continue;
+        };
+        let _ = stream.write_all(&opening).await;
+        let (mut answers, mut requests) = stream.split();
+        let mut heard = vec![0_u8; 64 * 1024];
+        let sending = async { while requests.write_all(&calls).await.is_ok() {} };
+        let hearing = async { while matches!(answers.read(&mut heard).await, Ok(1..)) {} };
+        tokio::select! {
+            () = sending => {}
+            () = hearing => {}
+        }
+    }
+}
+
+/// One call of a tool, as a message.
+fn tool_call(id: usize, name: &str, arguments: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": name, "arguments": arguments}})
+    .to_string()
+}
+
+/// What an agent can do by MCP: refused wishes and searches, as requests and in streams.
+fn attack_by_mcp(address: SocketAddr, token: &str) -> Vec<JoinHandle<()>> {
+    let wish =
+        json!({"action_id": "only-blue", "reason": "r".repeat(4_000), "diff": "d".repeat(16_000)});
+    let (wish, search) = (
+        tool_call(1, "propose_action", &wish),
+        tool_call(2, "search", &json!({"query": "r"})),
+    );
+    let mut tasks = Vec::new();
+    for _ in 0..FLOODS {
+        let request = request(address, token, "POST /mcp", &wish);
+        tasks.push(tokio::spawn(hammer(address, request)));
+    }
+    for _ in 0..SEARCHES {
+        let request = request(address, token, "POST /mcp", &search);
+        tasks.push(tokio::spawn(hammer(address, request)));
+    }
+    let opening = format!(
+        "GET /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\
+         connection: upgrade\r\nupgrade: void-mcp\r\n\r\n"
+    );
+    let calls = format!("{wish}\n{search}\n").repeat(32);
+    for _ in 0..FLOODS {
+        let (opening, calls) = (opening.clone().into_bytes(), calls.clone().into_bytes());
+        tasks.push(tokio::spawn(call_tools(address, opening, calls)));
+    }
+    tasks
+}
+
 fn attack(address: SocketAddr, token: &str) -> Vec<JoinHandle<()>> {
     let body = json!({"reason": "r".repeat(4_000), "diff": "d".repeat(16_000)}).to_string();
     let refused = request(address, token, "POST /api/actions/only-blue/run", &body);
     let list = request(address, token, "GET /api/proposals?limit=500", "");
     let stream = request(address, token, "GET /api/events", "");
-    let mut tasks = Vec::new();
+    // From the beginning: what is not theirs to hear is read and passed over.
+    let catch_up = request(address, token, "GET /api/events?after=0", "");
+    let padded = json!({"reason": " ".repeat(1024 * 1024 - 32)}).to_string();
+    let upload = request(address, token, "POST /api/actions/only-blue/run", &padded);
+    let mut tasks = attack_by_mcp(address, token);
+    for _ in 0..UPLOADS {
+        tasks.push(tokio::spawn(withhold(address, upload.clone())));
+    }
+    for _ in 0..CATCHING_UP {
+        tasks.push(tokio::spawn(hang(address, catch_up.clone(), true)));
+    }
     for _ in 0..FLOODS {
         tasks.push(tokio::spawn(hammer(address, refused.clone())));
     }

@@ -18,16 +18,17 @@ async fn pair() -> (App, App) {
 
 /// Two that the owner reaches by the same name.
 pub async fn pair_at(public_url: Option<&'static str>) -> (App, App) {
-    let (engine, lab) = (Engine::postgres().await, Arc::new(Lab::new()));
+    let (engine, lab) = (Engine::postgres().await, Arc::new(Lab::of_alpha(None)));
     let owner_token = format!("owner-{:016x}{:016x}", random(), random());
-    let setup = || Setup {
+    let setup = |name| Setup {
+        instance: Some(name),
         engine: engine.clone(),
         lab: Arc::clone(&lab),
         owner_token: owner_token.clone(),
         public_url,
         ..Setup::default()
     };
-    (setup().start().await, setup().start().await)
+    (setup("alpha").start().await, setup("beta").start().await)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,24 +109,24 @@ async fn a_token_that_is_revoked_at_one_is_worth_nothing_at_the_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_at_one_is_woken_when_the_other_finishes() {
     let (a, b) = pair().await;
-    b.owner()
+    a.owner()
         .post_nothing("/api/actions/slow-a/run?wait=0")
         .await
         .ok();
-    let row = a.queue("slow-stop").await;
+    let row = b.queue("slow-stop").await;
     let path = format!(
         "/api/actions/pending/{}/approve?wait=60",
         row["id"].as_str().unwrap()
     );
-    let waiter = a.owner();
+    let waiter = b.owner();
     let waiting = tokio::spawn(async move { waiter.post_nothing(&path).await });
     void_testkit::eventually("it to be approved", || async {
-        let row = b.row(row["id"].as_str().unwrap()).await;
+        let row = a.row(row["id"].as_str().unwrap()).await;
         (row["status"] == "approved").then_some(())
     })
     .await;
     let start = Instant::now();
-    b.lab.release();
+    a.lab.release();
     assert_eq!(waiting.await.unwrap().ok()["status"], "executed");
     assert!(
         start.elapsed() < Duration::from_secs(20),

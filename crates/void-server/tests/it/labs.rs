@@ -48,6 +48,20 @@ impl Lab {
         Self::of(CATALOGUE)
     }
 
+    /// One that several instances look after; `local` is the machine of the one that is called alpha.
+    pub fn of_alpha(catalogue: Option<&str>) -> Self {
+        let mut parsed: Value = serde_json::from_str(catalogue.unwrap_or(CATALOGUE)).unwrap();
+        parsed["hosts"]["local"] = json!({"address": "local", "instance": "alpha"});
+        Self::of(&parsed.to_string())
+    }
+
+    /// The data folder of an instance of this name; its own without one.
+    pub fn folder_of(&self, instance: Option<&str>) -> PathBuf {
+        let folder = self.path().join(instance.unwrap_or("own"));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
     /// One with a catalogue of its own.
     pub fn of(catalogue: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();

@@ -266,3 +266,210 @@ async fn without_a_catalogue_what_waits_is_kept_and_cannot_run() {
         "executed"
     );
 }
+
+/// The same instance on another machine: its data folder was copied.
+fn clone_of(cluster: &Cluster, original: &Setup) -> Setup {
+    let clone = cluster.setup("alpha", &catalogue(Some("alpha")));
+    let file = |setup: &Setup| setup.lab.folder_of(Some("alpha")).join("instance.json");
+    std::fs::copy(file(original), file(&clone)).unwrap();
+    clone
+}
+
+/// The identity is made and the instance started, so that it can be copied.
+async fn original(cluster: &Cluster) -> (Setup, App) {
+    let original = cluster.setup("alpha", &catalogue(Some("alpha")));
+    let again = Setup {
+        lab: Arc::clone(&original.lab),
+        ..cluster.setup("alpha", &catalogue(Some("alpha")))
+    };
+    let mut app = again.start().await;
+    app.looks_back = false;
+    (original, app)
+}
+
+async fn begin_slow(app: &App) -> String {
+    let run = app
+        .owner()
+        .post_nothing("/api/actions/slow-a/run?wait=0")
+        .await
+        .ok();
+    let id = run["action_row_id"].as_str().unwrap().to_owned();
+    eventually("it to begin", || async {
+        (app.lab.effect_count() == 1).then_some(())
+    })
+    .await;
+    id
+}
+
+/// It would ask its own journal about a run that lives, call it never begun, and free its target.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_of_a_data_folder_does_not_start_beside_the_original() {
+    let cluster = Cluster::new().await;
+    let (first, mut a) = original(&cluster).await;
+    let id = begin_slow(&a).await;
+    for _ in 0..2 {
+        let refused = clone_of(&cluster, &first).try_start().await.err().unwrap();
+        assert!(matches!(refused, StartError::Twin(_)), "{refused}");
+        assert!(refused.to_string().contains("alpha"), "{refused}");
+        assert_eq!(status(&a, &id).await, "running");
+        a.owner().run("slow-b").await.error(409, "busy");
+    }
+    assert_eq!(a.owner().get("/api/status").await.ok()["displaced"], false);
+    a.lab.release();
+    eventually("its end", || async {
+        (status(&a, &id).await == "executed").then_some(())
+    })
+    .await;
+    // One after the other they may.
+    a.shut_down(Duration::from_secs(1)).await;
+    let mut b = clone_of(&cluster, &first).start().await;
+    b.looks_back = false;
+    assert_eq!(b.owner().run("touch-a").await.ok()["executed"], true);
+}
+
+/// What the database says of a predecessor that did not take its leave, and how long its successor may wait.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_predecessor_that_is_gone_locks_nobody_out() {
+    let now = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)";
+    for (left, within) in [
+        // Killed: its connection is gone.
+        (
+            format!("backend = 0, backend_since = 0, seen_at = {now}"),
+            2,
+        ),
+        // Its number was given to another connection.
+        (
+            format!("backend = pg_backend_pid(), backend_since = 1, seen_at = {now}"),
+            2,
+        ),
+        // Its machine lost its power: nobody told the database.
+        (
+            format!("backend = NULL, backend_since = NULL, seen_at = {now} - 27000"),
+            10,
+        ),
+        // Written by a clock that was set back since then.
+        (
+            format!("backend = NULL, backend_since = NULL, seen_at = {now} + 3600000"),
+            2,
+        ),
+    ] {
+        let cluster = Cluster::new().await;
+        let (first, mut a) = original(&cluster).await;
+        a.shut_down(Duration::from_secs(1)).await;
+        let row = "INSERT INTO instances (id, name, version, catalogue, definitions, started_at, seen_at, process)";
+        let id: Value = serde_json::from_slice(
+            &std::fs::read(first.lab.folder_of(Some("alpha")).join("instance.json")).unwrap(),
+        )
+        .unwrap();
+        let id = id["id"].as_str().unwrap();
+        let zeros = "0".repeat(64);
+        postgres_run(
+            &cluster.url,
+            &format!(
+                "{row} VALUES ('{id}', 'alpha', '0', '{zeros}', '[]', 0, 0, 'before'); UPDATE instances SET {left}"
+            ),
+        );
+        let begin = Instant::now();
+        let again = Setup {
+            lab: Arc::clone(&first.lab),
+            ..cluster.setup("alpha", &catalogue(Some("alpha")))
+        };
+        let mut b = again.start().await;
+        b.looks_back = false;
+        assert!(begin.elapsed() < Duration::from_secs(within + 3), "{left}");
+        assert_eq!(
+            b.owner().run("touch-a").await.ok()["executed"],
+            true,
+            "{left}"
+        );
+    }
+}
+
+/// The database lost sight of it, and a copy took its place: from then on it leaves everything to that one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_whose_place_was_taken_starts_and_settles_nothing() {
+    let cluster = Cluster::new().await;
+    let (first, a) = original(&cluster).await;
+    let row = a.queue("stop-a").await;
+    postgres_run(
+        &cluster.url,
+        "UPDATE instances SET backend = 0, backend_since = 0",
+    );
+    let mut b = clone_of(&cluster, &first).start().await;
+    b.looks_back = false;
+    // At once, whether it has noticed or not.
+    a.owner().run("touch-a").await.error(503, "displaced");
+    a.owner()
+        .decide(&row, "approve")
+        .await
+        .error(503, "displaced");
+    assert_eq!(
+        status(&a, row["id"].as_str().unwrap()).await,
+        "pending",
+        "nothing of it was recorded"
+    );
+    eventually("it to notice", || async {
+        let said = a.owner().get("/api/status").await.ok();
+        (said["displaced"] == true).then_some(())
+    })
+    .await;
+    assert_eq!(a.anonymous().get("/readyz").await.status, 503);
+    assert_eq!(a.audited("instance.displaced").await.len(), 1);
+    // A run of the other one, longer than its lease; here the journal has never seen it.
+    let id = begin_slow(&b).await;
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(6) {
+        assert_eq!(status(&a, &id).await, "running");
+        a.owner().run("slow-b").await.error(409, "busy");
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    b.lab.release();
+    eventually("its end", || async {
+        (status(&b, &id).await == "executed").then_some(())
+    })
+    .await;
+    a.owner().run("touch-a").await.error(503, "displaced");
+    // Freezing is everybody's.
+    a.owner()
+        .post("/api/freeze", serde_json::json!({}))
+        .await
+        .ok();
+    b.owner().run("touch-a").await.error(409, "frozen");
+    assert_eq!((a.lab.effect_count(), b.lab.effect_count()), (0, 1));
+    // Its leave takes nobody else's row with it.
+    drop(a);
+    let said = b.owner().get("/api/status").await.ok();
+    assert_eq!(
+        (&said["displaced"], &said["instances"]),
+        (&serde_json::json!(false), &serde_json::json!(["alpha"]))
+    );
+    let kept = b
+        .store
+        .read(|tx| {
+            Box::pin(void_store::instances::list_seen(
+                tx,
+                Duration::from_secs(30),
+            ))
+        })
+        .await;
+    assert_eq!(kept.unwrap().len(), 1);
+}
+
+/// An older copy of the database, or a row that was dropped: it is still the one that is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_was_lost_is_written_again() {
+    let cluster = Cluster::new().await;
+    let (_, a) = original(&cluster).await;
+    for lost in [
+        "DELETE FROM instances",
+        "UPDATE instances SET process = 'before', backend = 0, backend_since = 0",
+    ] {
+        postgres_run(&cluster.url, lost);
+        eventually("it to be there again", || async {
+            let run = a.owner().run("touch-a").await;
+            (run.status == 200).then_some(())
+        })
+        .await;
+        assert_eq!(a.owner().get("/api/status").await.ok()["displaced"], false);
+    }
+}

@@ -12,6 +12,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod alerts;
 mod apps;
 mod authz;
 mod bounds;

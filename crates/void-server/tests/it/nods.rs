@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use void_control::notifications::{NotificationsConfig, NtfyConfig, TelegramConfig};
 use void_domain::digests::Digest;
-use void_domain::notifications::{Key, Meaning, Target};
+use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::secrets::Secret;
 use void_store::StoreError;
 use void_store::notifications::keys;
@@ -258,7 +258,7 @@ async fn no_approval_by_a_token_older_than_its_proposal() {
         let key = Key {
             hash: Digest::of(text.as_bytes()),
             target: Target::Ntfy,
-            about: Some((id.parse().unwrap(), digest)),
+            about: About::Proposal(id.parse().unwrap(), digest),
             revision: 0,
             meaning,
             created_at,

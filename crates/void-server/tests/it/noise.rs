@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
-use void_server::routes::ROUTES;
+use void_server::routes::{ROUTES, Route};
 
 use crate::apps::{App, Engine, Setup};
 use crate::raw::{self, Connection};
@@ -65,7 +65,7 @@ fn odd_values() -> Vec<Value> {
 }
 
 /// Bad requests of every kind for one route.
-fn bad_requests(route: &void_server::routes::Route) -> Vec<(String, Option<Vec<u8>>)> {
+fn bad_requests(route: &Route, document: &Value) -> Vec<(String, Option<Vec<u8>>)> {
     let mut requests = Vec::new();
     let filled = |word: &str| {
         let words = route.path.split('/');
@@ -89,7 +89,6 @@ fn bad_requests(route: &void_server::routes::Route) -> Vec<(String, Option<Vec<u
     if route.method == "GET" || route.method == "DELETE" {
         return requests;
     }
-    let document = void_server::document();
     let fields: Vec<String> = match route.request {
         None => vec!["unknown".to_owned()],
         Some(_) => {
@@ -125,7 +124,17 @@ const DOES_SOMETHING: [&str; 3] = ["createBackup", "streamEvents", "exportAudit"
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_input_is_never_an_error_of_ours_and_strangers_change_nothing() {
+    let document = void_server::document();
+    let bad: Vec<_> = (ROUTES.iter())
+        .filter(|route| !DOES_SOMETHING.contains(&route.operation))
+        .map(|route| (route, bad_requests(route, &document)))
+        .collect();
     for engine in Engine::both().await {
+        // Parsing is the same on both engines: on the second one a part is enough to see what the store says.
+        let step = match engine {
+            Engine::Postgres(_) if !cfg!(feature = "deep") => 5,
+            _ => 1,
+        };
         // Time stands still, so that logging in is tried more than ten times only by counting.
         let setup = Setup {
             engine,
@@ -139,12 +148,9 @@ async fn bad_input_is_never_an_error_of_ours_and_strangers_change_nothing() {
         let before = (app.audit_head().await, app.proposal_count().await);
         let mut requests = 0;
         for who in [&anonymous, &agent, &app.owner()] {
-            for route in ROUTES {
-                if DOES_SOMETHING.contains(&route.operation) {
-                    continue;
-                }
-                let bad = bad_requests(route);
-                for batch in bad.chunks(16) {
+            for (route, bad) in &bad {
+                let chosen: Vec<_> = bad.iter().step_by(step).collect();
+                for batch in chosen.chunks(16) {
                     let calls = batch.iter().map(|(path, body)| async move {
                         let method: Method = route.method.parse().unwrap();
                         let body = body.clone().map(|body| (body, "application/json"));

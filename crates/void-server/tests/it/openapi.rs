@@ -368,6 +368,12 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ("GET", talk("messages"), None),
         ("POST", talk("messages"), Some(json!({"text": "hello"}))),
         ("GET", talk("stream"), None),
+        ("GET", "/api/mutes".into(), None),
+        (
+            "POST",
+            "/api/mutes".into(),
+            Some(json!({"service": "web", "for_s": 60, "reason": "a new disk"})),
+        ),
         ("GET", "/api/notifications".into(), None),
         ("POST", "/api/notifications/test".into(), None),
         ("GET", "/api/backups".into(), None),
@@ -394,6 +400,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "pairChannel",
         "unpairChannel",
         "retryNotification",
+        "unmute",
         "actOnNotification",
         "stopTurn",
         "retryTurn",
@@ -452,6 +459,7 @@ async fn a_row_says_what_its_requester_had_read_and_what_was_asked_again() {
             capabilities: Capabilities::none(),
             request_id: RequestId::new(app.control.clock().now(), [7; 10]),
             authenticated_ago: None,
+            is_from_outside: false,
         };
         let ask = |sources: &[&str], reason: &str| {
             let sources = sources.iter().map(|&source| source.to_owned()).collect();

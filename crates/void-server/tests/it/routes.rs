@@ -17,6 +17,7 @@ mod inbox;
 mod lab;
 mod login;
 mod mcp;
+mod mutes;
 mod node;
 mod nodes;
 mod notifications;

@@ -158,19 +158,20 @@ async fn a_stop_is_an_excuse_for_a_day() {
 async fn every_instance_knows_what_the_owner_stopped_on_postgres() {
     let pve = Pve::start();
     let engine = Engine::postgres().await;
-    let lab = Arc::new(Lab::of(CATALOGUE));
+    let lab = Arc::new(Lab::of_alpha(Some(CATALOGUE)));
     let owner_token = format!("owner-{:016x}{:016x}", random(), random());
-    let setup = || Setup {
+    let setup = |name| Setup {
+        instance: Some(name),
         engine: engine.clone(),
         lab: Arc::clone(&lab),
         owner_token: owner_token.clone(),
         ..setup(&pve)
     };
-    let (a, b) = (setup().start().await, setup().start().await);
+    let (a, b) = (setup("alpha").start().await, setup("beta").start().await);
     until_up(&a).await;
     stop_as_owner(&a).await;
     until_down(&a, true).await;
     until_down(&b, true).await;
-    let later = setup().start().await;
+    let later = setup("gamma").start().await;
     until_down(&later, true).await;
 }

@@ -12,6 +12,7 @@ use void_testkit::proxies::Proxy;
 use void_testkit::telegram::{self, BotApi, Fault};
 
 use crate::apps::{Engine, Setup};
+use crate::labs::Lab;
 use crate::phones::{self, OWNER, Rig, STRANGER};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,16 +175,18 @@ async fn an_unknown_outcome_is_told_and_then_how_it_was_settled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_instances_one_speaks_and_both_may_decide() {
     let engine = Engine::postgres().await;
-    let setup = || Setup {
+    let lab = Arc::new(Lab::of_alpha(None));
+    let setup = |name| Setup {
+        instance: Some(name),
         engine: engine.clone(),
+        lab: Arc::clone(&lab),
         ..Setup::default()
     };
-    let rig = Rig::with(setup(), |config| config).await;
+    let rig = Rig::with(setup("alpha"), |config| config).await;
     let second = Setup {
-        lab: Arc::clone(&rig.app.lab),
         owner_token: rig.app.owner_token().to_owned(),
         notifications: Some(phones::telegram(&rig.api)),
-        ..setup()
+        ..setup("beta")
     };
     let second = second.start().await;
     let row = second.queue("stop-a").await;

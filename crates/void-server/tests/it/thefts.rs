@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use void_control::Clock;
 use void_control::notifications::{NotificationsConfig, NtfyConfig, TelegramConfig, WebhookConfig};
 use void_domain::digests::Digest;
-use void_domain::notifications::{Key, Meaning, Target};
+use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::secrets::Secret;
 use void_store::StoreError;
 use void_store::notifications::keys;
@@ -62,7 +62,7 @@ impl Rig {
         let key = Key {
             hash: Digest::of(text.as_bytes()),
             target: Target::Telegram { user: OWNER },
-            about: Some((row["id"].as_str().unwrap().parse().unwrap(), digest)),
+            about: About::Proposal(row["id"].as_str().unwrap().parse().unwrap(), digest),
             revision: 0,
             meaning,
             created_at: now,

@@ -1,11 +1,12 @@
 // @ts-check
 // The catalogue: everything that may ever run, to read. Nothing here changes it; that goes by its file.
 
-import { actions, ended } from "../lib/data.js";
+import { actions, ended, home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
-import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { cannotTell, loading, notice } from "../parts/empties.js";
+import { showFirstSteps } from "../parts/first-steps.js";
 import { statePill, tierPill } from "../parts/states.js";
 import { labTabs, mountIfNew } from "./pieces.js";
 
@@ -21,6 +22,7 @@ export function cataloguePage() {
   const head = el("div", { class: "stack" });
   const list = el("ul", { class: "list catalogue" });
   const foot = el("div");
+  const first = el("div");
   const tools = el("div", { class: "row-line lab-tools" }, el("div", { class: "grow" }, filter), which);
   const place = el("div", { class: "stack" }, loading());
   const node = el("div", { class: "stack lab" }, labTabs("actions"), place);
@@ -37,15 +39,16 @@ export function cataloguePage() {
   const draw = () => {
     const { value, error } = actions;
     if (!value) return mount(place, error ? cannotTell(error, () => void actions.read()) : loading());
-    if (!head.isConnected) mount(place, head, tools, list, foot);
-    mount(head, provenance(value.catalogue), findings(value.catalogue.warnings));
+    if (!head.isConnected) mount(place, head, tools, list, foot, first);
+    showFirstSteps(first, home.value?.setup, "actions");
     tools.hidden = value.actions.length === 0;
-    if (value.actions.length > 0) return drawList();
-    list.hidden = true;
-    return mount(foot, empty("asleep", t("actions.none"), el("p", { class: "small" }, t("actions.none_way"))));
+    list.hidden = tools.hidden;
+    if (tools.hidden) return mount(head, home.value ? null : el("p", {}, t("actions.none")));
+    mount(head, provenance(value.catalogue), findings(value.catalogue.warnings));
+    return drawList();
   };
   drawWhich();
-  const offs = [actions.watch(draw), ended.watch(drawList)];
+  const offs = [actions.watch(draw), ended.watch(drawList), home.watch(draw)];
   return { node, title: t("actions.title"), stop: () => { for (const off of offs) off(); }, keys: { "/": () => filter.focus() } };
 }
 

@@ -2,12 +2,14 @@
 // The lab on one page: how it is in a sentence, Proxmox's nodes with their guests, the machines that
 // fetch their work, the hosts behind SSH, and services that are on none of them.
 
+import { home } from "../lib/data.js";
 import { el, keyed, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { clock, time } from "../lib/time.js";
 import { sentence } from "../lib/api.js";
 import { t } from "../lib/words.js";
-import { cannotTell, empty, loading, notice } from "../parts/empties.js";
+import { cannotTell, loading, notice } from "../parts/empties.js";
+import { showFirstSteps } from "../parts/first-steps.js";
 import { healthPill, isWorry, nodePill, pill } from "../parts/states.js";
 import { labError, labSources, labView, readLabAgain, watchLab } from "./data.js";
 import { guestTable } from "./guests.js";
@@ -25,8 +27,9 @@ export function labOverview() {
   const found = el("p", { class: "hidden-text", role: "status" });
   const machines = el("div", { class: "stack" });
   const others = el("div", { class: "stack" });
+  const first = el("div");
   const tools = el("div", { class: "row-line lab-tools" }, el("div", { class: "grow" }, filter), which);
-  const whole = el("div", { class: "stack" }, band, troubles, tools, found, machines, others);
+  const whole = el("div", { class: "stack" }, band, troubles, tools, found, machines, others, first);
   const place = el("div", { class: "stack" }, loading());
   const node = el("div", { class: "stack lab" }, labTabs("overview"), place);
   let isTroubleOnly = false;
@@ -66,15 +69,17 @@ export function labOverview() {
     const rest = otherSections(view, fits);
     mountIfNew(others, rest);
     const isNothing = shown.length === 0 && rest.length === 0;
-    if (isNothing) mount(others, isFiltered ? el("p", { class: "muted" }, t(isTroubleOnly && words.length === 0 ? "lab.no_trouble" : "lab.filtered")) : empty("asleep", t("lab.nothing"), el("p", {}, el("a", { href: "#/settings/doctor" }, t("lab.nothing_way")))));
+    if (isNothing) mount(others, isFiltered ? el("p", { class: "muted" }, t(isTroubleOnly && words.length === 0 ? "lab.no_trouble" : "lab.filtered")) : el("p", { class: "muted" }, t("lab.nothing"), " ", el("a", { href: "#/settings/doctor" }, t("lab.nothing_way"))));
+    band.hidden = isNothing && !isFiltered && troubles.childElementCount === 0;
+    showFirstSteps(first, home.value?.setup, "services");
     found.textContent = isFiltered ? t("lab.found", { n: count }) : "";
     tools.hidden = view.machines.length + view.nodes.length + view.hosts.length + view.services.length === 0;
   };
   drawWhich();
-  const off = watchLab(draw);
+  const offs = [watchLab(draw), home.watch(draw)];
   return {
     node, title: t("nav.lab"),
-    stop: () => { off(); for (const section of sections.values()) section.stop(); },
+    stop: () => { for (const off of offs) off(); for (const section of sections.values()) section.stop(); },
     keys: { "/": () => filter.focus(), j: () => moveIn(machines, 1), k: () => moveIn(machines, -1) },
   };
 }

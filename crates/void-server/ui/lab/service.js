@@ -8,6 +8,7 @@ import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
+import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
 import { checkReason, healthPill } from "../parts/states.js";
 import { dayBand } from "./band.js";
 import { actionsOfService, watchLab } from "./data.js";
@@ -22,6 +23,7 @@ export function servicePage(id) {
   const place = el("div", { class: "stack" }, loading());
   const node = el("div", { class: "stack lab" }, place);
   const source = /** @type {Resource<any>} */ (new Resource(`/api/services/${encodeURIComponent(id)}`, /^service\./));
+  const mutes = /** @type {Resource<any>} */ (new Resource("/api/mutes", /^mute\./, LOOK_AGAIN_MS));
   const draw = () => {
     const { value, error } = source;
     if (!value) {
@@ -29,15 +31,16 @@ export function servicePage(id) {
       mount(place, trail([["#/lab", t("nav.lab")]], id), !error ? loading() : isMissing ? empty("unsure", t("lab.no_service", { id })) : cannotTell(error, () => void source.read()));
       return;
     }
-    mountIfNew(place, whole(value, error));
+    mountIfNew(place, whole(value, error, mutes.value?.mutes ?? null));
   };
-  const offs = [source.watch(draw), watchLab(draw)];
+  const offs = [source.watch(draw), mutes.watch(draw), watchLab(draw)];
   const timer = setInterval(() => { if (document.visibilityState === "visible") void source.read(); }, LOOK_AGAIN_MS);
   return { node, title: t("nav.lab"), stop: () => { clearInterval(timer); for (const off of offs) off(); } };
 }
 
-/** @param {any} service @param {any} error */
-function whole(service, error) {
+/** @param {any} service @param {any} error @param {any[] | null} mutes what is muted, once it is known */
+function whole(service, error, mutes) {
+  const mute = muteOf(mutes ?? [], service);
   const allowed = actionsOfService(service);
   const reason = checkReason(service.detail?.reason);
   const where = service.vmid ? el("a", { href: guestHref(service.node, service.vmid) }, t("lab.guest_on", { vmid: service.vmid, node: service.node }))
@@ -49,6 +52,7 @@ function whole(service, error) {
     el("section", { class: "card stack" },
       el("div", { class: "row-line" }, el("h2", { class: "grow wrap" }, service.label), healthPill(service)),
       service.status === "up" ? null : service.stopped ? el("p", { class: "muted" }, t("lab.is_stopped", { at: clock(service.stopped.at) })) : el("p", { class: service.status === "down" ? "bad-words" : "muted" }, t(!reason ? "lab.is_unseen" : service.status === "down" ? "lab.is_down" : "lab.is_unknown", { reason })),
+      mute ? muteLine(mute) : null,
       service.flapping ? notice("caution", t("lab.flapping")) : null,
       dayBand(service),
       factList([
@@ -58,7 +62,7 @@ function whole(service, error) {
         service.detail?.latency_ms !== null && service.detail?.latency_ms !== undefined ? [t("lab.fact.answer"), el("span", { class: "age" }, service.detail.code ? t("lab.answer_code", { code: service.detail.code, n: service.detail.latency_ms }) : t("lab.answer", { n: service.detail.latency_ms }))] : null,
         [t("lab.fact.where"), where],
       ]),
-      service.status === "up" || service.stopped ? null : el("p", {}, askInChat(t("home.ask", { name: service.label })))),
+      el("p", { class: "row-line" }, service.status === "up" || service.stopped ? null : askInChat(t("home.ask", { name: service.label })), mutes && !mute ? muteButton(service) : null)),
     el("div", { class: "lab-two" },
       el("div", { class: "stack" }, allowedActions(allowed, { isNear: (action) => action.verify === service.id || action.service === service.id, isOff: service.status === "down" }), lastRuns(allowed)),
       el("section", { class: "stack tight" }, el("h3", {}, t("lab.changes")),

@@ -142,7 +142,7 @@ class Home extends Resource {
 }
 
 /** Who, status, inbox, services, freeze, what ended: what most of the page shows. */
-export const home = new Home("/api/home", /^(proposal|service|freeze|node|notification)\./, LOOK_AGAIN_MS);
+export const home = new Home("/api/home", /^(proposal|service|freeze|node|notification|mute)\./, LOOK_AGAIN_MS);
 
 /** The catalogue; it changes when the server starts anew. */
 export const actions = /** @type {Resource<any>} */ (new Resource("/api/actions"));

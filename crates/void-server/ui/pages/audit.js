@@ -18,7 +18,7 @@ const GATHER_MS = 400;
 const FRESH_MAX = 400;
 /** Further down than this, what is new waits to be asked for. */
 const CALM_PX = 240;
-const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "passkey.", "password.", "setup_link.", "decision.", "store.", "server.", "quarantine.", "clock.", "audit.", "refusals."];
+const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "passkey.", "password.", "setup_link.", "decision.", "store.", "server.", "quarantine.", "mute.", "instance.", "clock.", "audit.", "refusals."];
 const OUTCOMES = ["created", "approved", "verified", "executed", "failed", "rejected", "refused", "expired", "cancelled", "unknown"];
 const WHO = ["owner", "agent", "node", "system"];
 

@@ -11,6 +11,8 @@ import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
+import { showFirstSteps } from "../parts/first-steps.js";
+import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
 import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
 
@@ -53,6 +55,8 @@ export function homePage() {
   const runs = el("ul", { class: "list" });
   const runsNow = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.running")), runs);
   const worries = el("div", { class: "stack" });
+  const first = el("div");
+  const untold = el("div");
   const checklist = el("div");
   const strip = el("ul", { class: "nodes-strip" });
   const machines = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.nodes")), strip);
@@ -62,7 +66,7 @@ export function homePage() {
   const node = el("div", { class: "stack" }, loading());
   const whole = el("div", { class: "stack" }, truth, problem,
     el("div", { class: "two" },
-      el("div", { class: "stack" }, cards.node, more, runsNow, worries, checklist),
+      el("div", { class: "stack" }, cards.node, more, runsNow, untold, worries, first, checklist),
       el("div", { class: "stack" },
         el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services), machines,
         el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed))));
@@ -106,12 +110,16 @@ export function homePage() {
     drawRuns(value);
     keyed(worries, [...down.map(worryOf), ...heldWorries(value, down)], (/** @type {Worry} */ one) => one.id, worry);
     fillSlots(worries);
+    showFirstSteps(first, value.setup, "actions");
+    // Said once, where it is looked at; with a channel that fails the frame says it.
+    const { channels, services_untold: n } = value.status;
+    mountChanged(untold, [channels, n], () => channels === 0 && n > 0 ? notice("info", t("home.nobody_told", { n }), " ", el("a", { href: "#/settings/channels" }, t("home.nobody_told_way"))) : null);
     mountChanged(checklist, value.setup, () => setup(value.setup));
     const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((/** @type {any} */ one) => one.state === "joined") : [];
     machines.hidden = joined.length === 0;
     keyed(strip, joined, (/** @type {any} */ one) => one.name, (/** @type {any} */ one) => row(one, nodeLine));
-    if (value.services.services.length === 0) mount(services, el("li", {}, el("div", { class: "item muted" }, t("home.no_services"))));
-    else keyed(services, value.services.services, (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, serviceLine));
+    const watching = value.services.services;
+    keyed(services, watching.length > 0 ? watching : [{ id: "" }], (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => one.id ? row(one, serviceLine) : noServices());
     const fresh = value.recent.filter(isNew).length;
     mount(since, lastVisit ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null, " ", lastVisit ? time(lastVisit) : null);
     if (value.recent.length === 0) mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
@@ -176,7 +184,7 @@ function waitingCards() {
   };
 }
 
-/** @typedef {{id: string, label: string, status: string, since: string, reason: string, way: any, state: string}} Worry */
+/** @typedef {{id: string, label: string, status: string, since: string, reason: string, host: string | null, node: string | null, mute: import("../parts/mutes.js").Mute | null, way: any, state: string}} Worry */
 
 /** Worries that somebody did something about here, and since when they are over. @type {Map<string, {last: Worry, leftAt: number}>} */
 const tended = new Map();
@@ -198,12 +206,12 @@ function heldWorries(value, down) {
 }
 
 /** What is wrong with a service, and what the catalogue allows to do about it. @param {any} service @returns {Worry} */
-function worryOf({ id, label, status, since, detail, node, vmid }) {
+function worryOf({ id, label, status, since, detail, host, node, vmid }) {
   const all = (actions.value?.actions ?? []).filter((/** @type {any} */ action) => !["stop", "shutdown", "suspend"].includes(action.op) && Object.keys(action.params).length === 0);
   const rank = (/** @type {any} */ action) => (action.verify === id || action.service === id ? 0 : 2) + (action.tier === "safe" ? 0 : 1);
   const [way] = all.filter((/** @type {any} */ action) => action.verify === id || action.service === id || (vmid !== null && action.vmid === vmid && action.node === node))
     .sort((/** @type {any} */ one, /** @type {any} */ other) => rank(one) - rank(other));
-  return { id, label, status, since, reason: checkReason(detail?.reason), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk, params: way.params } : null, state: `${isLive()} ${home.value?.freeze.frozen}` };
+  return { id, label, status, since, reason: checkReason(detail?.reason), host, node, mute: muteOf(home.value?.mutes ?? [], { id, label, host, node }), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk, params: way.params } : null, state: `${isLive()} ${home.value?.freeze.frozen}` };
 }
 
 /** What is wrong, and the way to mend it; its result is shown in the same card. @param {Worry} first */
@@ -213,7 +221,7 @@ function worry(first) {
   const node = /** @type {HTMLElement & {update: (one: Worry) => void}} */ (el("article", { class: "card worry" }, about, slot));
   let stamp = "";
   node.update = (one) => {
-    const { id, label, status, since, reason, way } = one;
+    const { id, label, status, since, reason, mute, way } = one;
     const now = JSON.stringify(one);
     if (now === stamp) return;
     stamp = now;
@@ -226,9 +234,11 @@ function worry(first) {
       el("div", { class: "row-line" }, healthPill({ status }), el("span", { class: "muted small" }, time(since))),
       el("h2", { class: "wrap" }, label),
       el("p", {}, !isDown ? t("home.up_again") : reason ? t("home.down", { reason }) : t("home.down_why")),
+      mute && isDown ? muteLine(mute) : null,
       way && isDown ? el("p", { class: "row-line" }, mend(one), tierPill(way)) : null,
       el("p", { class: "row-line" }, el("a", { class: way ? "button quiet" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
-        isDown ? el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null));
+        isDown ? el("a", { class: "button quiet", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null,
+        isDown && !mute ? muteButton(one) : null));
   };
   node.update(first);
   return node;
@@ -268,6 +278,8 @@ const twoLines = (title, ...words) => el("span", { class: "grow" }, el("span", {
 /** @param {any} service @returns {Line} */
 const serviceLine = (service) => ({ href: `#/lab/services/${encodeURIComponent(service.id)}`, parts: [twoLines(service.label, time(service.checked_at)), healthPill(service)] });
 
+const noServices = () => el("li", {}, el("a", { href: "#/lab" }, el("span", { class: "grow muted" }, t("home.no_services")), el("span", { class: "linked" }, t("home.watch_one"))));
+
 /** @param {any} node @returns {Line} */
 const nodeLine = (node) => ({ href: `#/lab/nodes/${encodeURIComponent(node.name)}`, parts: [el("span", { class: "wrap" }, node.name), nodePill(node), node.here ? null : el("span", { class: "muted small" }, time(node.seen_at))] });
 
@@ -290,7 +302,7 @@ function mountChanged(place, what, make) {
 
 /** Gone when all is done. @param {Record<string, boolean>} done */
 function setup(done) {
-  const items = [["lab_connected", "#/settings/doctor"], ["actions_loaded", "#/lab/actions"], ["phone_paired", "#/settings/channels"], ["decided_once", "#/lab/actions"]];
+  const items = [["lab_connected", "#/lab"], ["actions_loaded", "#/lab/actions"], ["phone_paired", "#/settings/channels"], ["decided_once", "#/lab/actions"]];
   if (items.every(([key]) => done[key ?? ""])) return null;
   return el("section", { class: "card checklist" }, el("h2", {}, t("setup.title")),
     el("ul", {}, items.map(([key = "", href]) => el("li", { class: done[key] ? "ticked" : "" }, el("span", { "aria-hidden": "true" }, done[key] ? "✓" : "○"), " ",

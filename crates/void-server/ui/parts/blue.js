@@ -58,5 +58,6 @@ export function mood(home, isLive, isRead) {
   }
   if (waits > 0) return { pose: "holding", key: "mood.waits", values: { n: waits } };
   if (unseen.length > 0) return { pose: "unsure", key: "mood.unseen", values: { n: unseen.length, name: unseen[0].label } };
+  if (status.actions === 0 && services.services.length === 0) return { pose: "looking", key: "mood.nothing_set_up", values: {} };
   return { pose: "resting", key: services.services.length > 0 ? "mood.quiet" : "mood.quiet_unwatched", values: {} };
 }

@@ -42,3 +42,10 @@ export function copyButton(text, what) {
   };
   return button;
 }
+
+/**
+ * Text to paste elsewhere.
+ * @param {string} text
+ * @param {string} what
+ */
+export const snippet = (text, what) => el("div", { class: "snippet" }, el("pre", { tabIndex: 0, "aria-label": what }, text), copyButton(text, what));

@@ -4,11 +4,12 @@
 import { agents } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
+import { snippet } from "../parts/copying.js";
 import { empty } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { costWords } from "../parts/money.js";
 import { pill } from "../parts/states.js";
-import { code, part, showing, snippet, source } from "./pieces.js";
+import { code, part, showing, source } from "./pieces.js";
 
 const BRAIN = '[agents.little-blue]\nbrain = "anthropic"\nmodel = "claude-sonnet-4-5"\nkey = "file:/run/secrets/model"\ndaily_tokens = 500000\nprices = { input = 3.0, output = 15.0, cache_read = 0.3, cache_write = 3.75 }';
 const number = new Intl.NumberFormat();

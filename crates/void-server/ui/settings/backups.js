@@ -7,8 +7,8 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
-import { copyButton } from "../parts/copying.js";
-import { code, part, quiet, sender, showing, snippet, source } from "./pieces.js";
+import { copyButton, snippet } from "../parts/copying.js";
+import { code, part, quiet, sender, showing, source } from "./pieces.js";
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
 

@@ -9,9 +9,10 @@ import { t } from "../lib/words.js";
 import { empty, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { asOneself } from "../parts/identity.js";
+import { muteLine } from "../parts/mutes.js";
 import { pill } from "../parts/states.js";
-import { copyButton } from "../parts/copying.js";
-import { code, part, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { copyButton, snippet } from "../parts/copying.js";
+import { code, part, sender, showing, source, twoStep } from "./pieces.js";
 
 const TELEGRAM = "export TELEGRAM_BOT_TOKEN=123456:ABC-DEF\nvoid serve\nvoid notify pair telegram";
 const NTFY = '[notify.ntfy]\nurl = "https://ntfy.sh/a-topic-nobody-guesses"\ntoken = "env:NTFY_TOKEN"';
@@ -26,15 +27,20 @@ export function channelsSection() {
   const head = el("div", { class: "stack tight" });
   const list = el("div", { class: "stack tight" });
   const failed = el("div", { class: "stack tight" });
+  const muted = el("div", { class: "stack tight" });
+  const mutes = /** @type {Resource<any>} */ (new Resource("/api/mutes", /^mute\./));
+  const offMutes = mutes.watch(({ value }) => mount(muted, value?.mutes.length > 0 ? part(t("channels.muted"), t("channels.muted_about"), el("ul", { class: "list" }, value.mutes.map((/** @type {any} */ mute) =>
+    el("li", {}, el("div", { class: "item tall" }, el("span", { class: "grow" }, mute.service ? el("span", { class: "title wrap" }, mute.service) : null, muteLine(mute))))))) : null));
   const pairing = pairer(channels);
   const off = showing(channels, head, (/** @type {any} */ value) => {
     mount(head, value.untold > 0 ? notice("caution", t("frame.untold", { n: value.untold })) : null,
+      value.places.length > 0 && value.services_untold > 0 ? notice("caution", t("frame.untold_services", { n: value.services_untold })) : null,
       value.places.length === 0 ? empty("asleep", t("channels.none"), el("p", { class: "small" }, t("channels.none_way"))) : null);
     keyed(list, value.places, (/** @type {any} */ place) => `${place.channel} ${place.target ?? ""} ${place.name}`, (place) => placeCard(place, () => channels.refresh()));
     pairing.look();
     mount(failed, value.failed.length > 0 ? part(t("channels.failed"), t("channels.failed_about"), el("ul", { class: "list" }, value.failed.map((/** @type {any} */ one) => failedRow(one, () => channels.refresh())))) : null);
   });
-  const node = el("div", { class: "stack" }, head, list, pairing.node, failed,
+  const node = el("div", { class: "stack" }, head, list, pairing.node, failed, muted,
     part(t("channels.quiet"), t("channels.quiet_about"), el("details", {}, el("summary", {}, t("settings.how")), snippet(QUIET, t("channels.quiet"))), source(t("settings.from_file"), " ", code("void.toml"), ". ", t("settings.in_force"), " ", code("void config show"))),
     part(t("channels.add"), t("channels.add_about"),
       el("details", {}, el("summary", {}, "Telegram"), snippet(TELEGRAM, "Telegram"), el("p", { class: "muted small" }, t("channels.telegram_how"))),
@@ -42,7 +48,7 @@ export function channelsSection() {
       el("details", {}, el("summary", {}, t("channels.webhook")), snippet(WEBHOOK, t("channels.webhook"))),
       el("details", {}, el("summary", {}, t("channels.push")), el("p", {}, t(isSecureContext ? "channels.push_not_yet" : "channels.push_plain_http"))),
       source(t("settings.from_file"), " ", code("void.toml"), " ", t("settings.or_env"), " ", code("TELEGRAM_BOT_TOKEN"), ", ", code("NTFY_URL"), ". ", t("settings.docs", { file: "docs/notifications.md" }))));
-  return { node, stop: () => { off(); pairing.stop(); } };
+  return { node, stop: () => { off(); offMutes(); pairing.stop(); } };
 }
 
 /** @param {any} place */

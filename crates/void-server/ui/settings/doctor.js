@@ -5,9 +5,10 @@ import { get } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { snippet } from "../parts/copying.js";
 import { cannotTell, loading } from "../parts/empties.js";
 import { pill } from "../parts/states.js";
-import { part, sender, snippet } from "./pieces.js";
+import { part, sender } from "./pieces.js";
 
 /** @typedef {{level: "ok" | "warning" | "problem", check: string, message: string, next: string | null}} Finding */
 

@@ -3,7 +3,8 @@
 
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
-import { code, part, snippet, source } from "./pieces.js";
+import { snippet } from "../parts/copying.js";
+import { code, part, source } from "./pieces.js";
 
 const PASTE = "PASTE-THE-TOKEN-HERE";
 const CLIENTS = /** @type {const} */ (["claude-code", "claude-desktop", "cursor", "vscode", "codex", "zed"]);

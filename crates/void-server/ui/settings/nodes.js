@@ -6,11 +6,12 @@ import { hosts, nodes } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { snippet } from "../parts/copying.js";
 import { empty, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { asOneself } from "../parts/identity.js";
 import { nodePill, pill } from "../parts/states.js";
-import { code, fingerprint, part, quiet, secretOnce, sender, showing, snippet, source, twoStep } from "./pieces.js";
+import { code, fingerprint, part, quiet, secretOnce, sender, showing, source, twoStep } from "./pieces.js";
 
 /** A node that stays away says nothing by event, so it is asked again while somebody looks. */
 const LOOK_AGAIN_MS = 10_000;

@@ -6,7 +6,7 @@ import { sentence } from "../lib/api.js";
 import { el, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
-import { copyButton } from "../parts/copying.js";
+import { snippet } from "../parts/copying.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 
 /** @typedef {{node: HTMLElement, stop?: () => void}} Section */
@@ -100,13 +100,6 @@ export function twoStep({ word, ask, yes, act, label }) {
   });
   return place;
 }
-
-/**
- * Text to paste elsewhere.
- * @param {string} text
- * @param {string} what
- */
-export const snippet = (text, what) => el("div", { class: "snippet" }, el("pre", { tabIndex: 0, "aria-label": what }, text), copyButton(text, what));
 
 /**
  * A secret, now and never again.

@@ -8,6 +8,7 @@ import { el, keyed, mount } from "../lib/dom.js";
 import { deviceName, isAddress, makePasskey, passkeysWork } from "../lib/passkeys.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
+import { snippet } from "../parts/copying.js";
 import { notice } from "../parts/empties.js";
 import { asOneself, passwordForm, proofProblem } from "../parts/identity.js";
 import { pill } from "../parts/states.js";
@@ -118,12 +119,17 @@ function sessionRow(one, again) {
   one.current ? null : twoStep({ word: t("sessions.end"), label: t("sessions.end_named", { name: one.device }), ask: t("sessions.end_ask", { name: one.device }), yes: t("sessions.end_yes"), act: async () => { await asOneself(() => del(`/api/sessions/${one.id}`)); again(); } })));
 }
 
+/** Until when a link is good, and who can open it: another device needs an address that leads here. @param {any} made */
+const reach = (made) => el("div", { class: "stack tight" }, el("p", { class: "small" }, t("settings.good_until"), " ", time(made.expires_at, "until")),
+  made.elsewhere.length === 0 ? el("p", { class: "small" }, t("setup_link.only_here")) : null,
+  ...made.elsewhere.slice(1).map((/** @type {string} */ other) => snippet(other, t("setup_link.by_another"))));
+
 function linker() {
   const place = el("div", { class: "stack tight" });
   const told = el("div", { class: "told", "aria-live": "assertive" });
   const make = async () => {
     const made = await asOneself(() => post("/api/setup-links"));
-    if (made) mount(place, secretOnce({ what: t("setup_link.made"), why: t("setup_link.made_why"), text: made.url, more: el("p", { class: "small" }, t("settings.good_until"), " ", time(made.expires_at, "until")), done: () => mount(place, rest()) }));
+    if (made) mount(place, secretOnce({ what: t("setup_link.made"), why: t("setup_link.made_why"), text: made.elsewhere[0] ?? made.url, more: reach(made), done: () => mount(place, rest()) }));
   };
   const rest = () => el("div", { class: "stack tight" }, told, el("p", {}, sender(t("setup_link.make"), make, { told })));
   mount(place, rest());

@@ -68,7 +68,7 @@ export function frame() {
     void (waiting > 0 ? navigator.setAppBadge?.(waiting) : navigator.clearAppBadge?.())?.catch(() => {});
     mount(mark, value.status.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : null);
     version ||= value.status.version;
-    drawBanner([frozen(value.freeze), value.status.version === version ? null : upgraded(value.status.version), value.status.quarantined > 0 ? el("p", { class: "notice caution band-line" }, t("frame.quarantined", { n: value.status.quarantined }), " ", el("a", { href: "#/settings/tokens" }, t("frame.quarantined_way"))) : null, value.status.untold > 0 ? el("p", { class: "notice caution band-line" }, t("frame.untold", { n: value.status.untold }), " ", el("a", { href: "#/settings/channels" }, t("frame.untold_way"))) : null]);
+    drawBanner([frozen(value.freeze), value.status.version === version ? null : upgraded(value.status.version), value.status.quarantined > 0 ? el("p", { class: "notice caution band-line" }, t("frame.quarantined", { n: value.status.quarantined }), " ", el("a", { href: "#/settings/tokens" }, t("frame.quarantined_way"))) : null, value.status.untold > 0 ? el("p", { class: "notice caution band-line" }, t("frame.untold", { n: value.status.untold }), " ", el("a", { href: "#/settings/channels" }, t("frame.untold_way"))) : null, value.status.channels > 0 && value.status.services_untold > 0 ? el("p", { class: "notice caution band-line" }, t("frame.untold_services", { n: value.status.services_untold }), " ", el("a", { href: "#/settings/channels" }, t("frame.untold_way"))) : null]);
     news(value);
     freezer.hidden = value.freeze.frozen;
   });

@@ -17,9 +17,10 @@ pub const SET_ASIDE_AT_ONCE_MAX: u32 = 10_000;
 pub const VERB: &str = "audit.strays_set_aside";
 
 const FOUND: &str = "SELECT count(*), min(seq), max(seq) FROM (SELECT seq FROM audit WHERE seq > $1 ORDER BY seq LIMIT $2) AS found";
-/// Whatever a row holds fits there: one that cannot be set aside would stop the record.
-const KEEP: &str = "INSERT INTO audit_strays (noted_by, seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash) \
-     SELECT CAST($1 AS BIGINT), seq, COALESCE(CAST(at AS BIGINT), 0), CAST(request_id AS TEXT), COALESCE(CAST(actor AS TEXT), ''), \
+/// Whatever a row holds fits there, however often its number was set aside before: one that cannot be kept would stop
+/// the record.
+const KEEP: &str = "INSERT INTO audit_strays (set_aside_at, noted_by, seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash) \
+     SELECT CAST($4 AS BIGINT), CAST($1 AS BIGINT), seq, COALESCE(CAST(at AS BIGINT), 0), CAST(request_id AS TEXT), COALESCE(CAST(actor AS TEXT), ''), \
      COALESCE(CAST(verb AS TEXT), ''), CAST(subject AS TEXT), COALESCE(CAST(detail AS TEXT), ''), CAST(catalogue AS TEXT), \
      COALESCE(CAST(prev AS TEXT), ''), COALESCE(CAST(hash AS TEXT), '') FROM audit WHERE seq > $2 AND seq <= $3";
 const REMOVE: &str = "DELETE FROM audit WHERE seq > $1 AND seq <= $2";
@@ -64,7 +65,7 @@ pub async fn set_aside(tx: &mut Tx, at: Timestamp) -> Result<Option<AuditEntry>,
         last,
         "the record had rows beyond its head that Void did not write; they are kept in audit_strays"
     );
-    let kept = values![int(head + 1), int(head), int(last)];
+    let kept = values![int(head + 1), int(head), int(last), at];
     tx.execute(KEEP, kept).await?;
     tx.execute(REMOVE, values![int(head), int(last)]).await?;
     let draft = AuditDraft {

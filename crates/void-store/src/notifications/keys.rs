@@ -1,7 +1,7 @@
 //! The table `notification_keys`: what a button stands for. Only the SHA-256 of a key is stored.
 
 use void_domain::digests::Digest;
-use void_domain::notifications::{Key, Meaning, Target};
+use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
@@ -9,25 +9,31 @@ use crate::tx::Tx;
 use crate::values::{Row, int, values};
 
 pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
-    let sql = "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let sql = "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let (proposal, digest, alert) = match key.about {
+        About::Nothing => (None, None, None),
+        About::Proposal(id, digest) => (Some(id.to_string()), Some(digest), None),
+        About::Alert(id) => (None, None, Some(id.to_string())),
+    };
     let row = values![
         key.hash,
         key.target.to_string(),
-        key.about.map(|(id, _)| id.to_string()),
-        key.about.map(|(_, digest)| digest),
+        proposal,
+        digest,
         key.meaning.as_str(),
         key.created_at,
         key.expires_at,
         key.used_at,
         int(key.revision),
+        alert,
     ];
     tx.execute(sql, row).await?;
     Ok(())
 }
 
 pub async fn find(tx: &mut Tx, hash: Digest) -> Result<Option<Key>, StoreError> {
-    let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision \
+    let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id \
         FROM notification_keys WHERE hash = $1";
     let row = tx.one("notification_keys", sql, values![hash]).await?;
     row.as_ref().map(key).transpose()
@@ -46,12 +52,13 @@ pub async fn forget(tx: &mut Tx, expired_before: Timestamp) -> Result<u64, Store
 }
 
 fn key(row: &Row) -> Result<Key, StoreError> {
-    let about = match (row.opt_text(2)?, row.opt_text(3)?) {
-        (None, None) => None,
-        (Some(_), Some(_)) => Some((
+    let about = match (row.opt_text(2)?, row.opt_text(3)?, row.opt_text(9)?) {
+        (None, None, None) => About::Nothing,
+        (Some(_), Some(_), None) => About::Proposal(
             row.parsed(2, |text| text.parse().ok())?,
             row.parsed(3, |text| text.parse().ok())?,
-        )),
+        ),
+        (None, None, Some(_)) => About::Alert(row.parsed(9, |text| text.parse().ok())?),
         _ => return Err(row.corrupt("half of what it is about")),
     };
     Ok(Key {

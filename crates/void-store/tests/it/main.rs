@@ -12,6 +12,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod alerts;
 mod backups;
 mod bridge;
 mod conversations;
@@ -23,6 +24,7 @@ mod faults;
 mod lanes;
 mod limits;
 mod migrations;
+mod mutes;
 mod notifications;
 mod proposals;
 mod prunes;

@@ -10,8 +10,9 @@ use void_domain::ids::SessionId;
 use void_domain::secrets::Secret;
 use void_domain::sessions::Method;
 use void_domain::time::Timestamp;
-use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, sessions};
+use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, proposals, sessions};
 use void_testkit::postgres_database;
+use void_testkit::proposals::pending;
 
 use crate::engines;
 
@@ -314,4 +315,83 @@ async fn a_session_from_before_stays_open() {
             Timestamp::from_ms(1_000)
         )
     );
+}
+
+/// What was on its way, and the keys of its buttons, are still there after the outbox was made anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn deliveries_and_keys_from_before_alerts_stay() {
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("void.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(
+        "CREATE TABLE migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)",
+    )
+    .unwrap();
+    let mut files: Vec<_> = fs::read_dir(migrations)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    for file in &files {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        if name == "0016_alerts" {
+            break;
+        }
+        let text = fs::read_to_string(file).unwrap();
+        db.execute_batch(&text).unwrap();
+        let checksum = Digest::of(text.as_bytes()).to_string();
+        db.execute("INSERT INTO migrations VALUES ($1, $2)", [name, &checksum])
+            .unwrap();
+    }
+    let other = engines::sqlite().await;
+    let proposal = pending(1);
+    let id = proposal.proposal.id.to_string();
+    let written: Result<(), StoreError> = other
+        .store
+        .write(move |tx| Box::pin(async move { proposals::insert(tx, 1, &proposal).await }))
+        .await;
+    written.unwrap();
+    let from = other.folder.path().join("void.db").display().to_string();
+    db.execute("ATTACH $1 AS other", [from]).unwrap();
+    db.execute_batch("INSERT INTO proposals SELECT * FROM other.proposals")
+        .unwrap();
+    let digest = "019a0000-0000-7000-8000-000000000001";
+    let member = "019a0000-0000-7000-8000-000000000002";
+    for (row, kind, proposal, digest, status) in [
+        (digest, "digest", None, None, "sent"),
+        (member, "message", Some(&id), Some(digest), "digested"),
+    ] {
+        db.execute(
+            "INSERT INTO notifications (id, target, channel, kind, proposal_id, digest_id, seq, wanted, shown, status, held, tries, \
+             next_at, created_at, sent_at, message_ref) VALUES ($1, 'telegram:5', 'telegram', $2, $3, $4, 1, 3, 3, $5, 0, 0, 7, 8, 9, '77')",
+            rusqlite::params![row, kind, proposal, digest, status],
+        )
+        .unwrap();
+    }
+    let hash = Digest::of(b"key");
+    db.execute(
+        "INSERT INTO notification_keys (hash, target, proposal_id, digest, meaning, created_at, expires_at, revision) \
+         VALUES ($1, 'telegram:5', $2, $1, 'ask', 1, 2, 3)",
+        [&hash.to_string(), &id],
+    )
+    .unwrap();
+    drop(db);
+    drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
+    release(folder.path()).await;
+    let db = Connection::open(&path).unwrap();
+    let row = |sql: &str| -> String { db.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let rows = row(
+        "SELECT group_concat(id || kind || wanted || next_at || message_ref, ' ') FROM notifications ORDER BY id",
+    );
+    assert_eq!(rows, format!("{digest}digest3777 {member}message3777"));
+    let found = row("SELECT digest_id FROM notifications WHERE digest_id IS NOT NULL");
+    assert_eq!(found, digest);
+    let key = row("SELECT hash || meaning || revision FROM notification_keys");
+    assert_eq!(key, format!("{hash}ask3"));
+    // The table still refers to itself, and to nothing that is gone.
+    let shape = row(
+        "SELECT group_concat(\"table\", ' ') FROM (SELECT DISTINCT \"table\" FROM pragma_foreign_key_list('notifications') ORDER BY 1)",
+    );
+    assert_eq!(shape, "alerts notifications proposals");
 }

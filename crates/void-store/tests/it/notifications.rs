@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use void_domain::digests::Digest;
 use void_domain::ids::{NotificationId, ProposalId};
-use void_domain::notifications::{Channel, Content, Key, Meaning, Target, Told};
+use void_domain::notifications::{About, Channel, Content, Key, Meaning, Target, Told};
 use void_domain::time::Timestamp;
-use void_store::notifications::{self, New, keys, pairs};
+use void_store::notifications::{self, Kinds, New, keys, pairs};
 use void_store::{Store, StoreError, proposals};
 use void_testkit::proposals::{NOW, pending};
 
@@ -171,7 +171,13 @@ async fn a_digest_stands_for_many_and_follows_what_they_become() {
         );
         let digest = tell(store, 100, Content::Digest, NOW).await;
         assert_eq!(
-            on!(store, |tx| notifications::gather(tx, &CHAT, digest, NOW)),
+            on!(store, |tx| notifications::gather(
+                tx,
+                &CHAT,
+                digest,
+                NOW,
+                Kinds::All
+            )),
             7
         );
         assert_eq!(due(store, NOW).await, [digest]);
@@ -213,7 +219,12 @@ async fn a_digest_stands_for_many_and_follows_what_they_become() {
             &Target::Ntfy,
             NOW
         )));
-        let open = on!(store, |tx| notifications::find_open_digest(tx, &CHAT, NOW));
+        let open = on!(store, |tx| notifications::find_open_digest(
+            tx,
+            &CHAT,
+            NOW,
+            Kinds::All
+        ));
         assert_eq!(open, Some((digest, NOW)));
     }
 }
@@ -227,7 +238,7 @@ async fn keys_codes_and_the_lease_go_to_one() {
         let key = Key {
             hash,
             target: CHAT,
-            about: Some((about, Digest::of(b"digest"))),
+            about: About::Proposal(about, Digest::of(b"digest")),
             revision: 0,
             meaning: Meaning::Approve,
             created_at: NOW,

@@ -405,14 +405,58 @@ async fn approvals_are_counted_by_name_and_time() {
                 assert!(advance(store, moved.clone()).await.unwrap(), "{n} {step}");
             }
         }
-        for (since, expected) in [(NOW.minus(minute), 4), (NOW, 1), (late, 0)] {
+        // The last one: by a clock that was later than it is now.
+        let far = late.plus(minute);
+        for (since, until, expected) in [
+            (NOW.minus(minute), far, 4),
+            (NOW, far, 1),
+            (late, far, 0),
+            (NOW, NOW, 0),
+        ] {
             let counted = store.read(move |tx| {
-                Box::pin(
-                    async move { proposals::approvals_since(tx, "owner-telegram-", since).await },
-                )
+                Box::pin(async move {
+                    proposals::approvals_since(tx, "owner-telegram-", since, until).await
+                })
             });
             let counted: Result<u64, StoreError> = counted.await;
             assert_eq!(counted.unwrap(), expected, "{} since {since}", engine.name);
+        }
+    }
+}
+
+/// Starts and approvals that a wrong clock dated years ahead hold nothing back.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_started_in_the_future_does_not_count() {
+    for engine in engines::both().await {
+        let store = &engine.store;
+        let minute = Duration::from_secs(60);
+        let years = NOW.plus(Duration::from_secs(3_650 * 24 * 60 * 60));
+        let (first, second) = (pending(0), pending(1));
+        let (action, requester) = (
+            first.proposal.wish.action_id.clone(),
+            first.proposal.requested_by.clone(),
+        );
+        for (moved, at) in [(first, NOW), (second, years)] {
+            insert(store, moved.clone()).await;
+            let approved = moved.proposal.approve("policy", at).unwrap();
+            assert!(advance(store, approved.clone()).await.unwrap());
+            let started = approved.proposal.start(run_at(at)).unwrap();
+            assert!(advance(store, started.clone()).await.unwrap());
+            let ended = started.proposal.succeed(at, "system", json!({}));
+            assert!(advance(store, ended.unwrap()).await.unwrap());
+        }
+        for (until, starts, last) in [(NOW, 1, NOW), (years, 2, years)] {
+            let (action, requester) = (action.clone(), requester.clone());
+            let since = NOW.minus(minute);
+            let counted = store.read(move |tx| {
+                Box::pin(async move {
+                    let starts = proposals::starts_since(tx, &action, since, until).await?;
+                    let safe = proposals::safe_runs_since(tx, &requester, since, until).await?;
+                    Ok::<_, StoreError>((starts, safe))
+                })
+            });
+            let expected = ((starts, Some(last)), starts);
+            assert_eq!(counted.await.unwrap(), expected, "{}", engine.name);
         }
     }
 }

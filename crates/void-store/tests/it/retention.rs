@@ -33,7 +33,8 @@ async fn seqs(store: &Store) -> Vec<u64> {
 }
 
 async fn prune(store: &Store, before: Timestamp, limit: u32) -> u64 {
-    let gone = store.write(move |tx| Box::pin(retention::prune_events(tx, before, limit)));
+    let until = NOW.plus(Duration::from_secs(60));
+    let gone = store.write(move |tx| Box::pin(retention::prune_events(tx, before, until, limit)));
     let gone: Result<u64, StoreError> = gone.await;
     gone.unwrap()
 }
@@ -58,6 +59,23 @@ async fn old_events_go_from_the_front_and_the_newest_stays() {
         let oldest: Result<_, StoreError> = store.read(|tx| Box::pin(events::oldest(tx))).await;
         assert_eq!(oldest.unwrap(), Some(5));
         assert_eq!(append(store, far).await, 6, "numbers go on");
+    }
+}
+
+/// One that a wrong clock dated years ahead keeps nothing behind it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_the_future_blocks_nothing() {
+    for engine in engines::both().await {
+        let store = &engine.store;
+        let (before, years) = (
+            NOW.minus(Duration::from_millis(1)),
+            NOW.plus(Duration::from_secs(3_650 * 24 * 60 * 60)),
+        );
+        for at in [before, years, before, NOW, before] {
+            append(store, at).await;
+        }
+        assert_eq!(prune(store, NOW, 100).await, 3, "{}", engine.name);
+        assert_eq!(seqs(store).await, [4, 5], "{}", engine.name);
     }
 }
 

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use void_domain::audit::AuditDraft;
 use void_domain::freezes::Freeze;
-use void_store::{Store, StoreError, audit, freezes, installation};
+use void_store::{SqliteConfig, Store, StoreError, audit, freezes, installation};
 use void_testkit::proposals::NOW;
 
 use crate::engines::{self, Engine};
@@ -195,4 +195,61 @@ async fn a_file_that_was_replaced_is_not_written_any_more() {
         Err(StoreError::Replaced)
     );
     assert_eq!(engine.store.look_back().await, Err(StoreError::Replaced));
+}
+
+async fn sql(engine: &Engine, sql: &str) {
+    match &engine.url {
+        Some(url) => run(url, sql).await,
+        None => {
+            let file = Connection::open(engine.folder.path().join("void.db")).unwrap();
+            file.busy_timeout(Duration::from_secs(10)).unwrap();
+            file.execute_batch(sql).unwrap();
+        }
+    }
+}
+
+/// The rows beyond the head have the same numbers each time. All of them are kept, and none stops the record.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_set_back_again_and_again_is_repaired_each_time() {
+    const ROUNDS: u64 = 3;
+    for engine in engines::both().await {
+        let store = engine.store.clone();
+        for _ in 0..5 {
+            write(&store, "first").await.unwrap();
+        }
+        let mut kept = 0;
+        for round in 1..=ROUNDS {
+            let beyond = store.look_back().await.unwrap().0 - 2;
+            sql(&engine, "UPDATE heads SET audit_seq = 2").await;
+            assert_eq!(write(&store, "no").await, Err(StoreError::RolledBack));
+            let repaired = store.repair(|tx| Box::pin(append(tx, "repaired"))).await;
+            assert_eq!(repaired, Ok(4), "{} round {round}", engine.name);
+            assert_eq!(write(&store, "yes").await, Ok(5), "{}", engine.name);
+            kept += beyond;
+            let aside = store.read(|tx| Box::pin(audit::strays::count_set_aside(tx)));
+            assert_eq!(aside.await, Ok(kept), "{} round {round}", engine.name);
+        }
+        // Without anybody who has seen more: a start sets them aside, too.
+        sql(&engine, "UPDATE heads SET audit_seq = 2").await;
+        let Engine {
+            name,
+            store: last,
+            folder,
+            url,
+        } = engine;
+        drop((store, last));
+        let again = match &url {
+            Some(url) => engines::open_postgres(url).await,
+            None => {
+                crate::migrations::release(folder.path()).await;
+                let file = SqliteConfig::new(folder.path().join("void.db"));
+                Store::open_sqlite(file).await.unwrap()
+            }
+        };
+        let set_aside = again
+            .write(|tx| Box::pin(audit::strays::set_aside(tx, NOW)))
+            .await;
+        assert_eq!(set_aside.unwrap().unwrap().seq, 3, "{name}");
+        assert_eq!(write(&again, "on").await, Ok(4), "{name}");
+    }
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use void_domain::catalogue::{Catalogue, JSON_SCHEMA, Severity, Tier};
 use void_domain::limits;
+use void_domain::starters::Starter;
 use void_domain::text;
 
-use super::Session;
 use super::rows::{tier, word};
+use super::{Session, quoted};
 use crate::catalogue;
 use crate::cli::ActionsCommand;
 use crate::exit::{Exit, Problem};
@@ -25,7 +26,24 @@ pub(super) async fn run(session: &Session<'_>, command: ActionsCommand) -> Resul
             session.output.line(JSON_SCHEMA.trim_end());
             Ok(Exit::Done)
         }
+        ActionsCommand::Example { service } => {
+            let text = starter(&service)?.catalogue();
+            session.output.line(text.trim_end());
+            Ok(Exit::Done)
+        }
     }
+}
+
+/// The files to begin with for a service of this machine.
+pub(super) fn starter(service: &str) -> Result<Starter, Problem> {
+    Starter::for_service(service).ok_or_else(|| {
+        let message = format!(
+            "\"{}\" is no name of a systemd service",
+            text::escaped(service)
+        );
+        Problem::usage(message)
+            .next("systemctl list-units --type service shows those of this machine")
+    })
 }
 
 async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
@@ -43,7 +61,11 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         session
             .output
             .line("The catalogue is empty: nothing may run.");
-        session.output.note("  next: write actions into the catalogue (void config show names the file), then restart the server");
+        let file = quoted(&session.settings.actions.value.display().to_string());
+        let write = session.again(&format!("actions example SERVICE > {file}"));
+        session
+            .output
+            .note(format!("  next: {write}, then {}", session.again("reload")));
         return Ok(Exit::Done);
     }
     let row = |action: &Value| {

@@ -4,19 +4,20 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use void_domain::text;
 use void_server::Bound;
 
-use super::program;
 use super::rows::word;
 use super::serve::{self, Serving};
+use super::{program, setup_link};
 use crate::agents;
-use crate::cli::{Cli, DemoArgs, LogFormat};
+use crate::cli::{Cli, DemoArgs, LogFormat, QrArgs};
 use crate::client::Client;
 use crate::compose::{self, Label};
 use crate::exit::{Exit, Problem};
 use crate::output::{Output, Tone};
 use crate::rehearsal::Rehearsal;
-use crate::settings::{Environment, Flags, Settings};
+use crate::settings::{Environment, Flags, Settings, listen_address};
 
 const PORT: u16 = 3000;
 const AGENT: &str = "little-blue";
@@ -28,7 +29,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> Result<Exit, Problem> {
     serve::start_log(environment, LogFormat::Text, "warn");
-    let bound = listen(args.port).await?;
+    let bound = listen(args).await?;
     let address = bound.address;
     let base = base_folder(environment);
     let lab = tokio::task::spawn_blocking(move || Rehearsal::start(&base, address))
@@ -54,8 +55,8 @@ pub(super) async fn run(
         None => None,
         Some(_) => Some(invite(&settings, &nothing).await?),
     };
-    let link = setup_link(&settings, &nothing).await?;
-    greet(output, &lab, &link, &waiting, phone.as_deref());
+    let link = new_link(&settings, &nothing).await?;
+    greet(output, &lab, &link, &waiting, phone.as_deref(), args.qr);
     serving.until_told_to_stop().await?;
     drop(lab);
     if !output.json {
@@ -64,14 +65,23 @@ pub(super) async fn run(
     Ok(Exit::Done)
 }
 
-/// The port that everybody tries first, or the one that was asked for, or any.
-async fn listen(wanted: Option<u16>) -> Result<Bound, Problem> {
+/// The port that everybody tries first, or the one that was asked for, or any. Another address only by request.
+async fn listen(args: &DemoArgs) -> Result<Bound, Problem> {
     let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    match (Bound::to(at(wanted.unwrap_or(PORT))).await, wanted) {
+    let wanted = match &args.listen {
+        None => args.port.map(at),
+        Some(text) => Some(listen_address(text).ok_or_else(|| {
+            Problem::usage(format!(
+                "\"{}\" is not an address, such as 0.0.0.0",
+                text::escaped(text)
+            ))
+        })?),
+    };
+    match (Bound::to(wanted.unwrap_or_else(|| at(PORT))).await, wanted) {
         (Ok(bound), _) => Ok(bound),
-        (Err(error), Some(port)) => {
-            let message = format!("port {port} cannot be listened on: {error}");
-            Err(Problem::failed("listen", message).next("choose another one, or leave --port out"))
+        (Err(error), Some(address)) => {
+            let message = format!("{address} cannot be listened on: {error}");
+            Err(Problem::failed("listen", message).next("choose another --port or --listen"))
         }
         (Err(_), None) => Bound::to(at(0))
             .await
@@ -112,14 +122,21 @@ async fn invite(settings: &Settings, environment: &Environment) -> Result<String
 }
 
 /// The link that signs a browser in.
-async fn setup_link(settings: &Settings, environment: &Environment) -> Result<String, Problem> {
+async fn new_link(settings: &Settings, environment: &Environment) -> Result<Value, Problem> {
     let owner = Client::new(None, settings, environment)?;
-    let made = owner.post("/api/setup-links", json!({})).await?;
-    Ok(word(&made, "url").to_owned())
+    owner.post("/api/setup-links", json!({})).await
 }
 
-fn greet(output: &Output, lab: &Rehearsal, url: &str, waiting: &Value, phone: Option<&str>) {
+fn greet(
+    output: &Output,
+    lab: &Rehearsal,
+    link: &Value,
+    waiting: &Value,
+    phone: Option<&str>,
+    qr: QrArgs,
+) {
     let data = lab.data();
+    let (url, elsewhere) = (word(link, "url"), setup_link::elsewhere(link));
     let code = word(waiting, "code");
     let commands = [
         "services".to_owned(),
@@ -130,7 +147,7 @@ fn greet(output: &Output, lab: &Rehearsal, url: &str, waiting: &Value, phone: Op
     let commands = commands.map(|rest| format!("{program} --data {} {rest}", data.display()));
     if output.json {
         output.value(json!({
-            "rehearsal": true, "url": url, "data": data, "waiting": code, "commands": commands, "telegram": phone,
+            "rehearsal": true, "url": url, "elsewhere": elsewhere, "data": data, "waiting": code, "commands": commands, "telegram": phone,
         }));
         return;
     }
@@ -138,7 +155,13 @@ fn greet(output: &Output, lab: &Rehearsal, url: &str, waiting: &Value, phone: Op
         "{}  two nodes, five guests, four services; nothing outside this machine is touched.",
         output.tone(Tone::Waiting, "REHEARSAL")
     ));
-    output.line(format!("\n  {url}\n"));
+    output.line(format!("\n  {url}"));
+    for other in elsewhere.iter().filter(|other| *other != url) {
+        output.line(format!("  {other}"));
+    }
+    let way_out = format!("For a phone in the same network: {program} demo --listen 0.0.0.0");
+    setup_link::show_code(output, qr, url, &elsewhere, &way_out);
+    output.line("");
     output.line(format!(
         "Caddy is down, and {AGENT} asks to stop iVentoy ({code}). In a second terminal:\n"
     ));

@@ -81,7 +81,7 @@ pub(super) fn told(times: &Times, freeze: &Value, prefix: &str) -> String {
 }
 
 /// `90s`, `30m`, `4h`, `2d`.
-fn seconds(text: &str) -> Result<u64, Problem> {
+pub(super) fn seconds(text: &str) -> Result<u64, Problem> {
     let unit = text.chars().last().unwrap_or(' ');
     let factor = match unit {
         's' => Some(1),

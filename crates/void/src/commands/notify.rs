@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use void_domain::text;
 
 use super::Session;
+use super::mutes;
 use super::rows::word;
 use super::run::segment;
 use crate::cli::{NotifyCommand, PairChannel};
@@ -35,6 +36,8 @@ pub(super) async fn run(session: &Session<'_>, command: NotifyCommand) -> Result
             }
             Ok(Exit::Done)
         }
+        NotifyCommand::Mute(args) => mutes::mute(session, args).await,
+        NotifyCommand::Unmute(args) => mutes::unmute(session, args).await,
         NotifyCommand::Retry { id } => {
             let path = format!("/api/notifications/failed/{}/retry", segment(&id));
             let retried = session.client()?.post(&path, json!({})).await?;
@@ -170,11 +173,18 @@ async fn test(session: &Session<'_>, target: Option<String>) -> Result<Exit, Pro
 }
 
 async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
-    let listed = session.client()?.get("/api/notifications").await?;
+    let client = session.client()?;
+    let mut listed = client.get("/api/notifications").await?;
+    let muted = client.get("/api/mutes").await?;
     if session.output.json {
+        if let Value::Object(members) = &mut listed {
+            let mutes = muted.get("mutes").cloned().unwrap_or_default();
+            members.insert("mutes".to_owned(), mutes);
+        }
         session.output.value(listed);
         return Ok(Exit::Done);
     }
+    mutes::list(session.output, &muted);
     let list = |name: &str| {
         listed
             .get(name)

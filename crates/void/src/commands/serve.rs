@@ -1,14 +1,17 @@
 //! `void serve`
 
-use std::net::{Ipv4Addr, SocketAddr};
+mod first_steps;
+mod greeting;
+
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_agent::agents::Agent;
 use void_agent::turns::Talk;
-use void_control::{Control, health, instances, setup_links};
-use void_server::{Bound, ServerConfig, page_url};
+use void_control::{Control, health, instances};
+use void_server::{Bound, ServerConfig};
 use void_store::backups::held_by;
 
 use super::{Session, doctor};
@@ -26,8 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(150);
 const RELOAD_PATIENCE: Duration = Duration::from_secs(30);
 /// How long open requests may take to end after that.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
-/// Addresses of this machine that a set-up link is shown for.
-const ADDRESSES_MAX: usize = 8;
 
 pub(super) fn flags(args: &ServeArgs) -> Flags {
     Flags {
@@ -41,13 +42,13 @@ pub(super) fn flags(args: &ServeArgs) -> Flags {
 pub(super) async fn serve(
     session: &Session<'_>,
     again: &Cli,
-    format: LogFormat,
+    args: &ServeArgs,
 ) -> Result<Exit, Problem> {
     // The SDK of MCP tells of every request, and warns of what its callers get wrong.
     // So does the library for passkeys; what it refuses we tell in one line of ours.
     start_log(
         session.environment,
-        format,
+        args.log_format,
         "info,rmcp=error,webauthn_rs_core=off",
     );
     let hangup = Hangup::watch()?;
@@ -74,26 +75,11 @@ pub(super) async fn serve(
     agents::introduce(&control, settings, session.environment).await?;
     let address = bound.address;
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");
-    if !address.ip().is_loopback() && settings.public_url.value.is_none() {
-        tracing::warn!(
-            "this listens beyond this machine by plain HTTP, which everybody on the way reads: put TLS in front \
-             and set public_url (VOID_PUBLIC_URL) to its https address; docs/operations.md, Exposing it"
-        );
+    if let Some(warning) = greeting::beyond_this_machine(settings, address) {
+        tracing::warn!("{warning}");
     }
     if !session.output.json {
-        session.output.line(format!(
-            "Void {} is ready at http://{address}",
-            env!("CARGO_PKG_VERSION")
-        ));
-        session.output.line(format!(
-            "  {} actions, catalogue {}",
-            control.catalogue().actions().len(),
-            control.catalogue().digest().short()
-        ));
-        session
-            .output
-            .line("  next: void status, void actions ls, void doctor");
-        show_setup_link(session, &control, address).await;
+        greeting::greet(session, &control, address, args.qr).await;
     }
     let mut signals = Signals::watch(hangup)?;
     let mut running = Running::start(&settings.data.value, note(settings, &control));
@@ -195,53 +181,6 @@ fn already_runs(settings: &Settings) -> Option<Problem> {
     Some(Problem::failed("in_use", message).next("void status"))
 }
 
-/// Until the owner has a way to sign in, every start offers one.
-async fn show_setup_link(session: &Session<'_>, control: &Control, address: SocketAddr) {
-    match setup_links::for_first_start(control).await {
-        Ok(Some(link)) => {
-            let base = page_url(session.settings.public_url.value.as_deref(), address);
-            session.output.line(format!(
-                "  set up, once and within an hour: {}",
-                link.url(&base)
-            ));
-            let public_url = &session.settings.public_url.value;
-            if address.ip().is_unspecified() && public_url.is_none() {
-                for own in own_addresses() {
-                    let base = format!("http://{own}:{}", address.port());
-                    let line = format!("    the same from elsewhere: {}", link.url(&base));
-                    session.output.line(line);
-                }
-            }
-        }
-        Ok(None) => {}
-        Err(error) => tracing::warn!(%error, "no set-up link could be made: void setup-link"),
-    }
-}
-
-/// The addresses of this machine's interfaces, without those that mean the machine itself.
-fn own_addresses() -> Vec<Ipv4Addr> {
-    let table = std::fs::read_to_string("/proc/net/fib_trie").unwrap_or_default();
-    addresses_in(&table)
-}
-
-/// The kernel's table names an address in one line and says in the next what it is.
-fn addresses_in(table: &str) -> Vec<Ipv4Addr> {
-    let mut found = Vec::new();
-    for (line, next) in table.lines().zip(table.lines().skip(1)) {
-        let address = line.trim().strip_prefix("|-- ");
-        let address = address.and_then(|text| text.parse::<Ipv4Addr>().ok());
-        if let Some(address) = address
-            && next.trim() == "/32 host LOCAL"
-            && !address.is_loopback()
-            && !found.contains(&address)
-            && found.len() < ADDRESSES_MAX
-        {
-            found.push(address);
-        }
-    }
-    found
-}
-
 /// A control plane that answers.
 pub(super) struct Serving {
     control: Control,
@@ -263,6 +202,8 @@ impl Serving {
             talk: Talk::new(control.clone(), agents),
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.value.clone(),
+            listens_on: bound.address,
+            first_steps: first_steps::of(settings, environment, bound.address),
             doctor,
         });
         let (stop, stopped) = watch::channel(false);
@@ -332,22 +273,5 @@ fn notify_systemd(session: &Session<'_>, state: &str) {
     };
     if let (Ok(address), Ok(socket)) = (address, UnixDatagram::unbound()) {
         let _ = socket.send_to_addr(state.as_bytes(), &address);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::addresses_in;
-
-    #[test]
-    fn only_own_addresses_that_others_can_use_are_named() {
-        let table = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 0.0.0.0\n        /0 universe UNICAST\n     |-- 127.0.0.1\n        /32 host LOCAL\n           |-- 192.0.2.2\n              /32 host LOCAL\n        |-- 192.0.2.255\n           /32 link BROADCAST\nLocal:\n           |-- 192.0.2.2\n              /32 host LOCAL\n";
-        let found: Vec<String> = addresses_in(table)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(found, ["192.0.2.2"]);
-        assert!(addresses_in("").is_empty());
-        assert!(addresses_in("|-- 192.0.2.2").is_empty());
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::quoted;
 use crate::cli::ServiceCommand;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -28,6 +29,10 @@ pub(super) fn run(command: ServiceCommand, output: &Output) -> Exit {
     Exit::Done
 }
 
+/// The script with its unit, and with the path of this very program: whoever just built it has it in no `PATH`.
 fn with_unit(script: &str, unit: &str) -> String {
-    script.replace("@UNIT@", unit.trim_end())
+    let this = std::env::current_exe().unwrap_or_default();
+    script
+        .replace("@THIS@", &quoted(&this.display().to_string()))
+        .replace("@UNIT@", unit.trim_end())
 }

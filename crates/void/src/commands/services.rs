@@ -3,18 +3,30 @@
 use serde_json::Value;
 use void_domain::text;
 
-use super::Session;
+use super::actions::starter;
 use super::rows::word;
 use super::run::segment;
+use super::{Session, quoted};
 use crate::cli::ServicesArgs;
 use crate::exit::{Exit, Problem};
 use crate::output::{Output, Tone};
 
 pub(super) async fn run(session: &Session<'_>, args: ServicesArgs) -> Result<Exit, Problem> {
-    match args.id {
-        Some(id) => show(session, &id).await,
-        None => list(session).await,
+    match (args.id, args.example) {
+        (_, Some(example)) => print_example(session, &example),
+        (Some(id), None) => show(session, &id).await,
+        (None, None) => list(session).await,
     }
+}
+
+fn print_example(session: &Session<'_>, text: &str) -> Result<Exit, Problem> {
+    let (name, port) = text
+        .rsplit_once(':')
+        .and_then(|(name, port)| Some((name, port.parse::<u16>().ok().filter(|port| *port > 0)?)))
+        .ok_or_else(|| Problem::usage("name a service and its port, such as caddy:80"))?;
+    let text = starter(name)?.services(port);
+    session.output.line(text.trim_end());
+    Ok(Exit::Done)
 }
 
 async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
@@ -26,10 +38,12 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     let services = answer.get("services").and_then(Value::as_array);
     let services = services.cloned().unwrap_or_default();
     if services.is_empty() {
+        let file = quoted(&session.settings.services.value.display().to_string());
+        let write = session.again(&format!("services --example NAME:PORT > {file}"));
         session.output.line("No service is watched.");
         session
             .output
-            .line("  next: write services.json in the data folder, or set SERVICES_CONFIG");
+            .line(format!("  next: {write}, then {}", session.again("reload")));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = services

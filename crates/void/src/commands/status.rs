@@ -95,7 +95,28 @@ impl Screen<'_> {
             let text = format!("nobody could be told about {}", self.number("untold"));
             self.worry("Untold", &text, "void notify ls");
         }
+        self.show_told();
         self.line("Running", self.number("running").to_string());
+    }
+
+    /// Whether somebody hears of what is down: said if nobody does.
+    fn show_told(&self) {
+        let untold = self.number("services_untold");
+        if self.number("channels") == 0 {
+            let down = match untold {
+                0 => String::new(),
+                1 => ", not even that a service is down".to_owned(),
+                n => format!(", not even that {n} services are down"),
+            };
+            let text = format!("nobody is told anything{down}: set TELEGRAM_BOT_TOKEN or NTFY_URL");
+            return self.line("Told", format!("{text}   docs/notifications.md"));
+        }
+        let text = match untold {
+            0 => return,
+            1 => "nobody could be told that a service is down".to_owned(),
+            n => format!("nobody could be told that {n} services are down"),
+        };
+        self.worry("Told", &text, "void notify ls");
     }
 
     fn show_lab(&self) {
@@ -115,6 +136,10 @@ impl Screen<'_> {
                 words.push(self.output.tone(Tone::Dim, &text));
             }
             self.line("Services", format!("{}   void services", words.join(", ")));
+        }
+        if self.number("mutes") > 0 {
+            let text = format!("{}, not told while it lasts", self.number("mutes"));
+            self.line("Muted", format!("{text}   void notify ls"));
         }
         if self.number("nodes") > 0 {
             let here = self.number("nodes_here");

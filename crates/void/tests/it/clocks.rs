@@ -297,3 +297,70 @@ fn a_jump_under_a_running_server_is_told_and_forgotten() {
     jumping.set("+0");
     assert_eq!(ahead_s(&server), None);
 }
+
+/// Ten years ahead, accepted, and then the other way round: what the wrong clock gave out opens nothing, holds nothing
+/// back and stops nothing that happens every day.
+#[test]
+fn what_a_wrong_clock_gave_out_ends_when_the_right_one_is_accepted() {
+    const YEARS: i64 = 3_650 * DAY;
+    for database in [None, Some(void_testkit::postgres_database())] {
+        let is_sqlite = database.is_none();
+        let mut jumping = Jumping::on(database);
+        let mut catalogue = crate::lab::catalogue();
+        catalogue["actions"][0]["cooldown_s"] = json!(3_600);
+        jumping.lab.write_catalogue(&catalogue);
+        let settings = jumping.lab.data().join("void.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(
+            &settings,
+            text.replace(
+                "[backups]\nenabled = false\n",
+                "[backups]\nenabled = true\n",
+            ),
+        )
+        .unwrap();
+        // The first start, and with it the first copy, is years ahead.
+        jumping.set(&format!("+{YEARS}"));
+        let mut server = jumping.serve();
+        let opened = json!({"token": crate::lab::OWNER});
+        assert_eq!(server.call("POST", "/api/session", Some(&opened)).0, 200);
+        let (_, link) = server.call("POST", "/api/setup-links", None);
+        let code = word(&link, "url")
+            .split_once("/#/setup/")
+            .unwrap()
+            .1
+            .to_owned();
+        let invited = json!({"name": "n1"});
+        assert_eq!(server.call("POST", "/api/nodes", Some(&invited)).0, 200);
+        let run = |server: &Server| server.call("POST", "/api/actions/safe-one/run", None);
+        // Whatever its host thinks of such a ticket, it was started.
+        run(&server);
+        assert_eq!(word(&run(&server).1["error"], "code"), "cooling_down");
+        assert!(server.terminate().success());
+
+        jumping.set("+0");
+        let mut server = jumping.serve();
+        assert!(ahead_s(&server).unwrap() < -YEARS + 600);
+        jumping.lab.json(&["clock", "accept"], 0);
+        assert!(server.terminate().success());
+        let server = jumping.serve();
+        assert_eq!(ahead_s(&server), None);
+        let (_, sessions) = server.call("GET", "/api/sessions", None);
+        assert_eq!(sessions["sessions"], json!([]), "{sessions}");
+        let followed = json!({"setup": code});
+        assert_eq!(server.call("POST", "/api/session", Some(&followed)).0, 401);
+        let (_, nodes) = server.call("GET", "/api/nodes", None);
+        assert_eq!(nodes["nodes"], json!([]), "{nodes}");
+        let (status, ran) = run(&server);
+        assert_eq!((status, &ran["executed"]), (200, &json!(true)), "{ran}");
+        assert_eq!(word(&run(&server).1["error"], "code"), "cooling_down");
+        if is_sqlite {
+            let this_year = now(&server).to_string().get(..4).unwrap().to_owned();
+            void_testkit::eventually_blocking("a copy of today", || {
+                let copies = jumping.lab.json(&["backup", "ls"], 0);
+                copies.to_string().contains(&this_year).then_some(())
+            });
+        }
+        jumping.lab.database_url = None;
+    }
+}

@@ -211,6 +211,8 @@ fn check_phone(lab: &Lab, chosen: &str, api: &BotApi) {
     let expected = match word(&row, "status") {
         "pending" => "RISKY",
         "executed" => "RAN, NOT CONFIRMED",
+        // Killed between the claim and the start: nothing ran, as `check_after_restart` has seen.
+        "failed" => "FAILED",
         other => panic!("{chosen}: {other}"),
     };
     eventually_blocking(&format!("{chosen}: the phone to show {expected}"), || {

@@ -206,6 +206,7 @@ fn the_lab_is_as_promised_and_says_that_it_is_a_rehearsal() {
         "the printed link"
     );
     assert_eq!(open().0, 401, "it is good once");
+    assert_eq!(demo.greeting["elsewhere"], serde_json::json!([]));
     let token = fs::read_to_string(demo.data().join("owner.token")).unwrap();
     let (_, lab) = crate::lab::call(address, "GET", "/api/lab", token.trim(), None).unwrap();
     let nodes = lab["nodes"].as_array().unwrap();
@@ -224,6 +225,63 @@ fn the_lab_is_as_promised_and_says_that_it_is_a_rehearsal() {
     // Loopback only, whatever the environment says.
     let shown = demo.json(&["config", "show"]).to_string();
     assert!(!shown.contains("192.0.2.1"), "{shown}");
+}
+
+/// One of the examples that ship.
+fn example(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
+    serde_json::from_str(&fs::read_to_string(path.join(name)).unwrap()).unwrap()
+}
+
+/// What the demo works with, by its own files.
+fn written(demo: &Demo, name: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(demo.data().join(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn the_examples_that_ship_are_what_runs_here_every_action_of_them() {
+    let demo = Demo::start();
+    // Nothing is added, left out or changed but the words and addresses that a rehearsal needs.
+    let (mut ours, mut theirs) = (example("actions.json"), written(&demo, "actions.json"));
+    ours.as_object_mut().unwrap().remove("$schema");
+    for action in theirs["actions"].as_array_mut().unwrap() {
+        let label = word(action, "label").strip_suffix(" (rehearsal)").unwrap();
+        action["label"] = label.into();
+    }
+    assert_eq!(ours, theirs);
+    let (ours, theirs) = (example("services.json"), written(&demo, "services.json"));
+    let facts = |file: &Value| -> Vec<(String, Value, Value)> {
+        let services = file["services"].as_array().unwrap().iter();
+        services
+            .map(|one| {
+                let label = word(one, "label").replace(" (rehearsal)", "");
+                let place = serde_json::json!([one["node"], one["vmid"]]);
+                let what = serde_json::json!([one["id"], label, one["check"]["kind"]]);
+                (word(one, "id").to_owned(), place, what)
+            })
+            .collect()
+    };
+    assert_eq!(facts(&ours), facts(&theirs));
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config/actions.json");
+    let lint = demo.void(&["actions", "lint", shipped.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&lint.stdout);
+    assert!(lint.status.success(), "{lint:?}");
+    assert!(!said.contains("warning"), "{said}");
+
+    // Each of them does what it says, and is seen to.
+    let waiting = word(&demo.greeting, "waiting");
+    demo.json(&["inbox", "reject", waiting]);
+    for action in example("actions.json")["actions"].as_array().unwrap() {
+        let id = word(action, "id");
+        let asked = demo.json(&["run", id]);
+        let code = word(&asked["row"], "code");
+        if word(action, "tier") == "risky" {
+            demo.void(&["inbox", "approve", code, "--yes"]);
+        }
+        let row = demo.json(&["inbox", "show", code]);
+        let outcome = (word(&row, "status"), word(&row, "verification"));
+        assert_eq!(outcome, ("executed", "verified"), "{id}: {row}");
+    }
 }
 
 /// What the owner says, as they would type it, and what they see.

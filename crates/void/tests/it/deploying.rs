@@ -20,7 +20,7 @@ fn recipe(name: &str) -> String {
 }
 
 /// Runs what `void service` prints in a folder of its own.
-fn piped_to_shell(args: &[&str], root: &Path, program: &str) -> Output {
+fn piped_to_shell(args: &[&str], root: &Path, program: Option<&str>) -> Output {
     let script = Command::new(VOID)
         .arg("service")
         .args(args)
@@ -33,7 +33,7 @@ fn piped_to_shell(args: &[&str], root: &Path, program: &str) -> Output {
         .env("PATH", "/usr/bin:/bin")
         .env("HOME", "/home/owner")
         .env("DESTDIR", root)
-        .env("VOID_PROGRAM", program)
+        .envs(program.map(|program| ("VOID_PROGRAM", program)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -55,7 +55,7 @@ fn the_service_is_installed_twice_and_removed_and_the_data_stays() {
     let root = tempfile::tempdir().unwrap();
     let unit = root.path().join("etc/systemd/system/void.service");
     for _ in 0..2 {
-        let told = said(&piped_to_shell(&["install"], root.path(), VOID));
+        let told = said(&piped_to_shell(&["install"], root.path(), None));
         assert!(
             told.contains("unit /etc/systemd/system/void.service: written"),
             "{told}"
@@ -73,7 +73,7 @@ fn the_service_is_installed_twice_and_removed_and_the_data_stays() {
     let data = root.path().join("var/lib/void");
     fs::write(data.join("void.db"), "the record").unwrap();
     for _ in 0..2 {
-        said(&piped_to_shell(&["uninstall"], root.path(), VOID));
+        said(&piped_to_shell(&["uninstall"], root.path(), None));
         assert!(!unit.exists());
         assert!(data.join("void.db").exists());
     }
@@ -83,7 +83,7 @@ fn the_service_is_installed_twice_and_removed_and_the_data_stays() {
 fn a_program_that_is_not_there_installs_nothing() {
     let root = tempfile::tempdir().unwrap();
     for args in [&["install"][..], &["install", "--user"]] {
-        let ended = piped_to_shell(args, root.path(), "/nowhere/void");
+        let ended = piped_to_shell(args, root.path(), Some("/nowhere/void"));
         assert!(!ended.status.success());
         let told = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(
@@ -100,16 +100,16 @@ fn a_unit_of_ones_own_account_names_the_program_where_it_is() {
     let unit = root
         .path()
         .join("home/owner/.config/systemd/user/void.service");
-    said(&piped_to_shell(&["install", "--user"], root.path(), VOID));
+    said(&piped_to_shell(&["install", "--user"], root.path(), None));
     let text = fs::read_to_string(&unit).unwrap();
     assert!(text.contains(&format!("ExecStart={VOID} serve")), "{text}");
     // A path that a unit would read as something else is refused, not written.
     let odd = root.path().join("my void");
     fs::copy("/bin/true", &odd).unwrap();
-    let ended = piped_to_shell(&["install", "--user"], root.path(), odd.to_str().unwrap());
+    let ended = piped_to_shell(&["install", "--user"], root.path(), odd.to_str());
     assert!(!ended.status.success());
     assert_eq!(fs::read_to_string(&unit).unwrap(), text);
-    said(&piped_to_shell(&["uninstall", "--user"], root.path(), VOID));
+    said(&piped_to_shell(&["uninstall", "--user"], root.path(), None));
     assert!(!unit.exists());
 }
 

@@ -389,3 +389,52 @@ fn local_of_another_instance_is_not_asked() {
         "{found:?}"
     );
 }
+
+/// A machine is cloned with its data folder: the clone is refused by name, and whoever was killed or reloads, and is no
+/// clone, is back at once.
+#[test]
+fn a_cloned_data_folder_is_refused_and_its_original_comes_back_at_once() {
+    const BACK_WITHIN: Duration = Duration::from_secs(10);
+    let (alpha, _) = pair();
+    let mut server = alpha.serve(&[]);
+    let clone = {
+        let database = alpha.database_url.clone().unwrap();
+        let catalogue = fs::read_to_string(alpha.path("actions.json")).unwrap();
+        instance(
+            "alpha",
+            &database,
+            &serde_json::from_str(&catalogue).unwrap(),
+        )
+        .lab
+    };
+    let file = "instance.json";
+    fs::copy(alpha.data().join(file), clone.data().join(file)).unwrap();
+    let mut refused = clone.serve(&[]);
+    let ended = refused.has_ended().expect("it does not start");
+    assert!(!ended.success());
+    let log = clone.log();
+    assert!(
+        log.contains("another process works under the id of this instance (alpha)"),
+        "{log}"
+    );
+    assert!(log.contains("delete instance.json"), "{log}");
+    let (_, status) = server.call("GET", "/api/status", None);
+    assert_eq!(status["displaced"], json!(false));
+    // A crash, and again.
+    for _ in 0..3 {
+        server.kill();
+        let begin = Instant::now();
+        server = alpha.serve(&[]);
+        assert!(server.has_ended().is_none(), "{}", alpha.log());
+        assert!(begin.elapsed() < BACK_WITHIN, "{:?}", begin.elapsed());
+    }
+    let begin = Instant::now();
+    assert!(alpha.void(&["reload"]).status.success(), "{}", alpha.log());
+    assert!(begin.elapsed() < BACK_WITHIN, "{:?}", begin.elapsed());
+    // An instance of its own is welcome.
+    fs::remove_file(clone.data().join(file)).unwrap();
+    let mut clone = clone;
+    set(&mut clone, "VOID_INSTANCE", "clone");
+    let mut started = clone.serve(&[]);
+    assert!(started.has_ended().is_none(), "{}", clone.log());
+}

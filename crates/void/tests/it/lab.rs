@@ -124,6 +124,25 @@ impl Lab {
         self.command().args(args).output().unwrap()
     }
 
+    /// Runs a command to its end in front of a terminal of so many columns; what a person sees of it.
+    pub fn on_terminal(&self, args: &[&str], columns: usize) -> String {
+        let command = self.command();
+        let environment = command.get_envs();
+        let environment: Vec<_> = environment
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        let line: Vec<&str> = [&[VOID], args].concat();
+        let seen = Command::new("script")
+            .args(["-qec", &line.join(" "), "/dev/null"])
+            .env_clear()
+            .envs(environment)
+            .env("COLUMNS", columns.to_string())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8(seen.stdout).unwrap()
+    }
+
     /// Runs a command with `--json` that must exit with `code`; its standard output as JSON.
     pub fn json(&self, args: &[&str], code: i32) -> Value {
         let output = self.void(&[args, &["--json"]].concat());

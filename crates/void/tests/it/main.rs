@@ -11,6 +11,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod alerts;
 mod bridge;
 mod claude;
 mod cli;

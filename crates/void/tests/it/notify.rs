@@ -11,7 +11,7 @@ use void_testkit::telegram::{BotApi, Message, Phone, TOKEN};
 
 use crate::lab::{Lab, VOID, word};
 
-fn with_bot(api: &BotApi) -> Lab {
+pub fn with_bot(api: &BotApi) -> Lab {
     let mut lab = Lab::new();
     lab.environment = [
         ("TELEGRAM_API_URL", api.url()),
@@ -22,7 +22,7 @@ fn with_bot(api: &BotApi) -> Lab {
     lab
 }
 
-fn sees(phone: &Phone, words: &str) -> Message {
+pub fn sees(phone: &Phone, words: &str) -> Message {
     eventually_blocking(&format!("the phone to show {words}"), || {
         let messages = phone.messages().into_iter().rev();
         messages
@@ -31,7 +31,7 @@ fn sees(phone: &Phone, words: &str) -> Message {
     })
 }
 
-fn tap(phone: &Phone, id: i64, label: &str) {
+pub fn tap(phone: &Phone, id: i64, label: &str) {
     eventually_blocking(&format!("the button {label}"), || {
         let labels = phone.message(id)?.labels();
         labels
@@ -204,6 +204,13 @@ fn the_demo_speaks_to_a_bot_api_that_it_is_given() {
         card.text.starts_with("REHEARSAL · RISKY · "),
         "{}",
         card.text
+    );
+    // And what is down is told, as a rehearsal too.
+    let down = sees(&phone, "DOWN · Caddy");
+    assert!(
+        down.text.starts_with("REHEARSAL · DOWN · "),
+        "{}",
+        down.text
     );
     tap(&phone, card.id, "Approve…");
     tap(&phone, card.id, "Yes: pulls the plug of CT 107");

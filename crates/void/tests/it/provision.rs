@@ -3,6 +3,7 @@
 
 mod local;
 mod machines;
+mod own_lab;
 mod proxmox;
 
 use std::fs;

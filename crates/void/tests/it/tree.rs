@@ -204,6 +204,8 @@ fn the_threat_model_names_tests_that_exist() {
 
 /// Words of the same shape as a verb of the record that are none: files, fail points, settings, a webhook's type.
 const NO_VERBS: &[&str] = &[
+    "alert.down",
+    "alert.over",
     "clock.accept",
     "clock.json",
     "clock.partial",
@@ -246,6 +248,7 @@ fn verbs() -> BTreeSet<String> {
         EventKind::ServiceChanged,
         EventKind::FreezeChanged,
         EventKind::AccessRevoked,
+        EventKind::MuteChanged,
     ];
     let recorded = EventKind::ALL
         .into_iter()

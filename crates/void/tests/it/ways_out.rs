@@ -76,7 +76,7 @@ fn what_a_host_refuses_names_the_way_out() {
         list.replace("\"safe-two\"", "\"other\""),
     )
     .unwrap();
-    assert!(out(&lab, &["run", "safe-two"]).contains("next: void doctor"));
+    assert!(out(&lab, &["run", "safe-two"]).contains("next: void provision local"));
     assert_eq!(lab.effects(), Vec::<String>::new());
 }
 

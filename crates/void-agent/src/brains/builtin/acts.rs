@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use void_domain::text as texts;
 
+use super::known::Known;
 use super::questions::Question;
 use super::results::text;
-use super::targets::Known;
 use super::{Knowledge, Next};
 
 const QUOTE_BYTES_MAX: usize = 400;

@@ -1,124 +1,133 @@
-//! What she says to something that speaks of an action and is no order: never an act. Where it is clear
-//! which action is meant, she asks; a time, a condition or a no is answered.
+//! Why something that speaks of an action is no order: somebody's words, a no, a condition, another time,
+//! a question. A doubt only ever takes away.
 
-use super::acts;
-use super::intents::{RULES, first_of, with_actions};
-use super::orders::{Doubt, Heard, Order, Verb};
-use super::targets::{Choice, Known, choose, named_in};
-use super::words::Sentence;
-use super::{Knowledge, Next};
+use std::sync::LazyLock;
 
-pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
-    match heard {
-        Heard::Doubted {
-            doubt, first, verb, ..
-        } => doubted(turn, sentence, *doubt, first.as_ref(), *verb),
-        Heard::Nothing(Some(Doubt::Negated)) if sentence.words.len() <= 4 => {
-            Next::say("Good, I leave everything as it is. Nothing was run.")
-        }
-        Heard::Nothing(_) | Heard::Orders(_) => unclear(turn, sentence),
+use super::clauses::Clause;
+use super::patterns::Pattern;
+use super::words::{Sentence, is_one_of};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    Quoted,
+    Negated,
+    Condition,
+    Time,
+    Question,
+    /// Words that are neither verb nor politeness, or more than one clause.
+    Words,
+}
+
+const NEGATIONS: &str = "not never no none nothing nobody neither nor without avoid refrain instead rather except leave \
+    keep ignore forget nevermind nope nah hardly cancel skip abort nicht nichts kein keine keinen keiner keinem keines \
+    keins nie niemals niemand ohne weder nein noe nee lass lasse lasst statt ausser vergiss unterlass unterlasse \
+    verzichte bloss forbid forbidden verboten";
+/// What asks to let something be, without a word that says no.
+const LET_BE: &str = "leave|keep|let .. run/be/alone/running|hold off|hands off|lay off|back off|skip|forget|cancel|abort\
+    |avoid|spare|wait .. with/before|^wait|lass* .. sein/laufen/ruhe/bleiben/finger/an/stehen|^lass*|lass ihn/sie/es/das/den/die/mal|finger weg|vergiss\
+    |^warte|hoer auf|aufhoeren|stop stop|do nothing|mach* .. nichts|tu* .. nichts|no way|not .. touch|^stop/quit/cease touching\
+    |in ruhe|alone|anlassen|laufen lassen|nicht .. anfassen/anruehren|bleib*|stay*|remain*|myself|selbst|selber";
+const CONDITIONS: &str = "if unless when once whenever provided assuming while until till otherwise else case depending \
+    falls wenn sobald sofern solange bevor nachdem waehrend ob sonst je";
+const TIMES: &str = "yesterday tomorrow tonight today later soon every daily nightly weekly hourly monday tuesday \
+    wednesday thursday friday saturday sunday next last before after ago midnight noon am pm minute minutes min mins \
+    hour hours second seconds day days week weeks weekend month night morning evening afternoon always someday \
+    eventually already lunch dinner breakfast gestern morgen uebermorgen vorgestern spaeter heute nachts abends morgens \
+    taeglich jeden jede jedes uhr minuten stunde stunden tag tage tagen woche wochen gleich bald nachher vorhin danach \
+    immer naechste naechsten naechster naechstes letzte letzten wochenende mitternacht mittag abend nacht montag \
+    dienstag mittwoch donnerstag freitag samstag sonntag erst feierabend";
+const QUOTING: &str =
+    "said says told wrote reads sagte sagt sagen schrieb meinte meint steht heisst";
+const QUESTION_STARTS: &str = "what why how when who where which whose should shall do does did is are was were has have \
+    had may might must can could would will am wer wie wann warum wieso weshalb wo welche welcher welches welchen soll \
+    sollte sollen kann koennte darf muss ist sind hat hast habe haben laeuft wird wurde wurden war waren geht gibt \
+    funktioniert kannst koenntest weisst bist wieviel wozu wofuer stimmt brauchst any anything anyone anybody \
+    startest stoppst willst";
+
+static LETS_BE: LazyLock<Vec<Pattern>> = LazyLock::new(|| Pattern::parse_all(LET_BE).collect());
+
+/// Whether it asks to let things be.
+pub(super) fn lets_be(sentence: &Sentence) -> bool {
+    let words: Vec<&str> = sentence.spoken().collect();
+    LETS_BE.iter().any(|pattern| pattern.is_in(&words))
+}
+
+/// Whether it asks something: by its mark, or by how it begins.
+pub(super) fn is_question(sentence: &Sentence, clauses: &[Clause]) -> bool {
+    clauses.iter().any(begins_as_question) || sentence.has_question_mark
+}
+
+/// "do you …", but not "do not …"
+fn begins_as_question(clause: &Clause) -> bool {
+    let mut words = clause.words.iter().map(String::as_str);
+    match (words.next(), words.next()) {
+        (Some("do"), Some("not" | "nothing")) | (None, _) => false,
+        (Some(first), _) => is_one_of(first, QUESTION_STARTS),
     }
 }
 
-fn doubted(
-    turn: &Knowledge<'_>,
-    sentence: &Sentence,
-    doubt: Doubt,
-    first: Option<&Order>,
-    verb: Verb,
-) -> Next {
-    let said = match doubt {
-        Doubt::Negated => "I leave it alone: nothing was run.",
-        Doubt::Condition => {
-            "I cannot wait for a condition: what I do, I do at once. Nothing was run."
+/// The strongest doubt about a sentence.
+pub(super) fn doubt_of(sentence: &Sentence, clauses: &[Clause]) -> Option<Doubt> {
+    if sentence.has_quotes {
+        return Some(Doubt::Quoted);
+    }
+    let by_words = word_doubt(&sentence.owned());
+    if by_words == Some(Doubt::Negated) || lets_be(sentence) {
+        return Some(Doubt::Negated);
+    }
+    if sentence.has_any(QUOTING) {
+        return Some(Doubt::Quoted);
+    }
+    if by_words.is_some() {
+        return by_words;
+    }
+    let starts_as_question = clauses.iter().any(begins_as_question);
+    let is_marked = sentence.has_question_mark && !clauses.iter().any(Clause::is_polite);
+    (starts_as_question || is_marked).then_some(Doubt::Question)
+}
+
+pub(super) fn word_doubt(words: &[String]) -> Option<Doubt> {
+    let any = |list: &str| words.iter().any(|word| is_one_of(word, list));
+    if any(NEGATIONS) || ends_something(words) {
+        return Some(Doubt::Negated);
+    }
+    if asks_when(words) {
+        return Some(Doubt::Question);
+    }
+    if any(CONDITIONS) {
+        return Some(Doubt::Condition);
+    }
+    (any(TIMES) || has_moment(words)).then_some(Doubt::Time)
+}
+
+/// "stop restarting it"
+fn ends_something(words: &[String]) -> bool {
+    words.windows(2).any(|pair| match pair {
+        [first, second] => {
+            let is_doing = second.ends_with("ing") && !second.ends_with("thing");
+            is_doing && is_one_of(first, "stop quit cease halt")
         }
-        Doubt::Time => {
-            "That speaks of another time, and I cannot keep one: what I do, I do at once. Nothing was run."
-        }
-        Doubt::Quoted => {
-            "Those look like somebody's words, so I cannot take them for an order. Say it without quotes if \
-             it is yours."
-        }
-        Doubt::Question | Doubt::Words => "I am not sure that this is an order.",
-    };
-    match (doubt, first) {
-        (Doubt::Question | Doubt::Words, _) => with_actions(turn, |actions| {
-            let found = mentioned(sentence, verb, actions);
-            match found.is_empty() {
-                true => nothing_known(verb, sentence),
-                false => acts::offer(turn, said, first_of(&found)),
-            }
-        }),
-        // "restart caddy and don't touch grafana": a no belongs to its clause, a condition and a time do not.
-        (Doubt::Negated, Some(order)) => {
-            with_actions(turn, |actions| match choose(order, actions) {
-                Choice::Exact(action) => {
-                    acts::offer(turn, "I did not understand all of that.", &[action])
-                }
-                Choice::Guessed(_) | Choice::Several(_) | Choice::Nothing => Next::say(said),
-            })
-        }
-        (Doubt::Negated | Doubt::Condition | Doubt::Time | Doubt::Quoted, _) => Next::say(said),
+        _ => false,
+    })
+}
+
+/// "when did you": no condition, although it begins like one.
+fn asks_when(words: &[String]) -> bool {
+    const FOLLOWS: &str = "did was were is will have has do hast hat wurde war ist lief";
+    match words {
+        [first, second, ..] => is_one_of(first, "when wann") && is_one_of(second, FOLLOWS),
+        _ => false,
     }
 }
 
-/// The actions that a sentence speaks of.
-pub(super) fn mentioned<'a>(
-    sentence: &Sentence,
-    verb: Verb,
-    actions: &'a [Known],
-) -> Vec<&'a Known> {
-    let spoken: Vec<String> = sentence.spoken().map(str::to_owned).collect();
-    named_in(&spoken, Some(verb), actions)
-}
-
-fn nothing_known(verb: Verb, sentence: &Sentence) -> Next {
-    let spoken: Vec<String> = sentence.spoken().map(str::to_owned).collect();
-    if verb != Verb::Mend && spoken.len() <= 2 {
-        return Next::say(format!("What should I {}?", verb.spoken()));
-    }
-    Next::say("I know no action for that. *What can you do?* lists what there is.")
-}
-
-pub(super) fn is_pronoun(target: &[String]) -> bool {
-    let pronouns = [
-        "it",
-        "that",
-        "this",
-        "them",
-        "one",
-        "something",
-        "es",
-        "das",
-        "ihn",
-        "sie",
-        "den",
-        "was",
-    ];
-    target.iter().all(|word| pronouns.contains(&word.as_str()))
-}
-
-/// A name without a verb is asked about; anything else she does not understand.
-fn unclear(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
-    let words: Vec<String> = sentence.spoken().map(str::to_owned).collect();
-    if super::questions::reply(sentence) == super::questions::Said::Yes {
-        return Next::say("Yes to what? I have asked nothing just now.");
-    }
-    if (1..=3).contains(&words.len()) {
-        return with_actions(turn, |actions| {
-            let found = named_in(&words, None, actions);
-            match found.is_empty() {
-                true => not_understood(),
-                false => acts::offer(turn, "What about it?", first_of(&found)),
-            }
-        });
-    }
-    not_understood()
-}
-
-fn not_understood() -> Next {
-    Next::say(format!(
-        "I did not understand that. {RULES} Try: *what is wrong?*, *why is caddy down?*, *restart caddy*, \
-         *what waits for me?*, *what happened today?*, *what can you do?*"
-    ))
+/// "at 8", "in an hour", "um 3"
+fn has_moment(words: &[String]) -> bool {
+    words.windows(2).any(|pair| match pair {
+        [first, second] => {
+            let is_number = second.starts_with(|c: char| c.is_ascii_digit());
+            let is_span = is_one_of(second, "a an half einer einem one two five ten");
+            is_one_of(first, "at in um by for ab gegen about around") && (is_number || is_span)
+        }
+        _ => false,
+    })
 }

@@ -3,24 +3,29 @@
 
 use serde_json::json;
 
-use super::acts;
-use super::doubts;
-use super::orders::{Heard, Order, hear};
+use super::known::{Known, known};
+use super::orders::{self, Heard, hear};
 use super::questions::{Question, Said, reply};
 use super::results::trouble;
-use super::targets::{CHOICES_MAX, Choice, Known, choose, known, named_in};
-use super::topics;
-use super::words::Sentence;
-use super::{Knowledge, Next};
+use super::targets::{CHOICES_MAX, Choice, choose, is_called, named_in};
+use super::verbs::{Order, Verb};
+use super::words::{Sentence, is_one_of};
+use super::{Knowledge, Next, acts, looks, pasted, records, topics, unclear};
+
+/// A name has no more words than this.
+const NAME_WORDS_MAX: usize = 4;
 
 pub(super) const RULES: &str =
     "I am the built-in rule brain: I know a few kinds of questions and no more.";
 
 pub(super) fn next(turn: &Knowledge<'_>) -> Next {
     let sentence = Sentence::read(turn.said);
+    if pasted::is_pasted(turn.said, &sentence) {
+        return pasted::next(turn, &sentence);
+    }
     let heard = hear(&sentence);
-    if let (Some(question), false) = (&turn.asked, matches!(heard, Heard::Orders(_)))
-        && let Some(next) = answered(turn, question, &sentence)
+    if let Some(question) = &turn.asked
+        && let Some(next) = answered(turn, question, &sentence, &heard)
     {
         return next;
     }
@@ -34,21 +39,46 @@ pub(super) fn next(turn: &Knowledge<'_>) -> Next {
         Heard::Orders(orders) if !topics::is_about_everything(&sentence) => {
             with_actions(turn, |actions| ordered(turn, &sentence, &orders, actions))
         }
-        heard => match topics::of(&sentence).filter(|topic| topic.fits(&sentence, &heard)) {
-            Some(topic) => topic.next(turn, &sentence, &heard),
-            None => doubts::next(turn, &sentence, &heard),
-        },
+        heard => {
+            if let Some(next) = topics::once_more(turn, &sentence) {
+                return next;
+            }
+            let asks = orders::asks(&sentence);
+            let is_answer = unclear::is_answer(&sentence);
+            // Beside her question a hint is not enough: what is no answer to it is left alone.
+            let is_hint_enough = asks || (turn.asked.is_none() && !is_answer);
+            let about = topics::of(turn, &sentence)
+                .filter(|about| about.fits(&sentence, &heard, asks))
+                .filter(|about| about.is_strong || is_hint_enough);
+            match about {
+                Some(about) if about.is_weak => looks::named_without_topic(turn, &sentence, &heard)
+                    .unwrap_or_else(|| about.topic.next(turn, &sentence, &heard)),
+                Some(about) => about.topic.next(turn, &sentence, &heard),
+                None => unclear::next(turn, &sentence, &heard),
+            }
+        }
     }
 }
 
 /// Whether she is asked to say yes in the owner's place.
 fn wants_approval(sentence: &Sentence) -> bool {
-    let words = ["approve", "approved", "genehmige", "genehmigen", "confirm"];
-    let begins = words.iter().any(|word| {
-        let please = format!("please {word}");
-        sentence.begins_with(&[word, &please])
-    });
-    begins || (sentence.has_any(&words) && topics::of(sentence).is_none())
+    const VERBS: &str = "approve confirm genehmige bestaetige";
+    const INFINITIVES: &str = "approve confirm genehmigen freigeben bestaetigen";
+    let words: Vec<&str> = sentence.spoken().collect();
+    let words = match words.as_slice() {
+        ["please" | "bitte" | "just", rest @ ..] => rest,
+        words => words,
+    };
+    match words {
+        [
+            "can" | "could" | "would" | "kannst" | "koenntest",
+            "you" | "du",
+            rest @ ..,
+        ] => rest.iter().any(|word| is_one_of(word, INFINITIVES)),
+        ["yes" | "ja" | "ok", ..] => words.iter().any(|word| is_one_of(word, VERBS)),
+        [first, ..] => is_one_of(first, VERBS) || (*first == "gib" && words.contains(&"frei")),
+        [] => false,
+    }
 }
 
 /// Looks the catalogue up first; what she asked about may be gone from it.
@@ -63,27 +93,65 @@ pub(super) fn with_actions(turn: &Knowledge<'_>, then: impl FnOnce(&[Known]) -> 
 }
 
 /// `None`: it has nothing to do with the question.
-fn answered(turn: &Knowledge<'_>, question: &Question, sentence: &Sentence) -> Option<Next> {
-    let ids = question.ids();
-    let wanted: Vec<String> = match (reply(sentence), question) {
+fn answered(
+    turn: &Knowledge<'_>,
+    question: &Question,
+    sentence: &Sentence,
+    heard: &Heard,
+) -> Option<Next> {
+    let said = reply(sentence);
+    if let (Heard::Orders(orders), false) = (heard, said == Said::No) {
+        return ordered_again(turn, question, orders);
+    }
+    let wanted: Vec<String> = match (said, question) {
         (Said::No, _) => return Some(Next::say("Good, I leave it as it is. Nothing was run.")),
         (Said::Yes, Question::Run(id)) => vec![id.clone()],
-        (Said::All, _) => ids.to_vec(),
-        (Said::Nth(position), Question::Which(ids)) => {
+        (Said::All, Question::Which(ids)) => ids.clone(),
+        (Said::Unsure | Said::All, Question::Run(_)) => {
+            return Some(Next::ask("Was that a yes?", question));
+        }
+        (Said::Nth(position), Question::Which(ids)) if position < ids.len() => {
             ids.get(position).into_iter().cloned().collect()
         }
-        (Said::Yes | Said::Nth(_), _) => return Some(Next::ask("One of them, or both?", question)),
-        (Said::YesBut, _) if topics::of(sentence).is_none() => {
-            return Some(Next::say(
-                "That is a yes with a but, so I leave it. Nothing was run. Tell me when it is time.",
-            ));
+        (Said::Last, Question::Which(ids)) => ids.last().into_iter().cloned().collect(),
+        (Said::Another, Question::Run(_)) => {
+            return Some(Next::say("Which one then? Say its name. Nothing was run."));
         }
-        (Said::YesBut, _) => return None,
-        (Said::Other, _) => return bare_name(turn, question, sentence),
+        (Said::Yes | Said::Unsure | Said::Nth(_) | Said::Last | Said::Another, _) => {
+            return Some(Next::ask("Say its name, or say both.", question));
+        }
+        (Said::YesAnd(rest), _) => {
+            if let (Question::Run(id), true) = (question, !orders::asks(sentence))
+                && names_operation(id, &rest)
+            {
+                return Some(run_all(turn, std::slice::from_ref(id)));
+            }
+            let named = bare_name(turn, question, sentence, &rest);
+            return named.or_else(|| yes_but(turn, sentence, &rest));
+        }
+        (Said::Other(rest), _) => return bare_name(turn, question, sentence, &rest),
     };
-    Some(with_actions(turn, |actions| {
+    Some(run_all(turn, &wanted))
+}
+
+/// "yes, restart": nothing but the operation that the id begins with. "yes, stop" may mean her.
+fn names_operation(id: &str, rest: &[String]) -> bool {
+    const SAME: [(&str, &str); 3] = [
+        ("restart", "restart neustart neustarten"),
+        ("reboot", "reboot neustart rebooten"),
+        ("start", "start starten"),
+    ];
+    let said = rest.concat();
+    let operation = id.split('-').next().unwrap_or_default();
+    let mut same = SAME.iter().filter(|(first, _)| *first == operation);
+    same.any(|(_, words)| is_one_of(&said, words))
+}
+
+/// What she asked about is looked up again, and done.
+fn run_all(turn: &Knowledge<'_>, wanted: &[String]) -> Next {
+    with_actions(turn, |actions| {
         let mut chosen = Vec::new();
-        for id in &wanted {
+        for id in wanted {
             match actions.iter().find(|action| action.id == *id) {
                 Some(action) => chosen.push(action),
                 None => {
@@ -94,27 +162,69 @@ fn answered(turn: &Knowledge<'_>, question: &Question, sentence: &Sentence) -> O
             }
         }
         acts::act(turn, &chosen)
+    })
+}
+
+/// A yes that something takes back. What is about something else altogether is heard as that.
+fn yes_but(turn: &Knowledge<'_>, sentence: &Sentence, rest: &[String]) -> Option<Next> {
+    let is_more = topics::of(turn, sentence).is_some_and(|about| about.is_strong);
+    let is_all = rest.is_empty() || (!is_more && !orders::asks(sentence));
+    is_all.then(|| {
+        Next::say(
+            "That is a yes with a but, so I leave it. Nothing was run. Tell me when it is time.",
+        )
+    })
+}
+
+/// "restart it" after her question is a yes if it is the operation that she asked about. "stop it" is not:
+/// it may mean her.
+fn ordered_again(turn: &Knowledge<'_>, question: &Question, orders: &[Order]) -> Option<Next> {
+    let [order] = orders else { return None };
+    let is_it = |word: &String| is_one_of(word, "it that this es das ihn sie den");
+    if !order.target.iter().all(is_it) {
+        return None;
+    }
+    let Question::Run(id) = question else {
+        return Some(Next::ask("Say its name, or say both.", question));
+    };
+    if matches!(order.verb, Verb::Stop | Verb::Shutdown) {
+        return Some(Next::say(format!(
+            "Good, I leave it. Nothing was run. If you meant `{id}`, say its name."
+        )));
+    }
+    Some(with_actions(turn, |actions| {
+        let asked = actions.iter().find(|action| action.id == *id);
+        let operations = order.verb.operations();
+        let fits = |action: &&Known| {
+            order.verb == Verb::Run || operations.contains(&action.operation.as_str())
+        };
+        match asked.filter(fits) {
+            Some(action) => acts::act(turn, &[action]),
+            None => Next::ask("That is not what I asked about.", question),
+        }
     }))
 }
 
 /// A name alone picks from what she asked about, and from nothing else.
-fn bare_name(turn: &Knowledge<'_>, question: &Question, sentence: &Sentence) -> Option<Next> {
-    let target: Vec<String> = sentence.spoken().map(str::to_owned).collect();
-    let is_plain = !sentence.has_question_mark && !sentence.has_quotes && target.len() <= 4;
-    if !is_plain || target.is_empty() {
+fn bare_name(
+    turn: &Knowledge<'_>,
+    question: &Question,
+    sentence: &Sentence,
+    target: &[String],
+) -> Option<Next> {
+    let is_plain = !sentence.has_question_mark && !sentence.has_quotes;
+    if !is_plain || target.is_empty() || target.len() > NAME_WORDS_MAX {
         return None;
     }
-    let found = turn.result("list_actions");
-    let Some(found) = found else {
+    let Some(found) = turn.result("list_actions") else {
         // Whether it is a name shows only with the catalogue.
-        let talks = topics::of(sentence).is_some();
-        return (!talks).then(|| Next::look("list_actions", json!({})));
+        return Some(Next::look("list_actions", json!({})));
     };
     let actions: Vec<Known> = known(found)
         .into_iter()
         .filter(|action| question.ids().contains(&action.id))
         .collect();
-    let fits = |action: &&Known| super::targets::is_called(action, &target);
+    let fits = |action: &&Known| is_called(action, target);
     let fitting: Vec<&Known> = actions.iter().filter(fits).collect();
     match fitting.as_slice() {
         [one] => Some(acts::act(turn, &[one])),
@@ -124,6 +234,9 @@ fn bare_name(turn: &Knowledge<'_>, question: &Question, sentence: &Sentence) -> 
 
 fn ordered(turn: &Knowledge<'_>, sentence: &Sentence, orders: &[Order], actions: &[Known]) -> Next {
     if let [order] = orders {
+        if order.verb == Verb::Rollback && unclear::is_pronoun(&order.target) {
+            return records::undo(turn);
+        }
         return match choose(order, actions) {
             Choice::Exact(action) => acts::act(turn, &[action]),
             Choice::Several(found) | Choice::Guessed(found) => {
@@ -159,10 +272,19 @@ fn unknown_target(
     order: &Order,
     actions: &[Known],
 ) -> Next {
-    let spoken: Vec<String> = sentence.spoken().map(str::to_owned).collect();
-    let near = named_in(&spoken, Some(order.verb), actions);
+    let near = named_in(&sentence.owned(), Some(order.verb), actions);
     if !near.is_empty() {
         return acts::offer(turn, "I did not understand all of that.", first_of(&near));
+    }
+    let before = turn
+        .said_before
+        .filter(|_| unclear::is_pronoun(&order.target));
+    let before = before
+        .map(|said| Sentence::read(said).owned())
+        .unwrap_or_default();
+    let meant = named_in(&before, Some(order.verb), actions);
+    if !meant.is_empty() {
+        return acts::offer(turn, "", first_of(&meant));
     }
     let operations = order.verb.operations();
     let ids: Vec<String> = actions
@@ -175,7 +297,7 @@ fn unknown_target(
         true => "There is none of that kind.".to_owned(),
         false => format!("Of that kind there are: {}.", ids.join(", ")),
     };
-    if doubts::is_pronoun(&order.target) {
+    if unclear::is_pronoun(&order.target) {
         return Next::say(format!(
             "{there_are}\n\nWhat should I {}?",
             order.verb.spoken()

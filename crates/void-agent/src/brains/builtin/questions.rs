@@ -24,117 +24,57 @@ pub(super) enum Said {
     All,
     /// The first, the second, counted from 0.
     Nth(usize),
-    /// Yes, and something that takes it back: not now, later, if.
-    YesBut,
-    Other,
+    Last,
+    /// "ok, thanks": a yes, or only that it was heard.
+    Unsure,
+    /// Another one than she named.
+    Another,
+    /// Yes, and something more: a name, or what takes it back. Without the yes and the politeness.
+    YesAnd(Vec<String>),
+    /// Without politeness: a name, or something else altogether.
+    Other(Vec<String>),
 }
 
 const RUN: (&str, &str) = ("Shall I run `", "`?");
 const WHICH: (&str, &str) = ("Which one do you mean: `", "`?");
 const BETWEEN: &str = "`, `";
+/// Longer than this a sentence that begins with a yes is no answer.
+const YES_WORDS_MAX: usize = 8;
 
-const YES: [&str; 39] = [
-    "yes",
-    "yes please",
-    "yep",
-    "yeah",
-    "yup",
-    "y",
-    "sure",
-    "ok",
-    "okay",
-    "do it",
-    "do that",
-    "do so",
-    "go",
-    "go ahead",
-    "go for it",
-    "run it",
-    "fix it",
-    "fix that",
-    "please do",
-    "make it so",
-    "proceed",
-    "ja",
-    "ja bitte",
-    "jo",
-    "jawohl",
-    "klar",
-    "gern",
-    "gerne",
-    "mach",
-    "mach das",
-    "mach es",
-    "mach mal",
-    "tu das",
-    "tu es",
-    "los",
-    "leg los",
-    "einverstanden",
-    "passt",
-    "in ordnung",
+const YES: &str = "yes|yep|yeah|yup|yea|yeap|ya|ye|yess|y|sure|sure thing|ok|okay|k|kk|alright|do it|do that|do so|do this|go|go ahead\
+    |go for it|run it|fix it|fix that|make it so|proceed|absolutely|definitely|of course|sounds good|exactly|correct|let us do it\
+    |let us go|send it|affirmative|ja|jep|jepp|jap|jup|jo|joa|jawohl|jawoll|klar|na klar|aber klar|gern|gerne|sehr gern|mach|mach das\
+    |mach es|mach ruhig|mach hin|tu das|tu es|tu|los|leg los|einverstanden|passt|in ordnung|natuerlich|auf jeden fall|klingt gut|genau\
+    |richtig|bitte ja|unbedingt|ab dafuer|please do|very well|oh yes|oh ja|na los|na gut|that is the one|that one|this one|that is it|that is right|genau der|genau das";
+/// Those that may only say that something was heard.
+const HEARD: &str = "ok|okay|k|kk|alright|gut";
+const NO: &str = "no|nope|nah|no thanks|no thank you|nein|nein danke|noe|ne|nee|cancel|abort|stop|never mind|nevermind|leave it\
+    |leave it alone|leave it be|let it be|forget it|forget that|do not|dont|not now|not yet|later|another time|no way|neither|none\
+    |none of them|neither of them|nothing|lass|lass es|lass das|lass sein|lass es sein|lass gut sein|lieber nicht|nicht jetzt\
+    |noch nicht|spaeter|vergiss es|abbrechen|bloss nicht|auf keinen fall|keins|keins von beiden|keine von beiden|keinen von beiden\
+    |keines|keiner|keine|weder noch|nichts|besser nicht|jetzt nicht|egal|macht nichts|schon gut|passt schon|that is fine|it is fine|all good|no worries|no problem|whatever\
+    |does not matter";
+const ALL: &str = "both|both of them|all|all of them|all of it|beide|alle|alles|alle beide|alle zwei|beides|each|everything";
+const NTH: [(&str, usize); 3] = [
+    (
+        "the first|first|the first one|first one|das erste|den ersten|die erste|erstes|erste|the former|1|number 1|nummer 1",
+        0,
+    ),
+    (
+        "the second|second|the second one|second one|das zweite|den zweiten|die zweite|zweites|zweite|2|number 2|nummer 2",
+        1,
+    ),
+    (
+        "the third|third|the third one|third one|das dritte|den dritten|die dritte|3|number 3|nummer 3",
+        2,
+    ),
 ];
-const NO: [&str; 16] = [
-    "no",
-    "nope",
-    "nah",
-    "no thanks",
-    "no thank you",
-    "nein",
-    "nein danke",
-    "noe",
-    "nee",
-    "cancel",
-    "stop",
-    "never mind",
-    "nevermind",
-    "lass es",
-    "lass das",
-    "lieber nicht",
-];
-const ALL: [&str; 10] = [
-    "both",
-    "both of them",
-    "all",
-    "all of them",
-    "all of it",
-    "beide",
-    "alle",
-    "alles",
-    "alle beide",
-    "both please",
-];
-const NTH: [(&str, usize); 12] = [
-    ("the first", 0),
-    ("first", 0),
-    ("the first one", 0),
-    ("first one", 0),
-    ("das erste", 0),
-    ("den ersten", 0),
-    ("the second", 1),
-    ("second", 1),
-    ("the second one", 1),
-    ("second one", 1),
-    ("das zweite", 1),
-    ("den zweiten", 1),
-];
+const LAST: &str = "the last|the last one|last one|last|the latter|das letzte|den letzten|die letzte|letzteres|letzteren";
+const ANOTHER: &str = "the other|the other one|other one|das andere|den anderen|die andere|ein anderes|another|another one\
+    |something else|was anderes|not that one|das nicht|nicht das|the wrong one";
 /// Beside an answer, without a meaning of their own.
-const BESIDE: [&str; 14] = [
-    "please",
-    "bitte",
-    "now",
-    "jetzt",
-    "thanks",
-    "thank you",
-    "danke",
-    "little blue",
-    "blue",
-    "sofort",
-    "right now",
-    "doch",
-    "mal",
-    "then",
-];
+const BESIDE: &str = "please|bitte|now|jetzt|thanks|thank you|danke|little blue|blue|sofort|right now|doch|mal|then|dann|just|einfach\
+    |only|nur|i meant|i mean|ich meine|ich meinte|ruhig|for me|the|den|die|das|der";
 
 impl Question {
     pub(super) fn line(&self) -> String {
@@ -179,49 +119,84 @@ pub(super) fn closed(text: String) -> String {
 pub(super) fn reply(sentence: &Sentence) -> Said {
     let spoken: Vec<&str> = sentence.spoken().collect();
     let is_doubtful = sentence.has_question_mark || sentence.has_quotes;
-    if consists_of(&spoken, &NO) && !is_doubtful {
+    let only = |lists: &[&str]| !is_doubtful && consists_of(&spoken, lists);
+    if only(&[NO]) {
         return Said::No;
     }
-    let only = |phrases: &[&str]| !is_doubtful && consists_of(&spoken, phrases);
-    if only(&YES) {
+    if only(&[HEARD]) && sentence.has_any("thanks thank danke") {
+        return Said::Unsure;
+    }
+    if only(&[YES]) {
         return Said::Yes;
     }
-    if only(&ALL) || (only(&[&YES[..], &ALL[..]].concat()) && sentence.has_any(&ALL)) {
-        return Said::All;
+    // "yes, both": what is chosen counts, with a yes or without.
+    let nth = NTH.iter().find(|(phrases, _)| only(&[phrases, YES]));
+    match nth {
+        Some((_, position)) => return Said::Nth(*position),
+        None if only(&[ALL, YES]) => return Said::All,
+        None if only(&[LAST, YES]) => return Said::Last,
+        None if only(&[ANOTHER]) => return Said::Another,
+        None => {}
     }
-    for (phrase, position) in NTH {
-        if only(&[phrase]) {
-            return Said::Nth(position);
-        }
-    }
-    let begins = sentence.begins_with(&YES);
-    let is_short = spoken.len() <= 8;
-    match begins && is_short {
-        true => Said::YesBut,
-        false => Said::Other,
+    let without_beside = without_front(&spoken, &[BESIDE]);
+    let rest = without_front(without_beside, &[YES, BESIDE]);
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let begins = first_of(without_beside, YES).is_some();
+    match begins && spoken.len() <= YES_WORDS_MAX {
+        true => Said::YesAnd(owned(without_back(rest, BESIDE))),
+        false => Said::Other(owned(without_back(without_beside, BESIDE))),
     }
 }
 
-/// Whether these words are phrases of the list and nothing else, one of the list at least.
-fn consists_of(words: &[&str], phrases: &[&str]) -> bool {
+/// How many words of the front are a phrase of the list; the longest counts.
+fn first_of(words: &[&str], phrases: &str) -> Option<usize> {
+    let lengths = phrases.split('|').filter_map(|phrase| {
+        let parts: Vec<&str> = phrase.split(' ').collect();
+        words.starts_with(&parts).then_some(parts.len())
+    });
+    lengths.max()
+}
+
+/// Whether these words are phrases of the lists and politeness, and one of the first list at least.
+fn consists_of(words: &[&str], lists: &[&str]) -> bool {
+    let Some(needed) = lists.first() else {
+        return false;
+    };
     let mut rest = words;
     let mut found = false;
     while !rest.is_empty() {
-        let longest = |list: &[&str]| {
-            let lengths = list.iter().filter_map(|phrase| {
-                let parts: Vec<&str> = phrase.split(' ').collect();
-                rest.starts_with(&parts).then_some(parts.len())
-            });
-            lengths.max()
-        };
-        let (of_list, beside) = (longest(phrases), longest(&BESIDE));
-        let Some(length) = of_list.max(beside) else {
+        let of_needed = first_of(rest, needed);
+        let others = lists.iter().chain([&BESIDE]);
+        let Some(length) = others.filter_map(|list| first_of(rest, list)).max() else {
             return false;
         };
-        found |= of_list == Some(length);
+        found |= of_needed == Some(length);
         rest = rest.get(length..).unwrap_or_default();
     }
     found
+}
+
+fn without_front<'a, 'b>(words: &'a [&'b str], lists: &[&str]) -> &'a [&'b str] {
+    let mut rest = words;
+    while let Some(length) = lists.iter().filter_map(|list| first_of(rest, list)).max() {
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    rest
+}
+
+fn without_back<'a, 'b>(words: &'a [&'b str], phrases: &str) -> &'a [&'b str] {
+    let mut rest = words;
+    loop {
+        let kept = phrases.split('|').find_map(|phrase| {
+            let parts: Vec<&str> = phrase.split(' ').collect();
+            let kept = rest.len().checked_sub(parts.len())?;
+            rest.ends_with(&parts).then_some(kept)
+        });
+        match kept {
+            Some(kept) => rest = rest.get(..kept).unwrap_or_default(),
+            None => return rest,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -252,6 +227,9 @@ mod tests {
 
     #[test]
     fn a_yes_is_nothing_but_a_yes() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let and = |rest: &[&str]| Said::YesAnd(words(rest));
+        let other = |rest: &[&str]| Said::Other(words(rest));
         for (said, means) in [
             ("yes", Said::Yes),
             ("Yes, please!", Said::Yes),
@@ -263,15 +241,26 @@ mod tests {
             ("both", Said::All),
             ("yes, both of them", Said::All),
             ("the second one", Said::Nth(1)),
-            ("yes but not now", Said::YesBut),
-            ("yes?", Said::YesBut),
-            ("ja, aber später", Said::YesBut),
-            ("yes, if it is safe", Said::YesBut),
-            ("\"yes\"", Said::YesBut),
-            ("yes no", Said::YesBut),
-            ("please", Said::Other),
-            ("caddy", Said::Other),
-            ("", Said::Other),
+            ("yes but not now", and(&["but", "not"])),
+            ("yes?", and(&[])),
+            ("ja, aber später", and(&["aber", "spaeter"])),
+            ("yes, if it is safe", and(&["if", "it", "is", "safe"])),
+            ("\"yes\"", and(&[])),
+            ("yes no", and(&["no"])),
+            ("yes, caddy please", and(&["caddy"])),
+            ("please", other(&[])),
+            ("nur caddy bitte", other(&["caddy"])),
+            ("not caddy", other(&["not", "caddy"])),
+            ("", other(&[])),
+            ("the last one", Said::Last),
+            ("ja, das zweite", Said::Nth(1)),
+            ("the other one", Said::Another),
+            ("not now", Said::No),
+            ("ok thanks", Said::Unsure),
+            ("okay, danke", Said::Unsure),
+            ("ja danke", Said::Yes),
+            ("ach caddy", other(&["ach", "caddy"])),
+            ("keins von beiden", Said::No),
         ] {
             assert_eq!(reply(&Sentence::read(said)), means, "{said}");
         }

@@ -6,13 +6,15 @@ use void_domain::actors::person;
 
 use super::acts::{came_of_it, offer};
 use super::intents::with_actions;
-use super::results::{list, moment, text, trouble};
-use super::words::{Sentence, folded};
-use super::{Knowledge, Next, looks};
+use super::periods::Period;
+use super::results::{list, text, trouble};
+use super::times::Times;
+use super::words::{Sentence, folded, is_one_of};
+use super::{Knowledge, Next, cues, looks};
 
 const LINES_MAX: usize = 10;
 
-fn with_activity(turn: &Knowledge<'_>, then: impl FnOnce(&Value, &str) -> Next) -> Next {
+fn with_activity(turn: &Knowledge<'_>, then: impl FnOnce(&Value, &Times) -> Next) -> Next {
     if !turn.has_tool("recent_activity") {
         return Next::say(
             "I cannot read the record here; `void inbox ls --all` and `void audit ls` show it.",
@@ -23,12 +25,12 @@ fn with_activity(turn: &Knowledge<'_>, then: impl FnOnce(&Value, &str) -> Next) 
     };
     match trouble(found) {
         Some(said) => Next::say(said),
-        None => then(found, text(found, "at")),
+        None => then(found, &Times::at(text(found, "at"))),
     }
 }
 
 pub(super) fn waiting(turn: &Knowledge<'_>) -> Next {
-    with_activity(turn, |found, now| {
+    with_activity(turn, |found, times| {
         let waiting = list(found, "waiting");
         if waiting.is_empty() {
             return Next::say("Nothing waits for you.");
@@ -38,11 +40,11 @@ pub(super) fn waiting(turn: &Knowledge<'_>) -> Next {
             .take(LINES_MAX)
             .map(|row| {
                 format!(
-                    "- **{}** {}, asked for by {} at {}",
+                    "- **{}** {}, asked for by {}, {}",
                     text(row, "code"),
                     text(row, "label"),
                     text(row, "asked_by"),
-                    moment(text(row, "asked_at"), now)
+                    times.ago(text(row, "asked_at"))
                 )
             })
             .collect();
@@ -54,13 +56,15 @@ pub(super) fn waiting(turn: &Knowledge<'_>) -> Next {
 }
 
 /// How one request ended, in a line.
-fn ended_line(row: &Value, now: &str) -> String {
+fn ended_line(row: &Value, times: &Times) -> String {
     let state = match (text(row, "status"), text(row, "verification")) {
         ("executed", "verified") => "ran, and the check confirmed it".to_owned(),
         ("executed", "failed") => "ran, and the check says that it did not help".to_owned(),
         ("executed", _) => "ran; nobody has confirmed that it helped".to_owned(),
         ("unknown", _) => "may have run".to_owned(),
-        ("rejected", _) => "was rejected".to_owned(),
+        ("pending", _) => "waits for your yes".to_owned(),
+        ("running", _) => "is running".to_owned(),
+        (ended @ ("rejected" | "refused" | "cancelled"), _) => format!("was {ended}"),
         (status, _) => status.to_owned(),
     };
     let because = match text(row, "reason") {
@@ -69,7 +73,8 @@ fn ended_line(row: &Value, now: &str) -> String {
     };
     let decided = match text(row, "decided_by") {
         "" => String::new(),
-        "policy" => ", let through or held by policy".to_owned(),
+        "policy" if text(row, "status") == "refused" => ", held by policy".to_owned(),
+        "policy" => ", let through by policy".to_owned(),
         by => format!(", decided by {}", person(by)),
     };
     let at = match text(row, "ended_at") {
@@ -78,104 +83,107 @@ fn ended_line(row: &Value, now: &str) -> String {
     };
     format!(
         "- {}: {} {state}{because}. Asked for by {}{decided} (**{}**)",
-        moment(at, now),
+        times.ago(at),
         text(row, "label"),
         text(row, "asked_by"),
         text(row, "code"),
     )
 }
 
-fn entry_line(entry: &Value, now: &str) -> String {
+fn entry_line(entry: &Value, times: &Times) -> String {
     let action = match text(entry, "action_id") {
         "" => String::new(),
         id => format!(" `{id}`"),
     };
     let verb = text(entry, "verb").replace(['.', '_'], " ");
-    let at = moment(text(entry, "at"), now);
+    let at = times.ago(text(entry, "at"));
     format!(
         "- {at}: {verb}{action}, by {}",
         person(text(entry, "actor"))
     )
 }
 
-/// Whether only this day is asked for.
-fn is_of_today(sentence: &Sentence) -> bool {
-    sentence.has_any(&["today", "heute"])
-}
-
-fn is_within(row: &Value, names: [&str; 2], sentence: &Sentence, now: &str) -> bool {
-    let at = names
-        .iter()
-        .map(|name| text(row, name))
-        .find(|at| !at.is_empty());
-    let day = now.get(..10).unwrap_or_default();
-    !is_of_today(sentence) || at.is_some_and(|at| at.starts_with(day))
+/// Whether a row's time is one that was asked for.
+fn is_within(row: &Value, period: Option<&Period>, times: &Times) -> bool {
+    let names = ["ended_at", "asked_at", "at"].into_iter();
+    let at = names.map(|name| text(row, name)).find(|at| !at.is_empty());
+    let at = at.and_then(|at| times.read(at));
+    period.is_none_or(|period| at.is_some_and(|at| period.has(&at)))
 }
 
 /// Whether a row's label or id has one of the words that were said.
 fn is_named(row: &Value, sentence: &Sentence) -> bool {
-    const COMMON: [&str; 12] = [
-        "the",
-        "restart",
-        "stop",
-        "start",
-        "reboot",
-        "rehearsal",
-        "stack",
-        "ct",
-        "vm",
-        "run",
-        "a",
-        "of",
-    ];
+    const COMMON: &str = "the restart stop start reboot rehearsal stack ct vm run of new old";
     let names = folded(&format!(
         "{} {}",
         text(row, "action_id"),
         text(row, "label")
     ));
     let mut names = names.split(|c: char| !c.is_alphanumeric());
-    names.any(|name| name.len() > 1 && !COMMON.contains(&name) && sentence.has_any(&[name]))
+    names.any(|name| name.len() > 1 && !is_one_of(name, COMMON) && sentence.has_any(name))
+}
+
+/// The rows that a question means: of what it names, of whom it names, or all.
+fn narrowed<'a>(rows: Vec<&'a Value>, sentence: &Sentence) -> (Vec<&'a Value>, bool) {
+    let is_by = |row: &Value, who: &str| text(row, "asked_by") == who;
+    let named = |row: &&Value| is_named(row, sentence);
+    let by_one = |row: &&Value| sentence.has_any(&folded(text(row, "asked_by")));
+    let by_me = |row: &&Value| sentence.has_any("you du") && is_by(row, "little-blue");
+    let kinds: [&dyn Fn(&&Value) -> bool; 3] = [&named, &by_one, &by_me];
+    for kind in kinds {
+        let found: Vec<&Value> = rows.iter().copied().filter(|row| kind(row)).collect();
+        if !found.is_empty() {
+            return (found, true);
+        }
+    }
+    (rows, false)
+}
+
+/// "what did nightly do?": whoever is asked about and not found is said not to be there.
+fn somebody_unknown(sentence: &Sentence) -> Option<String> {
+    let words: Vec<&str> = sentence.spoken().collect();
+    let who = words.windows(2).find_map(|pair| match pair {
+        [before, who] if is_one_of(before, "did has hat by von agent") => Some(*who),
+        _ => None,
+    });
+    let who = who.filter(|who| !cues::is_known(who))?;
+    Some(format!("Of {who} I find nothing. What there is:\n"))
 }
 
 /// Who did what when, narrowed to what was named if anything was.
 pub(super) fn history(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
-    with_activity(turn, |found, now| {
-        let rows: Vec<&Value> = list(found, "running")
-            .iter()
-            .chain(list(found, "ended"))
-            .filter(|row| is_within(row, ["ended_at", "asked_at"], sentence, now))
-            .collect();
-        let named: Vec<&Value> = rows
-            .iter()
-            .copied()
-            .filter(|row| is_named(row, sentence))
-            .collect();
-        let by_me = sentence.has_any(&["you", "du"]) && named.is_empty();
-        let mine: Vec<&Value> = rows
-            .iter()
-            .copied()
-            .filter(|row| text(row, "asked_by") == "little-blue")
-            .collect();
-        let is_narrow = !named.is_empty();
-        let rows = match (is_narrow, by_me && !mine.is_empty()) {
-            (true, _) => named,
-            (false, true) => mine,
-            (false, false) => rows,
-        };
-        let mut lines: Vec<String> = rows
-            .iter()
-            .take(LINES_MAX)
-            .map(|row| ended_line(row, now))
-            .collect();
-        if !is_narrow && !by_me {
-            let entries = list(found, "record").iter();
-            let entries = entries.filter(|entry| is_within(entry, ["at", "at"], sentence, now));
-            lines.extend(entries.take(LINES_MAX).map(|entry| entry_line(entry, now)));
+    with_activity(turn, |found, times| {
+        let period = Period::asked_for(sentence, times);
+        let within = |row: &&Value| is_within(row, period.as_ref(), times);
+        let open = ["running", "waiting"]
+            .into_iter()
+            .flat_map(|part| list(found, part));
+        let rows = open.chain(list(found, "ended"));
+        let (rows, is_narrow) = narrowed(rows.filter(within).collect(), sentence);
+        if !is_narrow && let Some(next) = looks::nothing_recorded(turn, sentence) {
+            return next;
         }
-        match lines.is_empty() {
-            true => Next::say("The record has nothing of that kind."),
-            false => Next::say(format!(
-                "{}\n\nThat is what the record says; `void audit ls` has all of it.",
+        let rows = rows.iter().take(LINES_MAX);
+        let mut lines: Vec<String> = rows.map(|row| ended_line(row, times)).collect();
+        if !is_narrow {
+            let entries = list(found, "record").iter().filter(within);
+            lines.extend(
+                entries
+                    .take(LINES_MAX)
+                    .map(|entry| entry_line(entry, times)),
+            );
+        }
+        match (lines.is_empty(), period) {
+            (true, Some(period)) => Next::say(format!(
+                "The record has nothing of that kind {}.",
+                period.spoken
+            )),
+            (true, None) => Next::say("The record has nothing of that kind."),
+            (false, _) => Next::say(format!(
+                "{}{}\n\nThat is what the record says; `void audit ls` has all of it.",
+                somebody_unknown(sentence)
+                    .filter(|_| !is_narrow)
+                    .unwrap_or_default(),
                 lines.join("\n")
             )),
         }
@@ -184,33 +192,37 @@ pub(super) fn history(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
 
 /// What was refused, rejected or failed.
 pub(super) fn refused(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
-    with_activity(turn, |found, now| {
-        let rows = list(found, "ended").iter().filter(|row| {
-            ["refused", "rejected", "failed", "expired", "unknown"].contains(&text(row, "status"))
+    with_activity(turn, |found, times| {
+        let period = Period::asked_for(sentence, times);
+        let within = |row: &&Value| is_within(row, period.as_ref(), times);
+        let rows = list(found, "ended").iter().filter(within);
+        let rows = rows.filter(|row| {
+            is_one_of(
+                text(row, "status"),
+                "refused rejected failed expired unknown",
+            )
         });
-        let rows = rows.filter(|row| is_within(row, ["ended_at", "asked_at"], sentence, now));
-        let mut lines: Vec<String> = rows
-            .take(LINES_MAX)
-            .map(|row| ended_line(row, now))
-            .collect();
-        let entries = list(found, "record").iter();
-        let entries = entries
-            .filter(|entry| {
-                text(entry, "verb").ends_with("refused") || text(entry, "verb").ends_with("invalid")
-            })
-            .filter(|entry| is_within(entry, ["at", "at"], sentence, now));
-        lines.extend(entries.take(LINES_MAX).map(|entry| entry_line(entry, now)));
-        match (lines.is_empty(), is_of_today(sentence)) {
-            (true, true) => Next::say("Nothing was refused and nothing failed today."),
-            (true, false) => Next::say("Nothing was refused and nothing failed lately."),
-            (false, _) => Next::say(lines.join("\n")),
+        let rows = rows.take(LINES_MAX);
+        let mut lines: Vec<String> = rows.map(|row| ended_line(row, times)).collect();
+        let entries = list(found, "record").iter().filter(within).filter(|entry| {
+            text(entry, "verb").ends_with("refused") || text(entry, "verb").ends_with("invalid")
+        });
+        lines.extend(
+            entries
+                .take(LINES_MAX)
+                .map(|entry| entry_line(entry, times)),
+        );
+        let when = period.map_or("lately", |period| period.spoken);
+        match lines.is_empty() {
+            true => Next::say(format!("Nothing was refused and nothing failed {when}.")),
+            false => Next::say(lines.join("\n")),
         }
     })
 }
 
 /// Offers what undoes the last thing that ran.
 pub(super) fn undo(turn: &Knowledge<'_>) -> Next {
-    with_activity(turn, |found, now| {
+    with_activity(turn, |found, times| {
         let last = list(found, "ended")
             .iter()
             .find(|row| ["executed", "unknown"].contains(&text(row, "status")));
@@ -218,7 +230,7 @@ pub(super) fn undo(turn: &Knowledge<'_>) -> Next {
             return Next::say("Nothing has run lately, so there is nothing to undo.");
         };
         with_actions(turn, |actions| {
-            let said = format!("The last thing that ran:\n{}", ended_line(last, now));
+            let said = format!("The last thing that ran:\n{}", ended_line(last, times));
             let done = actions
                 .iter()
                 .find(|action| action.id == text(last, "action_id"));
@@ -234,7 +246,7 @@ pub(super) fn undo(turn: &Knowledge<'_>) -> Next {
     })
 }
 
-/// The last code that was mentioned, asked about.
+/// The code that her last message named, asked about; without one the last thing that was asked for.
 pub(super) fn follow_up(turn: &Knowledge<'_>) -> Next {
     if let Some(found) = turn.result("proposal_status") {
         if let Some(said) = trouble(found) {
@@ -242,14 +254,27 @@ pub(super) fn follow_up(turn: &Knowledge<'_>) -> Next {
         }
         return Next::say(format!("{}: {}", text(found, "label"), came_of_it(found)));
     }
-    let code = turn.earlier.iter().rev().find_map(|said| {
+    let code = turn.earlier.last().and_then(|said| {
         let (_, after) = said.split_once("**")?;
         let (code, _) = after.split_once("**")?;
         (code.len() >= 4 && code.chars().all(|c| c.is_ascii_alphanumeric())).then_some(code)
     });
-    match code {
-        Some(code) => Next::look("proposal_status", json!({"proposal": code})),
-        // Nothing waits from before: how it is now tells it.
-        None => looks::status(turn),
+    if let Some(code) = code {
+        return Next::look("proposal_status", json!({"proposal": code}));
     }
+    if !turn.has_tool("recent_activity") {
+        return looks::status(turn);
+    }
+    with_activity(turn, |found, times| {
+        let parts = ["waiting", "running", "ended"].into_iter();
+        let rows = parts.flat_map(|part| list(found, part));
+        // Times of one form are in order as texts.
+        match rows.max_by_key(|row| text(row, "asked_at")) {
+            Some(last) => Next::say(format!(
+                "The last thing that was asked for:\n{}",
+                ended_line(last, times)
+            )),
+            None => Next::say("The record has nothing that was asked for lately."),
+        }
+    })
 }

@@ -16,14 +16,3 @@ pub(super) fn trouble(result: &Value) -> Option<String> {
     let error = result.get("error")?;
     Some(format!("I could not look: {}", text(error, "message")))
 }
-
-/// `2026-11-16T14:55:03.123Z` as `14:55 UTC` on the same day, and with its date on another.
-pub(super) fn moment(at: &str, now: &str) -> String {
-    let (Some(day), Some(clock)) = (at.get(..10), at.get(11..16)) else {
-        return at.to_owned();
-    };
-    match now.starts_with(day) {
-        true => format!("{clock} UTC"),
-        false => format!("{day} {clock} UTC"),
-    }
-}

@@ -1,33 +1,12 @@
-//! Which action of the catalogue an order means.
-//!
-//! An action has names of its own (what its label, its id and its target call it) and places (the host or
-//! node that it works on). A place alone identifies nothing. Every word of the target has to fit, a word
-//! with a digit exactly; a name with a slip or of which a part is missing is a guess, and a guess is asked
-//! about.
+//! Which action of the catalogue an order means. Every word of the target has to fit, a word with a digit
+//! exactly; a name with a slip or of which a part is missing is a guess, and a guess is asked about.
 
-use serde_json::Value;
-
-use super::orders::{Order, Verb};
-use super::results::{list, text};
-use super::words::{folded, is_slip_of};
+use super::known::{ARTICLES, Fit, Known, pieces};
+use super::verbs::{Order, Verb};
+use super::words::is_one_of;
 
 /// More are not named in a question.
 pub(super) const CHOICES_MAX: usize = 6;
-
-/// An action as `list_actions` tells it.
-#[derive(Debug, Clone)]
-pub(super) struct Known {
-    pub id: String,
-    pub label: String,
-    pub operation: String,
-    pub is_safe: bool,
-    pub needs_params: bool,
-    pub target: String,
-    pub inverse: Option<String>,
-    pub confirmed_by: Option<String>,
-    names: Vec<Vec<String>>,
-    places: Vec<String>,
-}
 
 #[derive(Debug, Clone)]
 pub(super) enum Choice<'a> {
@@ -38,143 +17,8 @@ pub(super) enum Choice<'a> {
     Nothing,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fit {
-    Exact,
-    Guess,
-}
-
-const ARTICLES: [&str; 19] = [
-    "the", "a", "an", "my", "our", "this", "der", "die", "das", "den", "dem", "ein", "eine",
-    "einen", "mein", "meine", "meinen", "unseren", "unser",
-];
-const KINDS: [&str; 14] = [
-    "service",
-    "dienst",
-    "container",
-    "guest",
-    "gast",
-    "vm",
-    "ct",
-    "lxc",
-    "vmid",
-    "server",
-    "machine",
-    "maschine",
-    "host",
-    "node",
-];
-const PREPOSITIONS: [&str; 8] = ["on", "in", "at", "of", "from", "auf", "im", "von"];
-/// What a label says besides the name.
-const LABEL_WORDS: [&str; 14] = [
-    "restart",
-    "reboot",
-    "start",
-    "stop",
-    "shut",
-    "down",
-    "shutdown",
-    "deploy",
-    "scale",
-    "roll",
-    "back",
-    "rollback",
-    "service",
-    "rehearsal",
-];
-
-pub(super) fn known(result: &Value) -> Vec<Known> {
-    let actions = list(result, "actions").iter();
-    actions.map(Known::of).collect()
-}
-
-impl Known {
-    fn of(action: &Value) -> Self {
-        let owned = |name: &str| Some(text(action, name).to_owned()).filter(|it| !it.is_empty());
-        let (id, label) = (text(action, "id"), text(action, "label"));
-        let target = text(action, "target");
-        let (place, own) = target.rsplit_once('/').unwrap_or(("", target));
-        let place = folded(place.rsplit(':').next().unwrap_or_default());
-        let mut names: Vec<Vec<String>> = Vec::new();
-        for source in [label, id] {
-            let words: Vec<String> = pieces(source)
-                .filter(|word| {
-                    let word = word.as_str();
-                    !LABEL_WORDS.contains(&word)
-                        && !ARTICLES.contains(&word)
-                        && !PREPOSITIONS.contains(&word)
-                        && word != place
-                })
-                .collect();
-            names.push(words);
-        }
-        names.push(pieces(own).collect());
-        names.push(pieces(&text(action, "guest").replace(' ', "")).collect());
-        let joined: Vec<Vec<String>> = names
-            .iter()
-            .filter(|name| name.len() > 1)
-            .map(|name| vec![name.concat()])
-            .collect();
-        names.extend(joined);
-        names.retain(|name| !name.is_empty());
-        names.dedup();
-        Self {
-            id: id.to_owned(),
-            label: label.to_owned(),
-            operation: text(action, "op").to_owned(),
-            is_safe: text(action, "tier") == "safe",
-            needs_params: action
-                .get("params")
-                .and_then(Value::as_object)
-                .is_some_and(|params| !params.is_empty()),
-            target: target.to_owned(),
-            inverse: owned("inverse"),
-            confirmed_by: owned("confirmed_by"),
-            names,
-            places: vec![place],
-        }
-    }
-
-    fn is_place(&self, word: &str) -> bool {
-        self.places.iter().any(|place| place == word)
-    }
-
-    fn is_named_with(&self, word: &str) -> bool {
-        let mut all = self.names.iter().flatten();
-        all.any(|name| name == word)
-    }
-
-    fn slip(&self, word: &str) -> Option<&String> {
-        let mut all = self.names.iter().flatten();
-        all.find(|name| is_slip_of(word, name))
-    }
-
-    /// How these words fit, if all of them do. With `loosely` words that fit nothing are passed over.
-    fn fit(&self, words: &[String], loosely: bool) -> Option<Fit> {
-        let mut found: Vec<&str> = Vec::new();
-        let mut slipped = false;
-        for (position, word) in words.iter().enumerate() {
-            let next = words.get(position + 1);
-            let leads_to_place = PREPOSITIONS.contains(&word.as_str())
-                && next.is_some_and(|next| self.is_place(next));
-            if self.is_named_with(word) {
-                found.push(word);
-            } else if let Some(name) = self.slip(word) {
-                found.push(name);
-                slipped = true;
-            } else if !(leads_to_place || self.is_place(word) || loosely) {
-                return None;
-            }
-        }
-        let is_whole = |name: &Vec<String>| name.iter().all(|part| found.contains(&part.as_str()));
-        match self.names.iter().any(is_whole) {
-            true if !slipped => Some(Fit::Exact),
-            true => Some(Fit::Guess),
-            false if found.is_empty() || loosely => None,
-            false => Some(Fit::Guess),
-        }
-    }
-}
+const KINDS: &str =
+    "service dienst container guest gast vm ct lxc vmid server machine maschine host node";
 
 /// Whether these words are the action's id or a whole name of its, and nothing else.
 pub(super) fn is_called(action: &Known, words: &[String]) -> bool {
@@ -284,7 +128,7 @@ fn target_words(target: &[String], actions: &[Known]) -> Vec<String> {
     let mut waiting = apart.into_iter().peekable();
     while let Some(word) = waiting.next() {
         let is_number = |next: &String| next.chars().all(|c| c.is_ascii_digit());
-        let numbered = KINDS.contains(&word.as_str()) && waiting.peek().is_some_and(is_number);
+        let numbered = is_one_of(&word, KINDS) && waiting.peek().is_some_and(is_number);
         if numbered {
             let number = waiting.next().unwrap_or_default();
             words.push(match word.as_str() {
@@ -292,27 +136,18 @@ fn target_words(target: &[String], actions: &[Known]) -> Vec<String> {
                 "vm" => format!("vm{number}"),
                 _ => number,
             });
-        } else if !ARTICLES.contains(&word.as_str()) && !KINDS.contains(&word.as_str()) {
+        } else if !is_one_of(&word, ARTICLES) && !is_one_of(&word, KINDS) {
             words.push(word);
         }
     }
     words
 }
 
-fn pieces(text: &str) -> impl Iterator<Item = String> {
-    let folded = folded(text);
-    let pieces: Vec<String> = folded
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|piece| !piece.is_empty())
-        .map(str::to_owned)
-        .collect();
-    pieces.into_iter()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::known::known;
     use super::super::orders::{Heard, hear};
     use super::super::words::Sentence;
     use super::*;

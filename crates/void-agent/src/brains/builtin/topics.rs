@@ -1,9 +1,12 @@
 //! What a sentence is about, when it is no order. A topic is only ever looked at, answered or offered, so
 //! its words may be loose.
 
-use super::orders::{Doubt, Heard};
-use super::words::Sentence;
-use super::{Knowledge, Next, looks, records};
+use super::cues::{self, HINT, STRONG};
+use super::doubts::{Doubt, lets_be};
+use super::orders::{Heard, asks};
+use super::patterns::Pattern;
+use super::words::{Sentence, is_one_of};
+use super::{Knowledge, Next, catalogue, looks, records};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
@@ -33,648 +36,200 @@ pub(super) enum Topic {
     Status,
     Greet,
     Thanks,
+    Farewell,
 }
 
-const EVERYTHING: [&str; 14] = [
-    "stop everything",
-    "halt everything",
-    "stop all",
-    "stop all of it",
-    "stop all actions",
-    "stoppe alles",
-    "stopp alles",
-    "stop everything now",
-    "halte alles an",
-    "stop the world",
-    "emergency stop",
-    "panic",
-    "notaus",
-    "not aus",
-];
+/// What a sentence is about, and how much shows it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About {
+    pub topic: Topic,
+    /// More than a hint shows it.
+    pub is_strong: bool,
+    /// Less than a hint: a name that is known weighs more.
+    pub is_weak: bool,
+}
+
+/// What may stand before a question without being part of it.
+const OPENERS: &str = "hey|hi|hello|hallo|moin|servus|yo|ok|okay|so|well|na|also|und|and|but|aber|please|bitte|little blue\
+    |blue|sentinel|sag mal|sag|mal|tell me|can you tell me|could you tell me|kannst du mir sagen|weisst du|do you know|eigentlich\
+    |good morning|guten morgen|good evening|guten abend|morning|just|quick question|kurze frage|oh|ah|hm|hmm|ups|oops|damn|dude\
+    |alter|man|mann|wait";
+const OPEN_QUESTIONS: &str =
+    "who whose why how what which wer warum wieso wie was welche welcher welches";
+/// What doubts an answer.
+const ONCE_MORE: &str = "really sure certain are you sicher wirklich echt bist du dir ehrlich";
+/// What a sentence is about shows in so many words of it.
+const WORDS_MAX: usize = 60;
+/// More than a name and a joint is a sentence of its own.
+const ELLIPSIS_WORDS_MAX: usize = 5;
+
+pub(super) fn of(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<About> {
+    let own = of_words(sentence);
+    let before = turn.said_before.filter(|_| is_elliptical(sentence));
+    let carried = before.and_then(|said| of_words(&Sentence::read(said)));
+    match (own, carried) {
+        (Some(own), _) if own.is_strong => Some(own),
+        (_, Some(carried)) if carried.topic.is_about_a_thing() => Some(carried),
+        (own, _) => own,
+    }
+}
+
+fn of_words(sentence: &Sentence) -> Option<About> {
+    let all: Vec<&str> = sentence.spoken().take(WORDS_MAX).collect();
+    let core = match without_openers(&all) {
+        [] => &all,
+        core => core,
+    };
+    let found = cues::best(core).or_else(|| {
+        let mended = cues::mended(core);
+        let mended: Vec<&str> = mended.iter().map(String::as_str).collect();
+        cues::best(&mended)
+    });
+    let about = found.map(|(topic, score)| About {
+        topic,
+        is_strong: score >= STRONG,
+        is_weak: score < HINT,
+    });
+    let is_open = about.is_none_or(|about| about.is_weak) && asks(sentence);
+    let past = About {
+        topic: Topic::History,
+        is_strong: false,
+        is_weak: false,
+    };
+    match is_open && core.iter().enumerate().any(is_past) {
+        true => Some(past),
+        false => about,
+    }
+}
+
+/// A verb of something that is over. `was` is German where it comes first.
+fn is_past((position, word): (usize, &&str)) -> bool {
+    const VERBS: &str =
+        "been were did had has have gewesen war waren wurde wurden hatte hatten hat hast haben";
+    const NOT: &str = "need speed feed indeed gehen genau gerade gesamt gestern general gerne";
+    let ends = |endings: [&str; 2]| endings.iter().any(|ending| word.ends_with(ending));
+    let is_participle = word.len() > 5 && word.starts_with("ge") && ends(["t", "en"]);
+    let is_simple = word.len() > 4 && word.ends_with("ed");
+    let is_verb = is_one_of(word, VERBS) || (*word == "was" && position > 0);
+    is_verb || (is_participle || is_simple) && !is_one_of(word, NOT)
+}
+
+fn without_openers<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+    let mut rest = words;
+    loop {
+        let length = OPENERS.split('|').find_map(|opener| {
+            let length = opener.split(' ').count();
+            let front = rest.get(..length)?;
+            front
+                .iter()
+                .copied()
+                .eq(opener.split(' '))
+                .then_some(length)
+        });
+        match length {
+            Some(length) => rest = rest.get(length..).unwrap_or_default(),
+            None => return rest,
+        }
+    }
+}
+
+/// "who", "when": it asks for an answer and not for an act, whatever else it says.
+fn begins_openly(sentence: &Sentence) -> bool {
+    let words: Vec<&str> = sentence.spoken().collect();
+    let first = without_openers(&words).first();
+    first.is_some_and(|first| is_one_of(first, OPEN_QUESTIONS))
+}
+
+/// "really?": the question before, once more. What was ordered before is followed up, never repeated.
+pub(super) fn once_more(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
+    let mut words = sentence.spoken();
+    let doubts = sentence.has_question_mark && words.all(|word| is_one_of(word, ONCE_MORE));
+    let before = Sentence::read(turn.said_before.filter(|_| doubts)?);
+    let about = of_words(&before).filter(|_| asks(&before));
+    Some(match about {
+        Some(about) => about
+            .topic
+            .next(turn, &before, &Heard::Nothing(Some(Doubt::Question))),
+        None => records::follow_up(turn),
+    })
+}
+
+/// "and grafana?": the question before, about something else.
+fn is_elliptical(sentence: &Sentence) -> bool {
+    let mut words = sentence.spoken();
+    let begins = words
+        .next()
+        .is_some_and(|first| is_one_of(first, "and und what how was wie"));
+    begins && sentence.spoken().count() <= ELLIPSIS_WORDS_MAX
+}
+
+/// "don't freeze"
+fn is_not_to_freeze(sentence: &Sentence) -> bool {
+    let words: Vec<&str> = sentence.spoken().collect();
+    let patterns = "not/never/nicht/kein/keine .. freeze/thaw/unfreeze/brake/einfrieren/auftauen|frier* .. nicht";
+    Pattern::parse_all(patterns).any(|pattern| pattern.is_in(&words))
+}
 
 pub(super) fn is_about_everything(sentence: &Sentence) -> bool {
-    sentence.has_phrase(&EVERYTHING)
+    of_words(sentence).is_some_and(|about| about.topic == Topic::Freeze)
 }
 
-/// Phrases that begin a sentence, then phrases anywhere. The first topic that fits wins.
-const PHRASES: [(Topic, &[&str], &[&str]); 20] = [
-    (
-        Topic::Freeze,
-        &[],
-        &[
-            "freeze",
-            "frozen",
-            "unfreeze",
-            "thaw",
-            "einfrieren",
-            "friere",
-            "frier",
-            "eingefroren",
-            "auftauen",
-            "taue",
-            "tau",
-        ],
-    ),
-    (
-        Topic::Undo,
-        &["take it back", "put it back", "take that back"],
-        &[
-            "undo",
-            "revert",
-            "rueckgaengig",
-            "nimm das zurueck",
-            "roll that back",
-            "put that back",
-            "change it back",
-        ],
-    ),
-    (
-        Topic::FollowUp,
-        &["and now", "und jetzt", "und nun"],
-        &[
-            "did it work",
-            "did that work",
-            "did it help",
-            "did that help",
-            "is it done",
-            "is that done",
-            "did it run",
-            "has it run",
-            "how did it go",
-            "did you do it",
-            "what became of it",
-            "what became of that",
-            "any news",
-            "is it finished",
-            "hat es geklappt",
-            "hat das geklappt",
-            "hat es funktioniert",
-            "hat das funktioniert",
-            "ist es fertig",
-            "hat es geholfen",
-            "was ist daraus geworden",
-            "gibt es neuigkeiten",
-        ],
-    ),
-    (
-        Topic::Waiting,
-        &[],
-        &[
-            "waits",
-            "waiting",
-            "pending",
-            "inbox",
-            "anything for me",
-            "need my",
-            "needs my",
-            "need from me",
-            "my yes",
-            "approvals",
-            "open requests",
-            "to approve",
-            "wartet",
-            "warten",
-            "freigaben",
-            "freigeben",
-            "offene anfragen",
-            "braucht mich",
-            "brauchst du etwas von mir",
-            "was ist offen",
-            "to decide",
-            "zu entscheiden",
-        ],
-    ),
-    (
-        Topic::Refused,
-        &[],
-        &[
-            "refused",
-            "denied",
-            "rejected",
-            "turned down",
-            "blocked",
-            "abgelehnt",
-            "verweigert",
-            "blockiert",
-            "went wrong",
-            "has failed",
-            "failed today",
-            "what failed",
-            "fehlgeschlagen",
-            "schiefgegangen",
-            "schief gelaufen",
-            "schiefgelaufen",
-            "unusual",
-            "suspicious",
-            "verdaechtig",
-        ],
-    ),
-    (
-        Topic::HowTo,
-        &[],
-        &[
-            "how do i",
-            "how can i",
-            "how to",
-            "how would i",
-            "how should i",
-            "how do you",
-            "how could i",
-            "wie kann ich",
-            "wie starte ich",
-            "wie stoppe ich",
-            "wie schalte ich",
-            "wie kann man",
-            "wie macht man",
-            "wie startet man",
-            "wie mache ich",
-            "which command",
-        ],
-    ),
-    (
-        Topic::ExplainAction,
-        &["explain", "erklaere", "erklaer", "describe"],
-        &[
-            "what happens if",
-            "what happens when",
-            "what would happen",
-            "what if",
-            "is it safe to",
-            "safe to",
-            "how risky",
-            "how dangerous",
-            "what is the risk",
-            "is it risky",
-            "is it dangerous",
-            "was passiert wenn",
-            "was passiert",
-            "was waere wenn",
-            "ist es sicher",
-            "ist es gefaehrlich",
-            "wie riskant",
-            "was macht",
-            "what will happen",
-        ],
-    ),
-    (
-        Topic::Logs,
-        &[],
-        &[
-            "log",
-            "logs",
-            "journal",
-            "logfile",
-            "log file",
-            "logfiles",
-            "stdout",
-            "stderr",
-            "output of",
-            "protokoll",
-            "logdatei",
-            "logdateien",
-            "error message",
-            "fehlermeldung",
-            "stack trace",
-            "last lines",
-            "journalctl",
-        ],
-    ),
-    (
-        Topic::RunningOut,
-        &[],
-        &[
-            "running out",
-            "run out",
-            "runs out",
-            "disk",
-            "disks",
-            "space",
-            "memory",
-            "ram",
-            "cpu",
-            "load",
-            "full",
-            "temperature",
-            "storage",
-            "speicher",
-            "speicherplatz",
-            "platte",
-            "festplatte",
-            "voll",
-            "auslastung",
-            "knapp",
-            "geht etwas aus",
-        ],
-    ),
-    (
-        Topic::Uptime,
-        &["since when", "seit wann"],
-        &["how long", "uptime", "wie lange", "since when", "seit wann"],
-    ),
-    (
-        Topic::History,
-        &[
-            "who",
-            "wer",
-            "did you",
-            "have you",
-            "hast du",
-            "did anyone",
-            "did anybody",
-            "did somebody",
-        ],
-        &[
-            "who did",
-            "who restarted",
-            "when did",
-            "when was",
-            "when were",
-            "when has",
-            "what happened",
-            "what did you",
-            "what have you",
-            "what has happened",
-            "what changed",
-            "has changed",
-            "what was done",
-            "what was the last",
-            "was approved",
-            "were approved",
-            "wurde genehmigt",
-            "last night",
-            "while i",
-            "history",
-            "activity",
-            "recently",
-            "record",
-            "since yesterday",
-            "since this",
-            "since last",
-            "why did you",
-            "why did",
-            "what is new",
-            "what was new",
-            "what went on",
-            "wer hat",
-            "wann wurde",
-            "wann hast",
-            "wann war",
-            "was ist passiert",
-            "was hast du",
-            "was hat",
-            "was war los",
-            "was war",
-            "verlauf",
-            "seit gestern",
-            "seit heute",
-            "was gab es",
-            "was wurde",
-            "warum hast du",
-            "what did",
-            "what was started",
-            "signed in",
-            "sign ins",
-            "logged in",
-            "angemeldet",
-            "wann haben",
-            "passiert",
-            "geschehen",
-            "what is the latest",
-            "was gibt es neues",
-            "did little blue",
-            "tell me about today",
-            "the last thing",
-        ],
-    ),
-    (
-        Topic::OnPlace,
-        &[],
-        &[
-            "what is on",
-            "what runs on",
-            "what is running on",
-            "which services run on",
-            "was laeuft auf",
-            "was ist auf",
-            "what lives on",
-            "what do we have on",
-            "welche dienste laufen auf",
-        ],
-    ),
-    (
-        Topic::Abilities,
-        &["help", "hilfe"],
-        &[
-            "what can you",
-            "what may you",
-            "what do you do",
-            "what else can you",
-            "who are you",
-            "what are you",
-            "which actions",
-            "list actions",
-            "list the actions",
-            "show actions",
-            "abilities",
-            "commands",
-            "actions",
-            "was kannst du",
-            "wer bist du",
-            "was darfst du",
-            "welche aktionen",
-            "what is possible",
-            "help me",
-        ],
-    ),
-    (
-        Topic::Check,
-        &[
-            "what is up with everything",
-            "fix it",
-            "fix everything",
-            "fix that",
-            "repair everything",
-            "fix what is broken",
-        ],
-        &[
-            "what is wrong",
-            "anything wrong",
-            "something wrong",
-            "is wrong",
-            "anything broken",
-            "what is broken",
-            "problem",
-            "problems",
-            "trouble",
-            "issue",
-            "issues",
-            "failing",
-            "alarm",
-            "anything down",
-            "what is down",
-            "look after",
-            "something broken",
-            "what is red",
-            "what needs attention",
-            "needs fixing",
-            "what should i worry",
-            "anything i should",
-            "who is down",
-            "is down today",
-            "was ist kaputt",
-            "ist etwas kaputt",
-            "ist was kaputt",
-            "stimmt etwas nicht",
-            "stimmt was nicht",
-            "was ist los",
-            "was stimmt nicht",
-            "probleme",
-            "was geht nicht",
-            "was fehlt",
-            "ist etwas down",
-            "was ist ausgefallen",
-            "ist etwas ausgefallen",
-            "which services are down",
-            "welche dienste sind down",
-            "what is failing",
-            "what does not work",
-            "was funktioniert nicht",
-            "was laeuft nicht",
-            "everything okay",
-            "is everything ok",
-        ],
-    ),
-    (
-        Topic::Explain,
-        &[
-            "why",
-            "warum",
-            "wieso",
-            "weshalb",
-            "is",
-            "ist",
-            "laeuft",
-            "geht",
-            "does",
-            "are",
-            "sind",
-            "can i reach",
-            "funktioniert",
-        ],
-        &[
-            "feels dead",
-            "feels",
-            "is dead",
-            "is slow",
-            "is broken",
-            "is down",
-            "is up",
-            "not work",
-            "not working",
-            "not respond",
-            "not responding",
-            "not load",
-            "hangs",
-            "is stuck",
-            "hanging",
-            "crashed",
-            "unreachable",
-            "not reachable",
-            "reachable",
-            "seems",
-            "does not answer",
-            "alive",
-            "is acting",
-            "acting up",
-            "weird",
-            "laggy",
-            "spinnt",
-            "haengt",
-            "ist tot",
-            "ist kaputt",
-            "geht nicht",
-            "laeuft nicht",
-            "laedt nicht",
-            "antwortet nicht",
-            "ist langsam",
-            "ist weg",
-            "lahmt",
-            "erreichbar",
-            "ist down",
-            "kaputt",
-            "is offline",
-            "offline",
-            "down again",
-            "down",
-            "can not reach",
-            "what is wrong with",
-            "what is up with",
-            "check on",
-            "check",
-            "look at",
-            "how is",
-            "how does",
-            "wie geht es",
-            "wie laeuft",
-            "was ist mit",
-            "what about",
-            "tot",
-            "dead",
-            "broken",
-            "slow",
-            "funktioniert nicht",
-            "is it up",
-            "streikt",
-            "zickt",
-            "buffering",
-            "stutters",
-            "ruckelt",
-        ],
-    ),
-    (
-        Topic::Status,
-        &[],
-        &[
-            "status",
-            "state",
-            "health",
-            "healthy",
-            "overview",
-            "services",
-            "everything",
-            "lab",
-            "how are",
-            "all good",
-            "all well",
-            "what is up",
-            "all ok",
-            "all okay",
-            "wie laeuft es",
-            "wie sieht es aus",
-            "alles gut",
-            "alles ok",
-            "alles okay",
-            "alles in ordnung",
-            "uebersicht",
-            "dienste",
-            "zustand",
-            "wie geht",
-            "how goes",
-            "report",
-            "bericht",
-            "summary",
-            "lage",
-        ],
-    ),
-    (
-        Topic::Thanks,
-        &[],
-        &[
-            "thanks",
-            "thank you",
-            "danke",
-            "well done",
-            "good job",
-            "good girl",
-            "cheers",
-            "super",
-            "great",
-            "perfect",
-            "nice",
-        ],
-    ),
-    (
-        Topic::Greet,
-        &[
-            "hello",
-            "hi",
-            "hey",
-            "moin",
-            "hallo",
-            "good morning",
-            "good evening",
-            "good night",
-            "guten morgen",
-            "guten tag",
-            "guten abend",
-            "servus",
-            "gruess",
-            "gute nacht",
-        ],
-        &[],
-    ),
-    (Topic::Check, &["wrong", "broken"], &["wrong"]),
-    (Topic::Explain, &[], &["running", "up", "working", "laeuft"]),
-];
-
-pub(super) fn of(sentence: &Sentence) -> Option<Topic> {
-    if is_about_everything(sentence) {
-        return Some(Topic::Freeze);
-    }
-    let is_ability = sentence.begins_with(&["can", "could", "may", "kann"])
-        && sentence.has_any(&["be", "werden"]);
-    if is_what_does(sentence) || is_ability {
-        return Some(Topic::ExplainAction);
-    }
-    let found = PHRASES.iter().find(|(_, begins, anywhere)| {
-        sentence.begins_with(begins) || sentence.has_phrase(anywhere)
-    });
-    found.map(|(topic, _, _)| *topic)
-}
-
-/// "what does restart-caddy do"
-fn is_what_does(sentence: &Sentence) -> bool {
-    let ends_in_do = sentence.spoken().last() == Some("do");
-    (sentence.begins_with(&["what does", "what do"]) || sentence.has_phrase(&["what does"]))
-        && ends_in_do
-}
-
-impl Topic {
+impl About {
     /// Whether it may be what a sentence is about that also speaks of an action. What begins like an order
     /// is about doing; a no, a condition and a time are told as such, unless something is asked.
-    pub(super) fn fits(self, sentence: &Sentence, heard: &Heard) -> bool {
+    pub(super) fn fits(self, sentence: &Sentence, heard: &Heard, asks: bool) -> bool {
+        let topic = self.topic;
+        if heard.doubt() == Some(Doubt::Negated) && lets_be(sentence) && !topic.is_looked_for() {
+            return matches!(topic, Topic::Freeze);
+        }
         let Heard::Doubted { doubt, begins, .. } = heard else {
             return true;
         };
         if *begins {
-            return matches!(self, Self::Freeze);
+            return self.is_strong && matches!(topic, Topic::Freeze | Topic::Undo);
         }
         match doubt {
             Doubt::Question => true,
-            Doubt::Words => !matches!(self, Self::Greet | Self::Thanks),
-            Doubt::Quoted | Doubt::Negated | Doubt::Condition | Doubt::Time => match self {
-                Self::Explain => {
-                    sentence.begins_with(&["why", "warum", "wieso", "is", "ist", "does"])
-                }
-                Self::Status | Self::Greet | Self::Thanks | Self::RunningOut | Self::Abilities => {
-                    false
-                }
-                Self::Check => *doubt == Doubt::Negated,
-                Self::Freeze
-                | Self::Undo
-                | Self::FollowUp
-                | Self::Waiting
-                | Self::Refused
+            Doubt::Words => (asks || self.is_strong) && !topic.is_small_talk(),
+            Doubt::Quoted => false,
+            Doubt::Negated | Doubt::Condition | Doubt::Time => {
+                asks && (self.is_strong || begins_openly(sentence)) && !topic.is_small_talk()
+                    || topic == Topic::Check && self.is_strong && *doubt == Doubt::Negated
+                    || topic == Topic::Freeze
+            }
+        }
+    }
+}
+
+impl Topic {
+    const fn is_small_talk(self) -> bool {
+        matches!(self, Self::Greet | Self::Thanks | Self::Farewell)
+    }
+
+    /// What is asked for in one breath with *don't touch anything*.
+    const fn is_looked_for(self) -> bool {
+        matches!(self, Self::Check | Self::Status)
+    }
+
+    /// Whether the next name may be asked about in the same way.
+    const fn is_about_a_thing(self) -> bool {
+        matches!(
+            self,
+            Self::Uptime
+                | Self::Status
                 | Self::History
-                | Self::Logs
+                | Self::Explain
                 | Self::HowTo
                 | Self::ExplainAction
-                | Self::Uptime
-                | Self::OnPlace => *doubt != Doubt::Quoted,
-            },
-        }
+                | Self::Logs
+        )
     }
 
     pub(super) fn next(self, turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
-        let negated = matches!(
-            heard,
-            Heard::Doubted {
-                doubt: Doubt::Negated,
-                ..
-            } | Heard::Nothing(Some(Doubt::Negated))
-        );
         match self {
-            Self::Freeze if negated => Next::say("I leave it alone: nothing was frozen or thawed."),
+            Self::Freeze if is_not_to_freeze(sentence) => {
+                Next::say("I leave it alone: nothing was frozen or thawed.")
+            }
             Self::Freeze => Next::say(
                 "I cannot freeze or thaw; you can, at once: `void freeze --reason \"hands off\"` or the Freeze \
                  button stops everything, `void thaw` lets go.",
@@ -686,26 +241,36 @@ impl Topic {
             Self::History => records::history(turn, sentence),
             Self::Logs => Next::say(
                 "I cannot read logs: I see whether services answer, not what they write. \
-                 `journalctl -u UNIT -n 20 | void chat` shows me lines, and `void inbox show CODE` shows you what an \
+                 `journalctl -u UNIT -n 20 | void chat` lets me look for well-known lines, and `void inbox show CODE` shows you what an \
                  action printed.",
             ),
             Self::RunningOut => looks::running_out(turn),
-            Self::HowTo => looks::how_to(turn, sentence, heard),
-            Self::ExplainAction => looks::explain_action(turn, sentence, heard),
+            Self::HowTo => catalogue::how_to(turn, sentence, heard),
+            Self::ExplainAction => catalogue::explain_action(turn, sentence, heard),
             Self::Uptime => looks::uptime(turn, sentence),
             Self::OnPlace => looks::on_place(turn, sentence),
-            Self::Abilities => looks::abilities(turn),
-            Self::Check if looks::is_about_one(turn, sentence) == Some(true) => {
-                looks::explain(turn, sentence, heard)
+            Self::Abilities => catalogue::abilities(turn),
+            // "is a reboot of caddy bad?" is about the reboot.
+            Self::Check | Self::Status
+                if heard.doubt() == Some(Doubt::Question) && heard.doubted_verb().is_some() =>
+            {
+                catalogue::explain_action(turn, sentence, heard)
             }
-            Self::Check => looks::check(turn, sentence, negated),
-            Self::Explain => looks::explain(turn, sentence, heard),
-            Self::Status => looks::status(turn),
+            Self::Check | Self::Explain | Self::Status => {
+                looks::how_it_is(turn, self, sentence, heard)
+            }
             Self::Greet => Next::say(format!(
-                "Hello! {} Ask me *what is wrong?*, or tell me *restart caddy*.",
-                super::intents::RULES
+                "Hello! {} Ask me {}.",
+                super::intents::RULES,
+                match turn.may_propose() {
+                    true => "*what is wrong?*, or tell me *restart caddy*",
+                    false => "*what was refused today?*, or what happened",
+                }
             )),
             Self::Thanks => Next::say("Gladly."),
+            Self::Farewell => Next::say(
+                "Good night. What happens meanwhile is on the record: ask me *what happened?*",
+            ),
         }
     }
 }

@@ -8,13 +8,20 @@ pub(super) const MARK: &str = ",";
 /// More than this nobody says as an order.
 pub(super) const ORDER_WORDS_MAX: usize = 40;
 
+/// Marks of shells, logs, configuration and quoted mail: what has one was copied from somewhere.
+const PASTED: [char; 15] = [
+    '$', '#', '>', '<', '|', '=', '~', '\\', '{', '}', '[', ']', '%', '^', '\t',
+];
+
 /// What was typed, word by word.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sentence {
     pub words: Vec<String>,
     /// It ends like a question, or one of its clauses does.
     pub has_question_mark: bool,
-    /// Part of it stands between quotation marks, or behind the mark of quoted mail.
+    /// It has marks that nobody types to her.
+    pub has_marks: bool,
+    /// Part of it stands between quotation marks, or it has such marks.
     pub has_quotes: bool,
 }
 
@@ -31,12 +38,14 @@ impl Sentence {
         while words.last().is_some_and(|word| word == MARK) {
             words.pop();
         }
+        let has_marks = said.contains(PASTED);
         let has_quotes = said.contains(['"', '“', '”', '„', '«', '»', '‹', '›'])
-            || said.lines().any(|line| line.trim_start().starts_with('>'))
+            || has_marks
             || said.split_whitespace().any(is_in_single_quotes);
         Self {
             words,
             has_question_mark: said.contains('?'),
+            has_marks,
             has_quotes,
         }
     }
@@ -46,23 +55,13 @@ impl Sentence {
         words.filter(|word| *word != MARK)
     }
 
-    pub(super) fn has_any(&self, wanted: &[&str]) -> bool {
-        self.spoken().any(|word| wanted.contains(&word))
+    pub(super) fn has_any(&self, list: &str) -> bool {
+        self.spoken().any(|word| is_one_of(word, list))
     }
 
-    /// Whether one of the phrases stands in it, whatever marks are between its words.
-    pub(super) fn has_phrase(&self, phrases: &[&str]) -> bool {
-        let spoken: Vec<&str> = self.spoken().collect();
-        let sentence = format!(" {} ", spoken.join(" "));
-        let mut phrases = phrases.iter();
-        phrases.any(|phrase| sentence.contains(&format!(" {phrase} ")))
-    }
-
-    pub(super) fn begins_with(&self, phrases: &[&str]) -> bool {
-        let spoken: Vec<&str> = self.spoken().collect();
-        let sentence = format!("{} ", spoken.join(" "));
-        let mut phrases = phrases.iter();
-        phrases.any(|phrase| sentence.starts_with(&format!("{phrase} ")))
+    /// The words without the marks between them.
+    pub(super) fn owned(&self) -> Vec<String> {
+        self.spoken().map(str::to_owned).collect()
     }
 }
 
@@ -129,33 +128,25 @@ fn ends_a_clause(marks: &str) -> bool {
     ])
 }
 
-/// Contractions as the words that they stand for.
+/// Contractions and what is typed in a hurry, as the words that they stand for.
+const SHORT_FORMS: &str = "dont=do not|doesnt=does not|didnt=did not|isnt=is not|wasnt=was not|arent=are not\
+    |havent=have not|hasnt=has not|wont=will not|won't=will not|cant=can not|can't=can not|cannot=can not\
+    |shouldnt=should not|wouldnt=would not|couldnt=could not|mustnt=must not|ain't=is not|aint=is not|dnt=do not\
+    |whats=what is|hows=how is|whos=who is|wheres=where is|whens=when is|thats=that is|theres=there is|heres=here is\
+    |somethings=something is|everythings=everything is|anythings=anything is|im=i am|ive=i have|youre=you are\
+    |lets=let us|let's=let us|pls=please|plz=please|pleas=please|thx=thanks|ty=thanks|u=you|ur=your|r=are|rn=now\
+    |gimme=give me|lemme=let me|wanna=want to|gonna=going to|dunno=do not know|wassup=what is up|sup=what is up\
+    |gibts=gibt es|gehts=geht es|laeufts=laeuft es|hats=hat es|ists=ist es|wars=war es|siehts=sieht es|stehts=steht es\
+    |schauts=schaut es|liefs=lief es|klappts=klappt es|gabs=gab es|tuts=tut es|machs=mach es|tus=tu es|kannste=kannst du|haste=hast du|biste=bist du|willste=willst du\
+    |siehste=siehst du|weisste=weisst du|isses=ist es|iss=ist|wat=was|wasn=was|nich=nicht|net=nicht|ned=nicht|nit=nicht\
+    |nix=nichts|nen=einen|nem=einem|ner=einer|ma=mal|grad=gerade|hab=habe|bidde=bitte|biddee=bitte|dank=danke";
+
 fn push_expanded(word: &str, words: &mut Vec<String>) {
-    let whole: Option<&[&str]> = match word {
-        "dont" => Some(&["do", "not"]),
-        "doesnt" => Some(&["does", "not"]),
-        "didnt" => Some(&["did", "not"]),
-        "isnt" => Some(&["is", "not"]),
-        "wasnt" => Some(&["was", "not"]),
-        "wont" | "won't" => Some(&["will", "not"]),
-        "cant" | "can't" | "cannot" => Some(&["can", "not"]),
-        "shouldnt" => Some(&["should", "not"]),
-        "wouldnt" => Some(&["would", "not"]),
-        "couldnt" => Some(&["could", "not"]),
-        "mustnt" => Some(&["must", "not"]),
-        "ain't" | "aint" => Some(&["is", "not"]),
-        "whats" => Some(&["what", "is"]),
-        "hows" => Some(&["how", "is"]),
-        "whos" => Some(&["who", "is"]),
-        "wheres" => Some(&["where", "is"]),
-        "lets" | "let's" => Some(&["let", "us"]),
-        "pls" | "plz" => Some(&["please"]),
-        "thx" => Some(&["thanks"]),
-        "u" => Some(&["you"]),
-        _ => None,
-    };
-    if let Some(parts) = whole {
-        words.extend(parts.iter().map(|part| (*part).to_owned()));
+    let mut forms = SHORT_FORMS
+        .split('|')
+        .filter_map(|form| form.split_once('='));
+    if let Some((_, stands_for)) = forms.find(|(short, _)| *short == word) {
+        words.extend(stands_for.split(' ').map(str::to_owned));
         return;
     }
     let endings = [
@@ -174,25 +165,32 @@ fn push_expanded(word: &str, words: &mut Vec<String>) {
     }
     if let Some(stem) = word.strip_suffix("'s").filter(|stem| !stem.is_empty()) {
         // German says `gibt's`, English `caddy's down`; a possessive is then one word too many, which asks.
-        let german = ["gibt", "geht", "ist", "hat", "mach", "war", "laeuft", "wie"];
-        let stands_for = if german.contains(&stem) { "es" } else { "is" };
+        const GERMAN: &str =
+            "gibt geht ist hat mach war laeuft wie sieht steht tu schaut lief klappt gab tut wenn";
+        let stands_for = if is_one_of(stem, GERMAN) { "es" } else { "is" };
         words.extend([stem.to_owned(), stands_for.to_owned()]);
         return;
     }
     words.push(word.replace('\'', ""));
 }
 
+/// Whether a list of words, as one text, has this one.
+pub(super) fn is_one_of(word: &str, list: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
+
 /// The same but for one slip of the finger. Never for words with a digit, and never for short ones: there
 /// one letter makes another name.
 pub(super) fn is_slip_of(word: &str, name: &str) -> bool {
+    // Most words differ in length; those are told apart without a closer look.
+    if name.len().abs_diff(word.len()) > 1 || name.len() <= 3 || word.len() <= 3 {
+        return false;
+    }
     let has_digit = |text: &str| text.chars().any(|c| c.is_ascii_digit());
     let (name, word): (Vec<char>, Vec<char>) = match has_digit(name) || has_digit(word) {
         true => return false,
         false => (name.chars().collect(), word.chars().collect()),
     };
-    if name.len() <= 3 || word.len() <= 3 || name.len().abs_diff(word.len()) > 1 {
-        return false;
-    }
     let same_front = name.iter().zip(&word).take_while(|(a, b)| a == b).count();
     let same_back = name
         .iter()
@@ -262,6 +260,10 @@ mod tests {
             "he said 'restart caddy'",
             "„starte caddy neu“",
             "> restart caddy",
+            "$ restart caddy",
+            "bitte > restart caddy",
+            "root@pve1:~# restart caddy",
+            "TASK [restart caddy]",
             "‘restart caddy’",
         ] {
             assert!(Sentence::read(said).has_quotes, "{said}");

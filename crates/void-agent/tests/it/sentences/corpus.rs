@@ -1,12 +1,60 @@
-//! The sentences of the two files beside this one.
+//! The sentences of the files beside this one, set by set. A held-out set was written before the rules were
+//! read or changed: what it shows first is how far they reach.
+
+use std::collections::BTreeSet;
 
 use super::{Listener, Reaction};
 
-const MUST_NOT_ACT: &str = include_str!("must_not_act.txt");
-const EVERYDAY: &str = include_str!("everyday.txt");
+struct Set {
+    name: &'static str,
+    everyday: &'static str,
+    must_not_act: &'static str,
+    /// Every line of the second file has to come out as it says, not only without an act.
+    is_strict: bool,
+}
+
+const SETS: [Set; 6] = [
+    Set {
+        name: "corpus",
+        everyday: include_str!("everyday.txt"),
+        must_not_act: include_str!("must_not_act.txt"),
+        is_strict: true,
+    },
+    Set {
+        name: "held-out 1",
+        everyday: include_str!("held_out_1_everyday.txt"),
+        must_not_act: include_str!("held_out_1_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 2",
+        everyday: include_str!("held_out_2_everyday.txt"),
+        must_not_act: include_str!("held_out_2_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 3",
+        everyday: include_str!("held_out_3_everyday.txt"),
+        must_not_act: include_str!("held_out_3_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 4",
+        everyday: include_str!("held_out_4_everyday.txt"),
+        must_not_act: include_str!("held_out_4_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 5",
+        everyday: include_str!("held_out_5_everyday.txt"),
+        must_not_act: include_str!("held_out_5_must_not_act.txt"),
+        is_strict: false,
+    },
+];
 
 /// One line: what has to come of what is said, one thing after the other.
 struct Sentence {
+    /// `X or Y`: either.
     expected: &'static str,
     said: Vec<&'static str>,
 }
@@ -45,65 +93,125 @@ fn outcome(reaction: &Reaction) -> String {
     word.to_owned()
 }
 
+/// The words by which an answer shows what it is about.
+fn marks_of(subject: &str) -> &'static [&'static str] {
+    match subject {
+        "record" => &[
+            "the record says",
+            "The record has",
+            "was refused and nothing failed",
+            "(**",
+        ],
+        "status" => &["is up", "are up", "is down"],
+        "waiting" => &["waits for you", "says yes."],
+        "uptime" => &["how long its check has said so"],
+        "about" => &["Nothing was run."],
+        "help" => &["I can look at services"],
+        "social" => &["Hello!", "Gladly.", "Good night."],
+        "logs" => &["I cannot read logs"],
+        "freeze" => &["I cannot freeze"],
+        "resources" => &["I cannot see disks"],
+        _ => panic!("{subject}"),
+    }
+}
+
+impl Sentence {
+    fn is_met_by(&self, reaction: &Reaction) -> bool {
+        let came = outcome(reaction);
+        let mut ways = self.expected.split(" or ");
+        ways.any(|way| match way.split_once(' ') {
+            None => way == came || (way == "holds" && reaction.acts.is_empty()),
+            Some(("offers", ids)) => {
+                let set = |ids: &str| ids.split(',').map(str::to_owned).collect::<BTreeSet<_>>();
+                let offered = came.strip_prefix("offers ");
+                offered.is_some_and(|offered| set(offered) == set(ids))
+            }
+            Some((word @ ("answers" | "refuses"), subject)) => {
+                let mut marks = marks_of(subject).iter();
+                word == came && marks.any(|mark| reaction.body.contains(mark))
+            }
+            Some(_) => way == came,
+        })
+    }
+
+    fn told(&self, reaction: &Reaction) -> String {
+        let (said, came) = (&self.said, outcome(reaction));
+        format!("{said:?}: {} but {came}: {}", self.expected, reaction.body)
+    }
+}
+
+/// What did not come out as its line says, and what acted although its line does not say so.
+async fn heard(listener: &Listener, sentences: &[Sentence]) -> (Vec<String>, Vec<String>) {
+    let (mut different, mut acted) = (Vec::new(), Vec::new());
+    for sentence in sentences {
+        let reaction = listener.hear(&sentence.said).await;
+        if sentence.is_met_by(&reaction) {
+            continue;
+        }
+        let line = sentence.told(&reaction);
+        if !reaction.acts.is_empty() {
+            acted.push(line.clone());
+        }
+        different.push(line);
+    }
+    (different, acted)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_sentence_that_must_not_act_does() {
     let (listener, _room) = Listener::start().await;
-    let sentences = sentences(MUST_NOT_ACT);
-    assert!(sentences.len() >= 200, "{}", sentences.len());
-    let (mut acted, mut different) = (Vec::new(), Vec::new());
-    for sentence in &sentences {
-        assert!(
-            !sentence.expected.starts_with("acts"),
-            "{:?}",
-            sentence.said
+    let (mut acts, mut misses, mut count) = (Vec::new(), Vec::new(), 0);
+    for set in &SETS {
+        let sentences = sentences(set.must_not_act);
+        for sentence in &sentences {
+            assert!(!sentence.expected.contains("acts"), "{:?}", sentence.said);
+        }
+        let (different, acted) = heard(&listener, &sentences).await;
+        println!(
+            "{}: {} acts, {} of {} as they should be\n{}\n",
+            set.name,
+            acted.len(),
+            sentences.len() - different.len(),
+            sentences.len(),
+            different.join("\n\n")
         );
-        let reaction = listener.hear(&sentence.said).await;
-        let came = outcome(&reaction);
-        if !reaction.acts.is_empty() {
-            acted.push(format!("{:?} {came}", sentence.said));
+        let allowed = if set.is_strict {
+            0
+        } else {
+            sentences.len() / 10
+        };
+        if different.len() > allowed {
+            misses.push(format!("{}: {}", set.name, different.join("\n\n")));
         }
-        if came != sentence.expected {
-            different.push(format!(
-                "{:?}: {} but {came}: {}",
-                sentence.said, sentence.expected, reaction.body
-            ));
-        }
+        acts.extend(acted);
+        count += sentences.len();
     }
-    assert!(acted.is_empty(), "{acted:#?}");
-    assert!(different.is_empty(), "{}", different.join("\n\n"));
+    assert!(count >= 200, "{count}");
+    assert!(acts.is_empty(), "{acts:#?}");
+    assert!(misses.is_empty(), "{}", misses.join("\n\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everyday_sentences_are_understood() {
     let (listener, _room) = Listener::start().await;
-    let sentences = sentences(EVERYDAY);
-    assert!(sentences.len() + self::sentences(MUST_NOT_ACT).len() >= 400);
-    let (mut wrongly_acted, mut different) = (Vec::new(), Vec::new());
-    for sentence in &sentences {
-        let reaction = listener.hear(&sentence.said).await;
-        let came = outcome(&reaction);
-        if came == sentence.expected {
-            continue;
-        }
-        let line = format!(
-            "{:?}: {} but {came}: {}",
-            sentence.said, sentence.expected, reaction.body
+    let (mut acts, mut misses, mut count) = (Vec::new(), Vec::new(), 0);
+    for set in &SETS {
+        let sentences = sentences(set.everyday);
+        let (different, acted) = heard(&listener, &sentences).await;
+        let understood = sentences.len() - different.len();
+        println!(
+            "{}: {understood} of {} understood\n{}\n",
+            set.name,
+            sentences.len(),
+            different.join("\n\n")
         );
-        if !reaction.acts.is_empty() {
-            wrongly_acted.push(line.clone());
+        if understood * 10 < sentences.len() * 9 {
+            misses.push(format!("{}: {}", set.name, different.join("\n\n")));
         }
-        different.push(line);
+        acts.extend(acted);
+        count += sentences.len();
     }
-    assert!(wrongly_acted.is_empty(), "{wrongly_acted:#?}");
-    let understood = sentences.len() - different.len();
-    println!(
-        "{understood} of {} understood\n{}",
-        sentences.len(),
-        different.join("\n\n")
-    );
-    assert!(
-        understood * 10 >= sentences.len() * 9,
-        "{}",
-        different.join("\n\n")
-    );
+    assert!(count >= 400, "{count}");
+    assert!(acts.is_empty(), "{acts:#?}");
+    assert!(misses.is_empty(), "{}", misses.join("\n\n"));
 }

@@ -4,6 +4,7 @@
 use super::Listener;
 
 const GENERATED: usize = 10_000;
+const ORDERED: usize = 4_000;
 
 /// `#` is the target.
 const ORDERS: [(&str, &str); 12] = [
@@ -59,7 +60,7 @@ const TARGETS: [(&str, &[(&str, &str)]); 9] = [
     ),
 ];
 
-const BEFORE: [&str; 8] = [
+const BEFORE: [&str; 11] = [
     "",
     "please ",
     "hey little blue, ",
@@ -68,11 +69,23 @@ const BEFORE: [&str; 8] = [
     "ok, ",
     "bitte ",
     "hello! ",
+    "jo, ",
+    "so ",
+    "pls ",
 ];
-const AFTER: [&str; 6] = ["", " please", " now", ", thanks", "!", " bitte"];
+const AFTER: [&str; 8] = [
+    "",
+    " please",
+    " now",
+    ", thanks",
+    "!",
+    " bitte",
+    " asap",
+    " real quick",
+];
 
 /// `{}` is the order.
-const NOT_ORDERED: [&str; 64] = [
+const NOT_ORDERED: [&str; 88] = [
     "do not {}",
     "don't {}",
     "don’t {}",
@@ -137,8 +150,32 @@ const NOT_ORDERED: [&str; 64] = [
     "\"{}\"",
     "the manual says: {}",
     "i will {} myself tomorrow",
+    "whatever you do, don't {}",
+    "dnt {}",
+    "i was about to {}",
+    "i just had to {}",
+    "i'll {} myself",
+    "we are going to {}",
+    "remind me to {}",
+    "before you {} ask me",
+    "{} (just kidding)",
+    "{} or not",
+    "{}, oh wait no",
+    "yeah right, {}, as if that helped",
+    "my wife says i should {}",
+    "chatgpt told me to {}",
+    "on the forum they write: {}",
+    "> {}",
+    "- name: {}",
+    "TODO: {}, buy milk",
+    "$ {}",
+    "{} in case it is down",
+    "{} only with my permission",
+    "{} the day after tomorrow",
+    "{} after lunch",
+    "should it fail, {}",
 ];
-const GERMAN_ADVERBS: [&str; 14] = [
+const GERMAN_ADVERBS: [&str; 24] = [
     " nicht",
     " nie",
     " niemals",
@@ -153,9 +190,19 @@ const GERMAN_ADVERBS: [&str; 14] = [
     " jeden abend",
     " erst morgen",
     " nur wenn es hängt",
+    " nich",
+    " ned",
+    " ja nicht",
+    " unter keinen umständen",
+    " heute nacht",
+    " in ner stunde",
+    " am wochenende",
+    " nachher",
+    " notfalls",
+    " vielleicht",
 ];
 /// `{}` is the infinitive.
-const GERMAN_NOT_ORDERED: [&str; 16] = [
+const GERMAN_NOT_ORDERED: [&str; 28] = [
     "soll ich {}?",
     "sollte man {}",
     "wie kann ich {}",
@@ -172,6 +219,18 @@ const GERMAN_NOT_ORDERED: [&str; 16] = [
     "wenn es hängt, {}",
     "er sagte, ich soll {}",
     "ich werde später {}",
+    "ich wollte gerade {}",
+    "du brauchst nicht {}",
+    "willst du {}?",
+    "wolltest du nicht {}",
+    "würde es helfen, {}",
+    "statt {} lieber warten",
+    "meine frau sagt ich soll {}",
+    "in der anleitung steht: {}",
+    "morgen früh {}",
+    "ab jetzt jede nacht {}",
+    "bevor wir {}",
+    "kein grund {}",
 ];
 
 /// Every combination that must not act.
@@ -208,7 +267,7 @@ fn negatives() -> Vec<String> {
 }
 
 /// A spread over all of them that is the same in every run.
-fn spread(all: Vec<String>, count: usize) -> Vec<String> {
+fn spread<T: Clone>(all: Vec<T>, count: usize) -> Vec<T> {
     assert!(all.len() >= count, "{}", all.len());
     // Odd and without a factor in common with the length, so that nothing comes twice.
     let step = (1..)
@@ -242,31 +301,74 @@ async fn nothing_that_is_not_ordered_is_done_in_ten_thousand() {
     );
 }
 
+/// What takes a yes back, puts it off or makes a question of it.
+const TAKEN_BACK: [&str; 20] = [
+    "?",
+    " but not now",
+    ", but later",
+    " if nobody is using it",
+    " when i am back",
+    " tomorrow",
+    " at 8",
+    " or no?",
+    " maybe",
+    ", no",
+    " - wait, no",
+    " in an hour",
+    ", said nobody",
+    ", aber später",
+    ", aber nicht jetzt",
+    ", wenn keiner schaut",
+    ", morgen",
+    " oder nein",
+    ", lieber doch nicht",
+    ", aber frag mich vorher",
+];
+const YES: [&str; 12] = [
+    "yes", "yeah", "sure", "ok", "do it", "go ahead", "fix it", "ja", "jo", "klar", "mach das",
+    "ja bitte",
+];
+
+/// A yes runs what she asked about; with anything that takes it back it runs nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_that_takes_itself_back_does_nothing() {
+    let (listener, _room) = Listener::start().await;
+    for yes in YES {
+        let plain = listener.hear(&["what is wrong?", yes]).await;
+        assert_eq!(plain.acts, ["restart-caddy"], "{yes}");
+        for taken_back in TAKEN_BACK {
+            let said = format!("{yes}{taken_back}");
+            let reaction = listener.hear(&["what is wrong?", &said]).await;
+            assert_eq!(reaction.acts, Vec::<String>::new(), "{said}");
+        }
+        let unasked = listener.hear(&["hello", yes]).await;
+        assert_eq!(unasked.acts, Vec::<String>::new(), "{yes}");
+    }
+}
+
 /// What is plainly ordered is done, and exactly that; what the catalogue does not have is not.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_plainly_ordered_is_done() {
     let (listener, _room) = Listener::start().await;
-    let mut wrong = Vec::new();
-    let mut done = 0;
+    let mut all = Vec::new();
     for (target, may) in TARGETS {
         let orders = ORDERS.map(|(order, operation)| (order.replace('#', target), operation));
         let german = GERMAN
             .map(|(order, _, operation)| (order.replace('#', target).replace('~', ""), operation));
         for (order, operation) in orders.into_iter().chain(german) {
-            let wanted = may
-                .iter()
-                .find(|(known, _)| *known == operation)
-                .map(|(_, id)| (*id).to_owned());
+            let mut may = may.iter().filter(|(known, _)| *known == operation);
+            let wanted = may.next().map(|(_, id)| *id);
             for before in BEFORE {
-                for after in AFTER {
-                    let said = format!("{before}{order}{after}");
-                    let reaction = listener.hear(&[&said]).await;
-                    done += reaction.acts.len();
-                    if reaction.acts != wanted.iter().cloned().collect::<Vec<_>>() {
-                        wrong.push(format!("{said}: {:?}, not {wanted:?}", reaction.acts));
-                    }
-                }
+                all.extend(AFTER.map(|after| (format!("{before}{order}{after}"), wanted)));
             }
+        }
+    }
+    let (mut wrong, mut done) = (Vec::new(), 0);
+    for (said, wanted) in spread(all, ORDERED) {
+        let reaction = listener.hear(&[&said]).await;
+        done += reaction.acts.len();
+        if reaction.acts.iter().map(String::as_str).ne(wanted) {
+            wrong.push(format!("{said}: {:?}, not {wanted:?}", reaction.acts));
         }
     }
     assert!(

@@ -14,9 +14,10 @@ async fn two_instances_cannot_both_begin_a_turn_in_one_conversation() {
     let (engine, lab) = (Engine::postgres().await, Arc::new(Lab::new()));
     let gate = Arc::new(Semaphore::new(0));
     let mut rooms = Vec::new();
-    for _ in 0..2 {
+    for instance in ["alpha", "beta"] {
         let brain = Scripted::new((0..20).map(|_| says("mine").waits_for(&gate)));
         let setup = Setup {
+            instance,
             engine: engine.clone(),
             lab: Arc::clone(&lab),
             ..Setup::default()

@@ -1,14 +1,16 @@
 //! Buttons. Each carries a key of its own and nothing else; what a yes needs is decided by policy.
 
 use serde_json::{Value, json};
+use void_domain::alerts::Alert;
+use void_domain::mutes::{Mute, Muted};
 use void_domain::notifications::messages::{self, Message};
-use void_domain::notifications::{Because, Meaning, Target};
+use void_domain::notifications::{Because, Meaning, MuteFor, Target};
 use void_domain::policy::{Offer, offer};
 use void_domain::proposals::Proposal;
 use void_store::StoreError;
 
 use crate::control::Control;
-use crate::notifications::keys;
+use crate::notifications::keys::{self, Subject};
 
 fn button(text: &str, key: &str) -> Value {
     json!({"text": text, "callback_data": key})
@@ -25,7 +27,7 @@ pub(super) async fn card(
     proposal: &Proposal,
     message: &Message,
 ) -> Result<Value, StoreError> {
-    let link = link_button(control, proposal);
+    let link = link_button(control.notifiers.link(proposal.code.as_str()));
     if !messages::asks(proposal) {
         return Ok(keyboard(
             &link.map(|link| vec![vec![link]]).unwrap_or_default(),
@@ -33,7 +35,7 @@ pub(super) async fn card(
     }
     let target = Target::Telegram { user };
     let meanings = [Meaning::Ask, Meaning::Reject, Meaning::Details];
-    let keys = keys::mint(control, &target, Some(proposal), &meanings).await?;
+    let keys = keys::mint(control, &target, Subject::Proposal(proposal), &meanings).await?;
     let [ask, reject, details] = keys.as_slice() else {
         return Ok(keyboard(&[]));
     };
@@ -55,8 +57,8 @@ pub(super) async fn card(
     Ok(keyboard(&[first]))
 }
 
-fn link_button(control: &Control, proposal: &Proposal) -> Option<Value> {
-    let link = control.notifiers.link(proposal.code.as_str())?;
+fn link_button(link: Option<String>) -> Option<Value> {
+    let link = link?;
     // Telegram refuses buttons with addresses that no phone could open.
     let opens = link.starts_with("https://") || !link.contains("//localhost");
     opens.then(|| json!({"text": "Open", "url": link}))
@@ -69,7 +71,7 @@ pub(super) async fn confirm(
     proposal: &Proposal,
 ) -> Result<Value, StoreError> {
     let meanings = [Meaning::Approve, Meaning::Back];
-    let keys = keys::mint(control, target, Some(proposal), &meanings).await?;
+    let keys = keys::mint(control, target, Subject::Proposal(proposal), &meanings).await?;
     let [approve, back] = keys.as_slice() else {
         return Ok(keyboard(&[]));
     };
@@ -87,7 +89,7 @@ pub(super) async fn reasons(
 ) -> Result<Value, StoreError> {
     let mut meanings: Vec<Meaning> = Because::ALL.map(Meaning::RejectBecause).to_vec();
     meanings.push(Meaning::Back);
-    let keys = keys::mint(control, target, Some(proposal), &meanings).await?;
+    let keys = keys::mint(control, target, Subject::Proposal(proposal), &meanings).await?;
     let labels = Because::ALL
         .map(Because::button)
         .into_iter()
@@ -109,7 +111,13 @@ pub(super) async fn choices(
     const LABEL_CHARS_MAX: usize = 40;
     let mut rows = Vec::new();
     for proposal in proposals {
-        let keys = keys::mint(control, target, Some(proposal), &[Meaning::Show]).await?;
+        let keys = keys::mint(
+            control,
+            target,
+            Subject::Proposal(proposal),
+            &[Meaning::Show],
+        )
+        .await?;
         let label = void_domain::text::escaped(&proposal.wish.label);
         let label: String = label.chars().take(LABEL_CHARS_MAX).collect();
         let text = format!("{} {label}", proposal.code);
@@ -118,8 +126,37 @@ pub(super) async fn choices(
     Ok(keyboard(&rows))
 }
 
+/// Under a message about what is down: what may be muted, or told again.
+pub(super) async fn alert(
+    control: &Control,
+    target: &Target,
+    alert: &Alert,
+    mute: Option<&Mute>,
+) -> Result<Value, StoreError> {
+    let subject = alert.to_mute();
+    let meanings: Vec<Meaning> = match (mute, &subject) {
+        _ if alert.is_over() => Vec::new(),
+        (Some(_), _) => vec![Meaning::Unmute],
+        (None, Some(_)) => MuteFor::ALL.map(Meaning::Mute).to_vec(),
+        (None, None) => Vec::new(),
+    };
+    let keys = keys::mint(control, target, Subject::Alert(alert), &meanings).await?;
+    let label = |meaning: &Meaning| match (meaning, &subject) {
+        (Meaning::Mute(lasts), Some(Muted::Host(name))) => {
+            let name = void_domain::text::escaped(name);
+            format!("Mute {name} {}", lasts.words())
+        }
+        (Meaning::Mute(lasts), _) => format!("Mute {}", lasts.words()),
+        _ => "Unmute".to_owned(),
+    };
+    let labelled = meanings.iter().map(label).zip(&keys);
+    let mut row: Vec<Value> = labelled.map(|(label, key)| button(&label, key)).collect();
+    row.extend(link_button(control.notifiers.alert_link(alert)));
+    Ok(keyboard(&[row]))
+}
+
 pub(super) async fn test(control: &Control, target: &Target) -> Result<Value, StoreError> {
-    let keys = keys::mint(control, target, None, &[Meaning::Test]).await?;
+    let keys = keys::mint(control, target, Subject::Nothing, &[Meaning::Test]).await?;
     let row = keys.iter().map(|key| button("It works", key)).collect();
     Ok(keyboard(&[row]))
 }

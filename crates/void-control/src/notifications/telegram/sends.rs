@@ -1,9 +1,12 @@
 //! Delivers what the outbox holds for a chat: a new message, or the old one in its new form.
 
+use std::time::Duration;
+
+use void_domain::ids::AlertId;
 use void_domain::notifications::messages::Room;
 use void_domain::notifications::{Content, Delivery, Target, messages, news};
 
-use super::keyboards;
+use super::{Bot, keyboards};
 use crate::control::Control;
 use crate::notifications::frame;
 use crate::notifications::worker::{self, Receipt, SendError};
@@ -16,7 +19,7 @@ pub(in crate::notifications) async fn deliver(
     let Some(bot) = control.notifiers.telegram() else {
         return Err(SendError::Never("there is no bot any more".to_owned()));
     };
-    let (text, keyboard) = match &delivery.content {
+    let (text, keyboard, again_after) = match &delivery.content {
         Content::Message(id) => {
             let proposal = worker::subject(control, *id).await?;
             if delivery.shown == 0 && delivery.message_ref.is_none() && news(&proposal).is_none() {
@@ -24,14 +27,17 @@ pub(in crate::notifications) async fn deliver(
             }
             let message = messages::about(&proposal, &frame(control).await?, Room::TELEGRAM);
             let keyboard = keyboards::card(control, user, &proposal, &message).await?;
-            (message.text(), keyboard)
+            (message.text(), keyboard, Duration::ZERO)
         }
         Content::Digest => {
-            let (tally, named) = worker::digest(control, delivery.id).await?;
-            let message = messages::digest(&tally, &named, &frame(control).await?);
-            let text = format!("{}\n/inbox shows them one by one", message.text());
-            (text, keyboards::keyboard(&[]))
+            let gathered = worker::digest(control, delivery.id).await?;
+            let mut text = messages::digest(&gathered, &frame(control).await?).text();
+            if gathered.tally.total() > 0 {
+                text.push_str("\n/inbox shows them one by one");
+            }
+            (text, keyboards::keyboard(&[]), worker::DIGEST_EVERY)
         }
+        Content::Alert(id) => return deliver_alert(control, bot, user, delivery, *id).await,
         Content::Event(..) => {
             return Err(SendError::Never("a chat takes messages only".to_owned()));
         }
@@ -45,6 +51,44 @@ pub(in crate::notifications) async fn deliver(
     };
     Ok(Receipt {
         message_ref: Some(message_ref),
+        again_after,
+    })
+}
+
+/// An alert is edited in place. What is said once more is a new message, and the old one points to it.
+async fn deliver_alert(
+    control: &Control,
+    bot: &Bot,
+    user: i64,
+    delivery: &Delivery,
+    id: AlertId,
+) -> Result<Receipt, SendError> {
+    let (alert, mute) = worker::alert(control, id).await?;
+    let frame = frame(control).await?;
+    let text = messages::alert(&alert, mute.as_ref(), &frame).text();
+    let target = Target::Telegram { user };
+    let keyboard = keyboards::alert(control, &target, &alert, mute.as_ref()).await?;
+    let message_ref = match &delivery.message_ref {
+        Some(known) if delivery.shown > 0 => {
+            bot.edit(user, known, &text, Some(keyboard)).await?;
+            known.clone()
+        }
+        old => {
+            let new = bot.say(user, &text, Some(keyboard)).await?;
+            if let Some(old) = old {
+                let text = messages::told_again(&alert, &frame);
+                let empty = keyboards::keyboard(&[]);
+                // The new message says everything; an old one that stays as it was is no loss.
+                if let Err(error) = bot.edit(user, old, &text, Some(empty)).await {
+                    tracing::debug!(error = error.words(), "an old alert could not be edited");
+                }
+            }
+            new
+        }
+    };
+    Ok(Receipt {
+        message_ref: Some(message_ref),
+        again_after: alert.said_every(),
     })
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use void_domain::actors::{Actor, person};
 use void_domain::notifications::messages::Room;
-use void_domain::notifications::{Key, Meaning, Target, messages};
+use void_domain::notifications::{About, Key, Meaning, Target, messages};
 use void_domain::policy::{Allowance, Offer, Refusal, offer};
 use void_domain::proposals::Proposal;
 use void_domain::text;
@@ -15,7 +15,7 @@ use void_store::notifications;
 use void_store::{StoreError, proposals};
 
 use super::super::standing::Way;
-use super::{Bot, CallError, admit, chats, commands, is_broken, keyboards};
+use super::{Bot, CallError, admit, alert_taps, chats, commands, is_broken, keyboards};
 use crate::control::Control;
 use crate::notifications::acts::{self, owner_ctx};
 use crate::notifications::{allowance, frame, keys};
@@ -141,7 +141,8 @@ const TOO_EARLY: &str = "Not ready yet. Tap again.";
 const NOTED_WITHIN: Duration = Duration::from_secs(2);
 const NOTED_LOOK: Duration = Duration::from_millis(20);
 const CHANGED: &str = "It was asked for again, with more to read. Look at the message once more.";
-const TOO_OLD: &str = "This button is out of date. Look at the newest message, or send /inbox.";
+pub(super) const TOO_OLD: &str =
+    "This button is out of date. Look at the newest message, or send /inbox.";
 
 /// A tap, checked from the outside in: who, where, which key. What the person reads as an answer.
 async fn tapped(control: &Control, bot: &Bot, callback: &Value) -> Result<String, StoreError> {
@@ -208,9 +209,16 @@ struct Tap<'a> {
 
 impl Tap<'_> {
     async fn act(self) -> Result<String, StoreError> {
-        let Some((id, _)) = self.key.about else {
-            self.show(keyboards::keyboard(&[])).await;
-            return Ok("It works.".to_owned());
+        let id = match self.key.about {
+            About::Nothing => {
+                self.show(keyboards::keyboard(&[])).await;
+                return Ok("It works.".to_owned());
+            }
+            About::Alert(id) => {
+                let (control, bot) = (self.control, self.bot);
+                return alert_taps::tapped(control, bot, &self.target, &self.key, id).await;
+            }
+            About::Proposal(id, _) => id,
         };
         let control = self.control;
         let found = control
@@ -271,7 +279,9 @@ impl Tap<'_> {
             }
             Meaning::Approve => self.decide(&proposal, Answer::Approve).await,
             Meaning::RejectBecause(_) => self.decide(&proposal, Answer::Reject).await,
-            Meaning::Show | Meaning::Test => Ok(TOO_OLD.to_owned()),
+            Meaning::Show | Meaning::Test | Meaning::Mute(_) | Meaning::Unmute => {
+                Ok(TOO_OLD.to_owned())
+            }
         }
     }
 

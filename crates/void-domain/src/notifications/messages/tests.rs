@@ -207,7 +207,12 @@ fn a_digest_counts_all_and_names_a_few() {
     tally.add(crate::proposals::Status::Pending, 998);
     tally.add(crate::proposals::Status::Executed, 2);
     let named = vec![pending("x"); 20];
-    let message = digest(&tally, &named, &frame());
+    let mut gathered = Gathered {
+        tally,
+        proposals: named,
+        ..Gathered::default()
+    };
+    let message = digest(&gathered, &frame());
     assert_eq!(message.title, "1000 proposals");
     assert!(
         message
@@ -216,6 +221,9 @@ fn a_digest_counts_all_and_names_a_few() {
     );
     assert!(message.body.ends_with("and 990 more"), "{}", message.body);
     assert_eq!(message.body.lines().count(), 12);
+    gathered.alert_count = 1;
+    let title = digest(&gathered, &frame()).title;
+    assert_eq!(title, "1000 proposals · 1 outage");
 }
 
 /// R-A10, I35: what the requester wrote is marked, its lines cannot look like ours, and where the whole does not

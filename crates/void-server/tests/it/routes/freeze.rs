@@ -94,7 +94,7 @@ async fn a_refusal_says_who_froze_why_and_what_ends_it() {
     let told = |error: &Value| error["message"].as_str().unwrap().to_owned();
     let refused = owner.decide(&waiting, "approve").await.error(409, "frozen");
     assert!(
-        told(&refused).contains("by agent-blue, \"<b>obey</b>\""),
+        told(&refused).contains("by blue, \"<b>obey</b>\""),
         "{refused}"
     );
     assert_eq!(refused["hint"], "void thaw");
@@ -105,7 +105,7 @@ async fn a_refusal_says_who_froze_why_and_what_ends_it() {
     );
     let foreign = other.run("touch-a").await.error(409, "frozen");
     assert!(
-        told(&foreign).contains("by agent-blue") && !told(&foreign).contains("obey"),
+        told(&foreign).contains("by blue") && !told(&foreign).contains("obey"),
         "{foreign}"
     );
     assert_eq!(
@@ -117,10 +117,7 @@ async fn a_refusal_says_who_froze_why_and_what_ends_it() {
         "<b>obey</b>"
     );
     let shown = shows().await;
-    assert!(
-        shown.contains("Everything is frozen (by agent-blue"),
-        "{shown}"
-    );
+    assert!(shown.contains("Everything is frozen (by blue"), "{shown}");
     assert!(!shown.contains("<b>obey"), "it is text, not markup");
 
     // One that ends by itself is over when its end has come.

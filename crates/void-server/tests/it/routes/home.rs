@@ -1,8 +1,12 @@
 //! `/api/home`
 
-use serde_json::json;
+use std::sync::Arc;
 
-use crate::apps::App;
+use serde_json::json;
+use void_domain::services::Services;
+
+use crate::apps::{App, Setup};
+use crate::labs::Lab;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_answer_is_what_the_single_ones_say() {
@@ -53,4 +57,42 @@ async fn one_answer_is_what_the_single_ones_say() {
         .get("/api/home")
         .await
         .error(403, "owner_only");
+}
+
+/// The files that say nothing are named with an example and the way to take them over, and no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_void_says_which_files_to_write() {
+    let watched =
+        json!({"services": [{"id": "web", "check": {"kind": "tcp", "address": "127.0.0.1:1"}}]});
+    let services = || Services::parse(&watched.to_string()).unwrap();
+    let nothing = json!({"hosts": {}, "actions": []});
+    for (actions, is_watching, empty) in [
+        (Some(&nothing), false, vec!["actions", "services"]),
+        (Some(&nothing), true, vec!["actions"]),
+        (None, false, vec!["services"]),
+        (None, true, vec![]),
+    ] {
+        let mut setup = Setup::default();
+        if let Some(actions) = actions {
+            setup.lab = Arc::new(Lab::of(&actions.to_string()));
+        }
+        if is_watching {
+            setup.services = services();
+        }
+        let app = setup.start().await;
+        let home = app.owner().get("/api/home").await.ok();
+        let files = home["setup"]["empty_files"].as_array().unwrap();
+        let found: Vec<&str> = files
+            .iter()
+            .map(|file| file["what"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, empty, "{home}");
+        for file in files {
+            let what = file["what"].as_str().unwrap();
+            assert_eq!(file["path"], format!("/data/{what}.json"));
+            assert_eq!(file["example"], format!("{{\"{what}\":[]}}"));
+        }
+        let commands = home["setup"]["commands"].as_array().unwrap();
+        assert_eq!(commands.is_empty(), empty.is_empty(), "{home}");
+    }
 }

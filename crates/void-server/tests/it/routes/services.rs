@@ -119,7 +119,7 @@ async fn a_service_that_goes_down_and_comes_back_is_told_and_remembered() {
         json!({
             "id": "web", "label": "The web", "host": null, "node": null, "vmid": null, "check": "http", "status": "up",
             "since": "<time>", "checked_at": "<time>", "detail": {"code": 200, "latency_ms": null, "reason": null},
-            "stopped": null, "flapping": false, "interval_s": 1,
+            "stopped": null, "flapping": false, "urgent": false, "interval_s": 1,
         })
     );
 }
@@ -163,16 +163,17 @@ async fn service_events(app: &App) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_instances_that_see_the_same_change_tell_it_once() {
     let mut stand = Stand::up().await;
-    let (engine, lab) = (Engine::postgres().await, Arc::new(Lab::new()));
+    let (engine, lab) = (Engine::postgres().await, Arc::new(Lab::of_alpha(None)));
     let owner_token = format!("owner-{:016x}{:016x}", random(), random());
-    let setup = || Setup {
+    let setup = |name| Setup {
+        instance: Some(name),
         engine: engine.clone(),
         lab: Arc::clone(&lab),
         owner_token: owner_token.clone(),
         services: services(&[stand.watched("web")]),
         ..Setup::default()
     };
-    let (a, b) = (setup().start().await, setup().start().await);
+    let (a, b) = (setup("alpha").start().await, setup("beta").start().await);
     for app in [&a, &b] {
         until(app, "web", "up").await;
     }

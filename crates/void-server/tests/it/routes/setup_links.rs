@@ -129,6 +129,10 @@ async fn the_link_leads_to_the_page_and_hides_its_code_from_logs() {
         let (found, _) = url.split_once("/#/setup/").unwrap();
         let local = format!("http://localhost:{}", app.address.port());
         assert_eq!(found, base.unwrap_or(&local));
+        // The same link for a phone, unless only this machine opens it.
+        let elsewhere = made["elsewhere"].as_array().unwrap();
+        assert_eq!(elsewhere.len(), usize::from(base.is_some()), "{made}");
+        assert!(elsewhere.iter().all(|other| *other == made["url"]));
     }
 }
 

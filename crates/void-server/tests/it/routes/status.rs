@@ -32,7 +32,8 @@ async fn one_look_shows_how_it_stands() {
         json!({
             "version": env!("CARGO_PKG_VERSION"), "rehearsal": false, "waiting": 1, "joins": 0, "running": 1, "unknown": 0, "untold": 0, "frozen": true,
             "frozen_by": "agent-blue", "frozen_reason": null, "frozen_until": null,
-            "services_up": 0, "services_down": 0, "services_stopped": 0, "services_unknown": 0, "nodes": 0, "nodes_here": 0, "quarantined": 0,
+            "services_up": 0, "services_down": 0, "services_stopped": 0, "services_unknown": 0, "services_untold": 0,
+            "channels": 0, "mutes": 0, "displaced": false, "nodes": 0, "nodes_here": 0, "quarantined": 0,
             "actions": app.lab.catalogue().actions().len(), "catalogue_digest": "<hash>",
             "catalogue_commit": "0123456789abcdef0123456789abcdef01234567",
             "instance": status["instance"], "instances": [status["instance"]],

@@ -69,11 +69,23 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
                 );
                 findings.warn("quarantine", message, "void quarantine ls");
             }
+            check_displaced(&status, findings);
             check_storage(&status, findings);
             check_clock(&status, asked_at, findings);
             check_services(&client, findings).await;
             Some(Server { client, status })
         }
+    }
+}
+
+fn check_displaced(status: &Value, findings: &mut Findings) {
+    if status.get("displaced") == Some(&Value::Bool(true)) {
+        let name = word(status, "instance");
+        findings.wrong(
+            "instance",
+            format!("another process works under the id of {name}; this one starts and settles nothing"),
+            "stop one of the two, delete instance.json in the data folder that is the copy, and start them again",
+        );
     }
 }
 

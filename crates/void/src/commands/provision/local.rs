@@ -11,14 +11,17 @@ use void_domain::hosts::{HostName, Reach};
 
 use super::scripts::Script;
 use super::ssh;
-use crate::catalogue;
 use crate::commands::{Session, quoted};
 use crate::exit::{Exit, Problem};
+use crate::{accounts, catalogue};
 
 const ROOT: &str = "root";
 /// A file of its own: the machine may be reached by SSH too.
 const SUDOERS: &str = "void-local";
-const ACCOUNTS: &str = "/etc/passwd";
+const SERVICE: &str = "void.service";
+/// Where units are, the machine's own first.
+const UNITS: [&str; 2] = ["/etc/systemd/system", "/usr/lib/systemd/system"];
+const UNCONFINED: &str = include_str!("../../../../../deploy/void-local.conf");
 
 pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Problem> {
     let catalogue = catalogue::load(&session.settings)?;
@@ -119,6 +122,10 @@ impl Plan {
                 }
             }
         }
+        if !self.sudoers.is_empty() {
+            script.step("letting the service use sudo");
+            self.unconfine_service(&mut script);
+        }
         script.step("having void-act check the list");
         let program = self.program.display().to_string();
         let act = if self.program.file_name() == Some("void-act".as_ref()) {
@@ -131,6 +138,22 @@ impl Plan {
             "Done: this machine has its list, {account} its state folder and {} sudoers lines. Next: void hosts check local",
             self.sudoers.len()
         ))
+    }
+
+    /// Where Void is a service of this machine, its unit keeps all of it from becoming root, sudo included.
+    fn unconfine_service(&self, script: &mut Script) {
+        let user = quoted(&format!("User={}", self.account));
+        let units = UNITS.map(|folder| format!("{folder}/{SERVICE}")).join(" ");
+        script.line(format!("if grep -qsx {user} {units}; then"));
+        let folder = format!("{}/{SERVICE}.d", UNITS[0]);
+        script.line(format!("install -d -m 0755 -o root -g root {folder}"));
+        let file = Path::new(&folder).join("void-local.conf");
+        script.file(&file, "0644", UNCONFINED.trim_end());
+        script.line("systemctl daemon-reload");
+        let told = format!(
+            "The unit {SERVICE} lets sudo work from its next start on: systemctl restart void"
+        );
+        script.line(format!("echo {}\nfi", quoted(&told)));
     }
 
     /// Root runs nothing that the account could have changed.
@@ -154,33 +177,16 @@ fn without_sudo(entry: &mut Entry) {
 fn account_of(data: &Path) -> Result<String, Problem> {
     let owner = std::fs::metadata(data).map(|folder| folder.uid());
     let uid = owner.unwrap_or_else(|_| rustix::process::geteuid().as_raw());
-    let number = uid.to_string();
-    find_account(|_, id| id == number).ok_or_else(|| {
-        let message = format!("{ACCOUNTS} has no account with the number {uid}");
+    accounts::name_of(uid).ok_or_else(|| {
+        let message = format!("/etc/passwd has no account with the number {uid}");
         Problem::config(message).next("void provision local --user ACCOUNT")
     })
 }
 
 fn named_account(name: &str) -> Result<String, Problem> {
-    find_account(|known, _| known == name).ok_or_else(|| {
-        let message = format!("{ACCOUNTS} has no such account");
+    accounts::named(name).ok_or_else(|| {
+        let message = "/etc/passwd has no such account";
         Problem::new(Exit::NotFound, "not_found", message)
             .next("getent passwd shows all; on a directory's accounts use a local one")
     })
-}
-
-fn find_account(is_it: impl Fn(&str, &str) -> bool) -> Option<String> {
-    let text = std::fs::read_to_string(ACCOUNTS).ok()?;
-    let accounts = text.lines().filter_map(|line| {
-        let mut fields = line.split(':');
-        Some((fields.next()?, fields.nth(1)?))
-    });
-    let mut found = accounts.filter(|(name, id)| is_it(name, id) && is_plain(name));
-    found.next().map(|(name, _)| name.to_owned())
-}
-
-/// Nothing that sudoers or a shell would read otherwise.
-fn is_plain(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    !name.is_empty() && !name.starts_with('-') && name.bytes().all(plain)
 }

@@ -22,9 +22,11 @@ fn action(id: &str, host: &str, service: &str, tier: &str) -> serde_json::Value 
 const OLIVIA: &str = r#"
 useradd -M -d "$W/home" olivia
 install -d -o olivia -m 0700 "$W/home" "$W/home/data"
-as() { setpriv --reuid=olivia --regid=olivia --clear-groups env -i PATH=/usr/bin:/bin VOID_DATA="$W/home/data" \
-  VOID_LISTEN="127.0.0.1:$PORT" ACTIONS_CONFIG="$W/actions.json" SERVICES_CONFIG= "$@"; }
-as "$W/void" serve >"$W/log" 2>&1 &
+olivia="setpriv --reuid=olivia --regid=olivia --clear-groups env -i PATH=/usr/bin:/bin VOID_DATA=$W/home/data \
+  VOID_LISTEN=127.0.0.1:$PORT ACTIONS_CONFIG=$W/actions.json SERVICES_CONFIG="
+as() { $olivia "$@"; }
+# Not by the function, which would leave the server behind when it is ended.
+$olivia "$W/void" serve >"$W/log" 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null; wait $server' EXIT
 for i in $(seq 300); do as "$W/void" status >/dev/null 2>&1 && break; sleep 0.1; done
@@ -176,6 +178,65 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
         .collect();
     let written = fs::read_to_string(machine.path("etc/sudoers.d/void-local")).unwrap();
     assert_eq!(written.lines().collect::<Vec<_>>(), lines);
+}
+
+/// As a service of the machine Void can gain no privilege, so sudo is of no use to it until its unit says otherwise.
+#[test]
+fn a_confined_service_is_told_why_sudo_does_not_work_and_the_script_lets_it() {
+    let machine = Machine::new();
+    machine.copy(Path::new(VOID), "void");
+    let catalogue =
+        json!({"hosts": {}, "actions": [action("restart-caddy", "local", "caddy", "safe")]});
+    machine.write("actions.json", &catalogue.to_string(), 0o644);
+    let script = format!(
+        "PORT={}\n{}",
+        free_port(),
+        OLIVIA.replace("--clear-groups", "--clear-groups $confined")
+    );
+    let script = format!(
+        "confined=--no-new-privs\n{script}\nconfined=\n{}",
+        r#"
+as "$W/void" provision local >"$W/local.sh"
+sh "$W/local.sh" >"$W/without" 2>&1; echo "exit $?" >>"$W/without"
+ask confined hosts check local
+ls /etc/systemd/system/void.service.d >"$W/no-unit" 2>&1
+mkdir -p /etc/systemd/system
+printf '[Service]\nUser=somebody\n' > /etc/systemd/system/void.service
+sh "$W/local.sh" >"$W/another" 2>&1
+ls /etc/systemd/system/void.service.d >>"$W/no-unit" 2>&1
+printf '[Service]\nUser=olivia\n' > /etc/systemd/system/void.service
+sh "$W/local.sh" >"$W/installed" 2>&1; echo "exit $?" >>"$W/installed"
+sh "$W/local.sh" >>"$W/installed" 2>&1; echo "exit $?" >>"$W/installed"
+"#
+    );
+    let ended = machine.run(&script);
+    let said = text(&ended.stderr) + &machine.read("log");
+    let without = machine.read("without");
+    assert!(without.ends_with("exit 0\n"), "{without}{said}");
+    let confined = machine.read("confined");
+    assert!(
+        confined.contains("sudo cannot run /usr/bin/systemctl restart caddy: the unit of this process says NoNewPrivileges"),
+        "{confined}{said}"
+    );
+    let none = machine.read("no-unit");
+    assert_eq!(none.matches("No such file").count(), 2, "{none}");
+    let installed = machine.read("installed");
+    assert_eq!(
+        installed.matches("systemctl restart void").count(),
+        2,
+        "{installed}"
+    );
+    assert_eq!(installed.matches("exit 0").count(), 2, "{installed}");
+    let written = machine.path("etc/systemd/system/void.service.d/void-local.conf");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/void-local.conf");
+    assert_eq!(
+        fs::read_to_string(written).unwrap(),
+        fs::read_to_string(shipped).unwrap()
+    );
+    assert_eq!(
+        machine.read("told"),
+        "root: daemon-reload\nroot: daemon-reload\n"
+    );
 }
 
 /// A script that fails says where, and leaves what was there.

@@ -1,7 +1,7 @@
 //! A Bot API and a phone on this machine, to watch the nod without Telegram:
 //!
 //! ```text
-//! cargo run -p void-testkit --bin fake-telegram            # prints its address
+//! cargo run -p void-testkit --example fake-telegram            # prints its address
 //! void demo --telegram-base http://127.0.0.1:8081          # prints a link
 //! ```
 //!

@@ -178,11 +178,11 @@ async fn find_untold(control: &Control) -> Result<Option<(u64, RolledBack)>, Sto
         .iter()
         .find(|entry| entry.verb == ALERTED)
         .and_then(told_by);
-    let untold = newest
+    let mut untold = newest
         .iter()
         .take_while(|entry| entry.verb != ALERTED)
-        .find(|entry| entry.verb == ROLLED_BACK);
-    let Some((entry, rolled_back)) = untold.and_then(|entry| Some((entry.seq, read(entry)?)))
+        .filter(|entry| entry.verb == ROLLED_BACK);
+    let Some((entry, rolled_back)) = untold.find_map(|entry| Some((entry.seq, read(entry)?)))
     else {
         return Ok(None);
     };
@@ -193,7 +193,7 @@ async fn find_untold(control: &Control) -> Result<Option<(u64, RolledBack)>, Sto
 fn read(entry: &AuditEntry) -> Option<RolledBack> {
     let detail: Value = serde_json::from_str(&entry.detail).ok()?;
     Some(RolledBack {
-        noted_seq: detail.get("noted_seq")?.as_u64()?,
+        noted_seq: detail.get("noted_seq").and_then(Value::as_u64),
         found_seq: detail.get("found_seq")?.as_u64()?,
         at: entry.at,
     })
@@ -204,7 +204,7 @@ fn told_by(entry: &AuditEntry) -> Option<RolledBack> {
     let detail: Value = serde_json::from_str(&entry.detail).ok()?;
     let rolled_back_at = detail.get("rolled_back_at")?.as_str()?;
     Some(RolledBack {
-        noted_seq: detail.get("noted_seq")?.as_u64()?,
+        noted_seq: detail.get("noted_seq").and_then(Value::as_u64),
         found_seq: detail.get("found_seq")?.as_u64()?,
         at: Timestamp::parse_rfc3339(rolled_back_at)?,
     })

@@ -1,0 +1,143 @@
+//! The actions of the catalogue as `list_actions` tells them, and what each is called.
+//!
+//! An action has names of its own (what its label, its id and its target call it) and places (the host or
+//! node that it works on). A place alone identifies nothing.
+
+use serde_json::Value;
+
+use super::results::{list, text};
+use super::words::{folded, is_one_of, is_slip_of};
+
+/// An action as `list_actions` tells it.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub id: String,
+    pub label: String,
+    pub operation: String,
+    pub is_safe: bool,
+    pub needs_params: bool,
+    /// `CT 107 on pve1`, `caddy on local`.
+    pub place: String,
+    pub inverse: Option<String>,
+    pub confirmed_by: Option<String>,
+    names: Vec<Vec<String>>,
+    places: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    Exact,
+    Guess,
+}
+
+/// Words before a name.
+pub(super) const ARTICLES: &str =
+    "the a an my our this der die das den dem ein eine einen mein meine meinen unseren unser";
+const PREPOSITIONS: &str = "on in at of from auf im von";
+/// What a label says besides the name.
+const LABEL_WORDS: &str = "restart reboot start stop shut down shutdown deploy scale roll back rollback service rehearsal";
+
+pub(super) fn known(result: &Value) -> Vec<Known> {
+    let actions = list(result, "actions").iter();
+    actions.map(Known::of).collect()
+}
+
+impl Known {
+    fn of(action: &Value) -> Self {
+        let owned = |name: &str| Some(text(action, name).to_owned()).filter(|it| !it.is_empty());
+        let (id, label) = (text(action, "id"), text(action, "label"));
+        let target = text(action, "target");
+        let (place, own) = target.rsplit_once('/').unwrap_or(("", target));
+        let place = folded(place.rsplit(':').next().unwrap_or_default());
+        let mut names: Vec<Vec<String>> = Vec::new();
+        for source in [label, id] {
+            let words: Vec<String> = pieces(source)
+                .filter(|word| {
+                    let empty = [LABEL_WORDS, ARTICLES, PREPOSITIONS];
+                    !empty.iter().any(|list| is_one_of(word, list)) && *word != place
+                })
+                .collect();
+            names.push(words);
+        }
+        names.push(pieces(own).collect());
+        names.push(pieces(&text(action, "guest").replace(' ', "")).collect());
+        let joined: Vec<Vec<String>> = names
+            .iter()
+            .filter(|name| name.len() > 1)
+            .map(|name| vec![name.concat()])
+            .collect();
+        names.extend(joined);
+        names.retain(|name| !name.is_empty());
+        names.dedup();
+        Self {
+            id: id.to_owned(),
+            label: label.to_owned(),
+            operation: text(action, "op").to_owned(),
+            is_safe: text(action, "tier") == "safe",
+            needs_params: action
+                .get("params")
+                .and_then(Value::as_object)
+                .is_some_and(|params| !params.is_empty()),
+            place: match (text(action, "guest"), place.as_str()) {
+                ("", "") => own.to_owned(),
+                ("", place) => format!("{own} on {place}"),
+                (guest, "") => guest.to_owned(),
+                (guest, place) => format!("{guest} on {place}"),
+            },
+            inverse: owned("inverse"),
+            confirmed_by: owned("confirmed_by"),
+            names,
+            places: vec![place],
+        }
+    }
+
+    fn is_place(&self, word: &str) -> bool {
+        self.places.iter().any(|place| place == word)
+    }
+
+    fn is_named_with(&self, word: &str) -> bool {
+        let mut all = self.names.iter().flatten();
+        all.any(|name| name == word)
+    }
+
+    fn slip(&self, word: &str) -> Option<&String> {
+        let mut all = self.names.iter().flatten();
+        all.find(|name| is_slip_of(word, name))
+    }
+
+    /// How these words fit, if all of them do. With `loosely` words that fit nothing are passed over.
+    pub(super) fn fit(&self, words: &[String], loosely: bool) -> Option<Fit> {
+        let mut found: Vec<&str> = Vec::new();
+        let mut slipped = false;
+        for (position, word) in words.iter().enumerate() {
+            let next = words.get(position + 1);
+            let leads_to_place =
+                is_one_of(word, PREPOSITIONS) && next.is_some_and(|next| self.is_place(next));
+            if self.is_named_with(word) {
+                found.push(word);
+            } else if let Some(name) = self.slip(word) {
+                found.push(name);
+                slipped = true;
+            } else if !(leads_to_place || self.is_place(word) || loosely) {
+                return None;
+            }
+        }
+        let is_whole = |name: &Vec<String>| name.iter().all(|part| found.contains(&part.as_str()));
+        match self.names.iter().any(is_whole) {
+            true if !slipped => Some(Fit::Exact),
+            true => Some(Fit::Guess),
+            false if found.is_empty() || loosely => None,
+            false => Some(Fit::Guess),
+        }
+    }
+}
+
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = String> {
+    let folded = folded(text);
+    let pieces: Vec<String> = folded
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|piece| !piece.is_empty())
+        .map(str::to_owned)
+        .collect();
+    pieces.into_iter()
+}
