@@ -28,8 +28,7 @@ use crate::context::Ctx;
 pub use cancel::{CancelError, cancel};
 pub use decide::{Answer, DecideError, Decision, decide};
 pub(crate) use executing::Executing;
-pub(crate) use expire::has_lapsed;
-pub use expire::sweep;
+pub(crate) use expire::{has_lapsed, sweep};
 pub(crate) use finish::finish_by;
 pub use list::{
     Listed, count_in, find, history, is_any_decided, is_current, list, list_ended, list_in,

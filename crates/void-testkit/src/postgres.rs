@@ -2,10 +2,9 @@
 //! database per call, and clusters of their own for tests that set them up otherwise or kill them.
 
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -164,31 +163,6 @@ pub fn postgres_run(url: &str, sql: &str) -> String {
         String::from_utf8_lossy(&ran.stderr)
     );
     String::from_utf8_lossy(&ran.stdout).into_owned()
-}
-
-/// A connection that stays open, with whatever it has locked, until it is dropped.
-pub struct PostgresSession(Child);
-
-impl PostgresSession {
-    /// Runs SQL in it and does not wait for its end.
-    pub fn start(url: &str, sql: &str) -> Self {
-        let mut child = Command::new(programs().join("psql"))
-            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", url])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("psql starts");
-        let input = child.stdin.as_mut().expect("it is piped");
-        writeln!(input, "{sql}").expect("psql reads");
-        Self(child)
-    }
-}
-
-impl Drop for PostgresSession {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn place() -> &'static str {

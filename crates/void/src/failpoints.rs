@@ -1,9 +1,5 @@
-//! Ends the process, hard, at the point that the environment names; for tests only. Every point that is reached leaves
-//! a sign, if there is a place for signs: so a test knows what is still under way and waits for that alone.
+//! Ends the process, hard, at the point that the environment names; for tests only.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,9 +7,8 @@ use crate::settings::Environment;
 
 static CHOSEN: OnceLock<(String, u32)> = OnceLock::new();
 static SEEN: AtomicU32 = AtomicU32::new(0);
-static SIGNS: OnceLock<PathBuf> = OnceLock::new();
 
-/// `VOID_FAILPOINT=name` or `name#3` for the third time it is reached; `VOID_FAILPOINT_SIGNS` names a file.
+/// `VOID_FAILPOINT=name` or `name#3` for the third time it is reached.
 pub(crate) fn install(environment: &Environment) {
     let Some(text) = environment.get("VOID_FAILPOINT") else {
         return;
@@ -23,11 +18,7 @@ pub(crate) fn install(environment: &Environment) {
         None => (text, 1),
     };
     let _ = CHOSEN.set((name.to_owned(), times));
-    if let Some(path) = environment.get("VOID_FAILPOINT_SIGNS") {
-        let _ = SIGNS.set(PathBuf::from(path));
-    }
     void_domain::failpoints::install(|name| {
-        leave_sign(name);
         let Some((chosen, times)) = CHOSEN.get() else {
             return;
         };
@@ -42,15 +33,4 @@ pub(crate) fn install(environment: &Environment) {
             }
         }
     });
-}
-
-/// One line for each time a point is reached, there before the process ends at it.
-fn leave_sign(name: &str) {
-    let Some(path) = SIGNS.get() else {
-        return;
-    };
-    let file = OpenOptions::new().create(true).append(true).open(path);
-    if let Ok(mut file) = file {
-        let _ = file.write_all(format!("{name}\n").as_bytes());
-    }
 }

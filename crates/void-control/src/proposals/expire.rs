@@ -21,8 +21,7 @@ pub(crate) fn has_lapsed(proposal: &Proposal, now: Timestamp) -> bool {
     }
 }
 
-/// What is over, what was left lying and what may start now. It happens every second by itself.
-pub async fn sweep(control: &Control) -> Result<(), StoreError> {
+pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
     while expire_some(control).await? == BATCH as usize {}
     recover::follow_abandoned(control).await?;
     verify::resume(control).await?;

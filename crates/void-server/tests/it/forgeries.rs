@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use void_domain::audit::{AuditDraft, AuditEntry};
 use void_domain::time::Timestamp;
-use void_testkit::{PostgresSession, eventually, postgres_run};
+use void_testkit::{eventually, postgres_run};
 
 use crate::apps::{App, Engine};
 use crate::sse::Listener;
@@ -238,7 +238,13 @@ async fn a_database_that_takes_no_write_is_not_ready() {
     let Engine::Postgres(url) = &engine else {
         unreachable!()
     };
-    let holding = PostgresSession::start(url, "BEGIN; SELECT 1 FROM heads FOR UPDATE;");
+    let url = url.clone();
+    let holding = std::thread::spawn(move || {
+        postgres_run(
+            &url,
+            "BEGIN; SELECT 1 FROM heads FOR UPDATE; SELECT pg_sleep(12)",
+        )
+    });
     eventually("it to be seen", || async {
         let begun = std::time::Instant::now();
         let answer = app.anonymous().get("/readyz").await;
@@ -247,7 +253,9 @@ async fn a_database_that_takes_no_write_is_not_ready() {
     })
     .await;
     assert_eq!(app.anonymous().get("/healthz").await.status, 200);
-    drop(holding);
+    tokio::task::spawn_blocking(move || holding.join().unwrap())
+        .await
+        .unwrap();
     eventually("it to be over", || async {
         (app.anonymous().get("/readyz").await.status == 200).then_some(())
     })

@@ -19,7 +19,6 @@ use void_testkit::{eventually_blocking, postgres_database};
 
 use crate::lab::{Lab, Server, word};
 use crate::nodes::stand::{NodeProcess, Stand};
-use crate::signs::{self, Signs};
 
 /// The points of a proposal's life; the bridge's have a play of their own.
 fn points_of_proposals() -> impl Iterator<Item = String> {
@@ -144,26 +143,15 @@ fn play_guest(server: &Server) -> Told {
         }
         Some(_) => {}
     }
-    // What has run is looked at afterwards, and that is a part of it.
-    told.cut_off = eventually_blocking("the check, or the server to go", || {
-        match server.try_call("GET", "/api/proposals", None) {
-            None => Some(true),
-            Some((_, all)) => {
-                let rows = all["proposals"].as_array()?;
-                (!rows.iter().any(is_moving)).then_some(false)
-            }
+    // The answer may overtake the kill: whoever waits is woken by the commit itself.
+    for _ in 0..20 {
+        if told.cut_off || server.try_call("GET", "/readyz", None).is_none() {
+            told.cut_off = true;
+            break;
         }
-    });
-    told
-}
-
-/// Whether something of it is still to come.
-fn is_moving(row: &Value) -> bool {
-    match (word(row, "status"), &row["verification"]) {
-        ("running" | "approved", _) => true,
-        ("executed", checked) => checked.is_null(),
-        _ => false,
+        std::thread::sleep(Duration::from_millis(10));
     }
+    told
 }
 
 const PHONE: i64 = 4_711;
@@ -193,6 +181,13 @@ fn play_phone(server: &Server, api: &BotApi) -> Told {
             told.executed.push(id);
             wait("RAN, NOT CONFIRMED · Label of risky-one");
         }
+    }
+    // What was sent is noted right behind it.
+    for _ in 0..40 {
+        if is_gone() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
     told.cut_off = is_gone();
     told
@@ -331,8 +326,7 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         .unwrap();
     }
     let chosen = format!("{point}#{occurrence}");
-    let signs = Signs::new(&lab, point, occurrence);
-    let mut server = lab.serve_with(&signs);
+    let mut server = lab.serve(&[("VOID_FAILPOINT", &chosen)]);
     let told = match server.has_ended() {
         Some(_) => Told::default(),
         None if busy => play_busy(&lab, &server),
@@ -346,7 +340,6 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
     if told.cut_off {
         eventually_blocking("the killed server to be gone", || server.has_ended());
     }
-    signs.was_killed(signs::is_at_rest, || server.has_ended().is_some());
     let killed = match server.has_ended() {
         Some(status) => {
             assert_eq!(status.signal(), Some(9), "{chosen}: {}", lab.log());
@@ -384,7 +377,14 @@ fn check_after_restart(lab: &Lab, chosen: &str, told: &Told, effects: impl Fn() 
     );
     let rows = eventually_blocking("every row to come to rest", || {
         let rows = server.proposals();
-        (!rows.iter().any(is_moving)).then_some(rows)
+        let moving = rows
+            .iter()
+            .any(|row| match (word(row, "status"), &row["verification"]) {
+                ("running" | "approved", _) => true,
+                ("executed", checked) => checked.is_null(),
+                _ => false,
+            });
+        (!moving).then_some(rows)
     });
     let effects = effects();
     for action in [

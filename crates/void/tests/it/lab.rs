@@ -14,8 +14,6 @@ use tempfile::TempDir;
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_testkit::{eventually_blocking, free_port};
 
-use crate::signs::Signs;
-
 pub const VOID: &str = env!("CARGO_BIN_EXE_void");
 pub const OWNER: &str = "owner-token-of-a-test-which-nobody-guesses";
 
@@ -217,16 +215,6 @@ impl Lab {
             .then_some(())
         });
         server
-    }
-
-    /// Starts one that ends at a fail point.
-    pub fn serve_with(&self, signs: &Signs) -> Server {
-        let environment = signs.environment();
-        let environment: Vec<(&str, &str)> = environment
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        self.serve(&environment)
     }
 
     pub fn log(&self) -> String {

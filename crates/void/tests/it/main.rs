@@ -37,7 +37,6 @@ mod reloading;
 mod restore;
 mod secrets;
 mod setup_links;
-mod signs;
 mod strangers;
 mod surfaces;
 mod terminal;

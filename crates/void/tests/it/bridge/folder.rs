@@ -79,16 +79,12 @@ impl Bridge {
         let look = || server.call("GET", "/api/bridge", None).1["last_scan_at"].clone();
         for _ in 0..2 {
             let before = look();
-            self.hint();
+            // A hint; without it the next look is seconds away.
+            let hint = self.dir().join("pending/.hint");
+            fs::write(&hint, "").unwrap();
+            fs::remove_file(&hint).unwrap();
             eventually_blocking("another look", || (look() != before).then_some(()));
         }
-    }
-
-    /// That it is worth to look; without it the next look is seconds away.
-    pub fn hint(&self) {
-        let hint = self.dir().join("pending/.hint");
-        fs::write(&hint, "").unwrap();
-        fs::remove_file(&hint).unwrap();
     }
 
     pub fn queue(&self, server: &Server, action: &str) -> String {

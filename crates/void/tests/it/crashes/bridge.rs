@@ -12,7 +12,6 @@ use void_testkit::{eventually_blocking, postgres_database};
 use super::{Engine, check_record, points};
 use crate::bridge::folder::{Bridge, PLACES};
 use crate::lab::{Server, word};
-use crate::signs::{self, Signs};
 
 /// Somebody else's executor: it outlives every crash of the server, and each of its effects is a line.
 fn executor(bridge: &Bridge, stop: &AtomicBool) {
@@ -110,27 +109,11 @@ fn play(bridge: &Bridge, server: &Server) -> Option<()> {
                     .try_call("GET", "/api/inbox", None)
                     .is_some_and(|(_, inbox)| !inbox["items"].as_array().is_none_or(Vec::is_empty))
             };
-            comes(server, "the proposal", taken_in).then_some(())?;
-            looks_again(bridge, server)
+            comes(server, "the proposal", taken_in).then_some(())
         })();
         stop.store(true, Ordering::SeqCst);
         finished
     })
-}
-
-/// What is in the folder is as the record says once it was looked at twice.
-fn looks_again(bridge: &Bridge, server: &Server) -> Option<()> {
-    let look = || {
-        let (_, state) = server.try_call("GET", "/api/bridge", None)?;
-        Some(state["last_scan_at"].clone())
-    };
-    for _ in 0..2 {
-        let before = look()?;
-        bridge.hint();
-        let is_later = || look().is_some_and(|now| now != before);
-        comes(server, "another look", is_later).then_some(())?;
-    }
-    Some(())
 }
 
 fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
@@ -143,14 +126,19 @@ fn killed_at(engine: Engine, point: &str, occurrence: u32) -> bool {
         fs::write(&settings, text).unwrap();
     }
     let chosen = format!("{point}#{occurrence}");
-    let signs = Signs::new(&bridge.lab, point, occurrence);
-    let mut server = bridge.lab.serve_with(&signs);
+    let mut server = bridge.lab.serve(&[("VOID_FAILPOINT", &chosen)]);
     let stop = AtomicBool::new(false);
     let ended = server.has_ended().is_some() || play(&bridge, &server).is_none();
+    // What is waited for may be there a moment before the kill.
+    for _ in 0..30 {
+        if ended || server.has_ended().is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     if ended {
         eventually_blocking("the killed server to be gone", || server.has_ended());
     }
-    signs.was_killed(signs::is_at_rest, || server.has_ended().is_some());
     let killed = match server.has_ended() {
         Some(status) => {
             assert_eq!(status.signal(), Some(9), "{chosen}: {}", bridge.lab.log());

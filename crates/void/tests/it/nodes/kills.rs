@@ -9,7 +9,6 @@ use void_testkit::eventually_blocking;
 
 use super::stand::{Stand, check_truth, nodes, rows_at_rest, wait_until_here};
 use crate::lab::word;
-use crate::signs::{Signs, count};
 
 /// Every `fail_point!("pull.…")` of the executor: a new point is covered the moment it is written.
 fn points() -> BTreeSet<String> {
@@ -34,12 +33,7 @@ fn killed_at(point: &str, occurrence: u32) -> bool {
     let server = stand.lab.serve(&[]);
     stand.admit(&server, "n1", stand.lab.address);
     let chosen = format!("{point}#{occurrence}");
-    let signs = Signs::new(&stand.lab, point, occurrence);
-    let environment = signs.environment();
-    let environment = environment
-        .each_ref()
-        .map(|(name, value)| (*name, value.as_str()));
-    let mut node = stand.run_with("n1", &environment);
+    let mut node = stand.run_with("n1", &[("VOID_FAILPOINT", &chosen)]);
     eventually_blocking("the node to be here or gone", || {
         let here = nodes(&server)
             .first()
@@ -47,17 +41,18 @@ fn killed_at(point: &str, occurrence: u32) -> bool {
         (here || node.has_ended().is_some()).then_some(())
     });
     server.call("POST", "/api/actions/restart-web/run?wait=0", None);
-    eventually_blocking("an end, or the kill", || {
+    let ended = eventually_blocking("an end, or the kill", || {
         let row = server.proposals().pop()?;
         let ended = !matches!(word(&row, "status"), "running" | "approved");
-        (ended || node.has_ended().is_some()).then_some(())
+        let killed = node.has_ended().is_some();
+        (ended || killed).then_some(killed)
     });
-    // It has told the end and asks for more.
-    let is_idle = |names: &[String]| {
-        count(names, "pull.report.after") > 0
-            && count(names, "pull.poll.before") > count(names, "pull.poll.after")
-    };
-    let killed = signs.was_killed(is_idle, || node.has_ended().is_some());
+    // The answer may overtake the kill.
+    let killed = ended
+        || (0..20).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            node.has_ended().is_some()
+        });
     node.kill();
     let _again = stand.run("n1");
     wait_until_here(&server, "n1");

@@ -1,7 +1,6 @@
 //! What a node does: typed parameters as whole words, rollbacks to what it recorded, progress, drift, restarts.
 
 use std::fs;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_testkit::{eventually_blocking, postgres_database};
