@@ -106,7 +106,7 @@ describe("cards", () => {
     assert.equal(row.reason, null);
     const { context, page, seen } = await openPage(lab);
     await page.goto(`${lab.base}/#/inbox/${row.id}`);
-    await page.getByText(say("card.no_reason")).waitFor();
+    await page.getByText(say("card.no_reason"), { exact: true }).waitFor();
     assert.equal(await page.locator("blockquote.why").count(), 0);
     await page.goto(`${lab.base}/inbox/${row.code}`);
     await page.getByText(say("link.no_reason")).waitFor();

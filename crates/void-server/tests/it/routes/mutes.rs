@@ -12,7 +12,7 @@ use void_testkit::eventually;
 use void_testkit::receivers::Receiver;
 use void_testkit::telegram::Message;
 
-use crate::alerts::{alerts, believed, on, put_up, webhook};
+use crate::alerts::{alerts, all_sent, believed, on, put_up, webhook};
 use crate::apps::{App, Engine, Setup};
 use crate::phones::{Rig, STRANGER, nothing};
 use crate::sse::Listener;
@@ -314,6 +314,7 @@ async fn what_is_muted_is_posted_to_no_program_and_told_to_nobody_new() {
         stand.take_down().await;
         posted("web", "alert.down", 1).await;
         rig.phone.sees("DOWN · The web on ct100").await;
+        all_sent(&rig.app).await;
         let set = mute(&rig.app, ("service", "web"), 7_200).await;
         rig.app.pass(SECOND * 3);
         rig.phone.sees("\"a new disk\"").await;
@@ -328,6 +329,8 @@ async fn what_is_muted_is_posted_to_no_program_and_told_to_nobody_new() {
         let path = format!("/api/mutes/{}", set["id"].as_str().unwrap());
         rig.app.owner().delete(&path).await.ok();
         late.sees("DOWN · The web on ct100").await;
+        rig.app.pass(SECOND * 3);
+        all_sent(&rig.app).await;
         put_up(&mut other).await;
         rig.app.pass(SECOND * 3);
         posted("files", "alert.over", 1).await;
@@ -339,6 +342,8 @@ async fn what_is_muted_is_posted_to_no_program_and_told_to_nobody_new() {
         assert_eq!(posts("web", "alert.down"), 1);
         rig.app.pass(SECOND);
         posted("web", "alert.down", 2).await;
+        rig.app.pass(SECOND * 3);
+        all_sent(&rig.app).await;
         // What ends under a mute is over for whoever was told that it began.
         mute(&rig.app, ("host", "ct100"), 3_600).await;
         put_up(&mut stand).await;
