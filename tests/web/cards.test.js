@@ -99,6 +99,22 @@ describe("cards", () => {
     await context.close();
   });
 
+  test("a wish without a reason says that none was given", async () => {
+    const agent = await lab.agent("terse");
+    const asked = await agent("POST", "/api/actions/restart-wiki/run", {});
+    const row = await lab.owner("GET", `/api/proposals/${asked.action_row_id}`);
+    assert.equal(row.reason, null);
+    const { context, page, seen } = await openPage(lab);
+    await page.goto(`${lab.base}/#/inbox/${row.id}`);
+    await page.getByText(say("card.no_reason"), { exact: true }).waitFor();
+    assert.equal(await page.locator("blockquote.why").count(), 0);
+    await page.goto(`${lab.base}/inbox/${row.code}`);
+    await page.getByText(say("link.no_reason")).waitFor();
+    await lab.owner("POST", `/api/proposals/${row.id}/decide`, { decision: "reject", digest: row.digest });
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
   test("every value that a yes binds is on every card that has an Approve, and the diff is marked", async () => {
     const agent = await lab.agent("liar");
     const asked = await agent("POST", "/api/actions/deploy-grafana/run", { params: { image: EVIL }, reason: "a new version", diff: LYING });

@@ -4,7 +4,7 @@
 
 mod silence;
 
-use void_domain::alerts::{Ended, LastAlert, STAYS_DOWN_FOR, Scope, Telling, telling};
+use void_domain::alerts::{Alert, Ended, LastAlert, STAYS_DOWN_FOR, Scope, Telling, telling};
 use void_domain::ids::AlertId;
 use void_domain::mutes::{Mute, host_of};
 use void_domain::services::{Health, Service, ServiceId};
@@ -90,11 +90,18 @@ async fn tell(
         down_at: outage.down_at,
         reason: outage.reason.clone(),
     };
+    let before = alerts::find(tx, id).await?;
+    let was_urgent = before.is_some_and(|alert| alert.is_urgent());
     alerts::add(tx, id, &new).await?;
     if matches!(telling, Telling::Reopen(_)) {
         alerts::note_again(tx, id, now).await?;
     }
-    outbox::note_alert(tx, &control.notifiers.outbox(), id, service.urgent, now).await
+    let outbox = control.notifiers.outbox();
+    outbox::note_alert(tx, &outbox, id, service.urgent, now).await?;
+    if service.urgent && !was_urgent && matches!(telling, Telling::Join(_)) {
+        outbox::raise_alert(tx, &outbox, id, now).await?;
+    }
+    Ok(())
 }
 
 /// What is down since before somebody looked: told as soon as a look confirms it.
@@ -142,7 +149,24 @@ pub(crate) async fn forget_unwatched(control: &Control) -> Result<(), StoreError
         .await
 }
 
-/// Tells what is due: what was silent and is no more, what was muted, and what flapped and stays down.
+/// What was told and is down by the owner's will since: the message says so, and is over.
+async fn told_and_stopped(
+    tx: &mut Tx,
+    control: &Control,
+) -> Result<Vec<(ServiceId, Timestamp)>, StoreError> {
+    let mut told = Vec::new();
+    for view in health::list(control) {
+        if let Some(at) = view.stopped_at {
+            let outage = alerts::find_outage(tx, &view.service.id).await?;
+            let is_told = outage.is_some_and(|outage| outage.alert.is_some());
+            told.extend(is_told.then_some((view.service.id, at)));
+        }
+    }
+    Ok(told)
+}
+
+/// Tells what is due: what the owner stopped, what was silent and is no more, what was muted, and what flapped
+/// and stays down.
 pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
     let (this, now) = (control.clone(), control.clock.now());
     let is_due = control
@@ -157,6 +181,9 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
         .store
         .write(move |tx| {
             Box::pin(async move {
+                for (service, at) in told_and_stopped(tx, &this).await? {
+                    end(tx, &service, Ended::Stopped(at), now).await?;
+                }
                 mutes::end_over(tx, &this, &scribe, now).await?;
                 let silences = Silences::load(tx, &this, now).await?;
                 for (service, outage) in audible(tx, &this, &silences).await? {
@@ -164,8 +191,11 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
                     tell(tx, &this, &service, &outage, last, now).await?;
                 }
                 for id in alerts::list_to_repeat(tx, now.minus(STAYS_DOWN_FOR)).await? {
-                    if alerts::note_repeated(tx, id).await? {
-                        say_again(tx, &this, id, silences.mutes(), now).await?;
+                    let outbox = this.notifiers.outbox();
+                    if alerts::note_repeated(tx, id).await?
+                        && let Some(alert) = find_unmuted(tx, id, silences.mutes()).await?
+                    {
+                        outbox::say_alert_again(tx, &outbox, &alert, now).await?;
                     }
                 }
                 Ok(())
@@ -187,7 +217,7 @@ async fn is_due(tx: &mut Tx, control: &Control, now: Timestamp) -> Result<bool, 
         }
     }
     let repeated = alerts::list_to_repeat(tx, now.minus(STAYS_DOWN_FOR)).await?;
-    Ok(!repeated.is_empty())
+    Ok(!repeated.is_empty() || !told_and_stopped(tx, control).await?.is_empty())
 }
 
 /// The outages that were silent and that nothing speaks against telling any more. This instance has to see
@@ -209,14 +239,28 @@ async fn audible(
     Ok(audible)
 }
 
-/// A mute begins: what it covers says so, and what nobody was told yet is not told until it ends.
-pub(crate) async fn under_mute(tx: &mut Tx, mute: &Mute, now: Timestamp) -> Result<(), StoreError> {
+async fn holding(tx: &mut Tx, now: Timestamp) -> Result<Vec<Mute>, StoreError> {
     let mut mutes = stored_mutes::list(tx).await?;
     mutes.retain(|mute| mute.holds_at(now));
+    Ok(mutes)
+}
+
+/// An alert, unless everything in it that is down is muted.
+async fn find_unmuted(
+    tx: &mut Tx,
+    id: AlertId,
+    mutes: &[Mute],
+) -> Result<Option<Alert>, StoreError> {
+    let alert = alerts::find(tx, id).await?;
+    Ok(alert.filter(|alert| !alert.is_muted_by(mutes)))
+}
+
+/// A mute begins: what it covers says so, and what nobody was told yet is not told until it ends.
+pub(crate) async fn under_mute(tx: &mut Tx, mute: &Mute, now: Timestamp) -> Result<(), StoreError> {
+    let mutes = holding(tx, now).await?;
     for id in alerts::list_covered(tx, &mute.subject).await? {
-        notifications::alerts::changed(tx, id, now).await?;
-        let alert = alerts::find(tx, id).await?;
-        if alert.is_some_and(|alert| alert.is_muted_by(&mutes)) {
+        notifications::alerts::changed_mute(tx, id, now).await?;
+        if find_unmuted(tx, id, &mutes).await?.is_none() {
             notifications::alerts::hold(tx, id, mute.until).await?;
         }
     }
@@ -230,9 +274,10 @@ pub(crate) async fn without_mute(
     mute: &Mute,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let mutes = holding(tx, now).await?;
     for id in alerts::list_covered(tx, &mute.subject).await? {
-        notifications::alerts::changed(tx, id, now).await?;
-        if let Some(alert) = alerts::find(tx, id).await? {
+        notifications::alerts::changed_mute(tx, id, now).await?;
+        if let Some(alert) = find_unmuted(tx, id, &mutes).await? {
             outbox::release_alert(tx, &control.notifiers.outbox(), &alert, now).await?;
         }
     }
@@ -248,9 +293,13 @@ pub(crate) async fn after_mute(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let silences = Silences::load(tx, control, now).await?;
+    let outbox = control.notifiers.outbox();
     for id in alerts::list_covered(tx, &mute.subject).await? {
-        notifications::alerts::changed(tx, id, now).await?;
-        say_again(tx, control, id, silences.mutes(), now).await?;
+        notifications::alerts::changed_mute(tx, id, now).await?;
+        if let Some(alert) = find_unmuted(tx, id, silences.mutes()).await? {
+            outbox::say_alert_again(tx, &outbox, &alert, now).await?;
+            notifications::alerts::post_again(tx, id, now).await?;
+        }
     }
     for (service, outage) in audible(tx, control, &silences).await? {
         if mute.covers(&service) {
@@ -258,21 +307,4 @@ pub(crate) async fn after_mute(
         }
     }
     Ok(())
-}
-
-/// Says an alert once more, unless everything in it that is down is muted.
-async fn say_again(
-    tx: &mut Tx,
-    control: &Control,
-    id: AlertId,
-    mutes: &[Mute],
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let Some(alert) = alerts::find(tx, id).await? else {
-        return Ok(());
-    };
-    if alert.is_muted_by(mutes) {
-        return Ok(());
-    }
-    outbox::say_alert_again(tx, &control.notifiers.outbox(), &alert, now).await
 }

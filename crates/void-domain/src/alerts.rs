@@ -115,18 +115,20 @@ pub struct Alerted {
     pub reason: Option<String>,
 }
 
-/// How it stopped being down.
+/// How it stopped being trouble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     Up(Timestamp),
     /// The services file no longer has it: nobody knows how it is.
     Unwatched(Timestamp),
+    /// It is down still, as the owner wants it.
+    Stopped(Timestamp),
 }
 
 impl Ended {
     pub const fn at(self) -> Timestamp {
         match self {
-            Self::Up(at) | Self::Unwatched(at) => at,
+            Self::Up(at) | Self::Unwatched(at) | Self::Stopped(at) => at,
         }
     }
 
@@ -134,6 +136,7 @@ impl Ended {
         match self {
             Self::Up(_) => "up",
             Self::Unwatched(_) => "unwatched",
+            Self::Stopped(_) => "stopped",
         }
     }
 
@@ -141,6 +144,7 @@ impl Ended {
         match text {
             "up" => Some(Self::Up(at)),
             "unwatched" => Some(Self::Unwatched(at)),
+            "stopped" => Some(Self::Stopped(at)),
             _ => None,
         }
     }

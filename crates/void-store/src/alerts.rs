@@ -71,7 +71,8 @@ async fn outages(tx: &mut Tx, sql: &'static str) -> Result<Vec<Outage>, StoreErr
     rows.iter().map(outage).collect()
 }
 
-/// A service is not down any more; what was known of it.
+/// A service is no trouble any more; what was known of it. What the owner stopped stays an outage that
+/// nobody is told of, for as long as that explains it.
 pub async fn end_outage(
     tx: &mut Tx,
     service: &ServiceId,
@@ -80,7 +81,10 @@ pub async fn end_outage(
     let Some(outage) = find_outage(tx, service).await? else {
         return Ok(None);
     };
-    let sql = "DELETE FROM outages WHERE service_id = $1";
+    let sql = match ended {
+        Ended::Up(_) | Ended::Unwatched(_) => "DELETE FROM outages WHERE service_id = $1",
+        Ended::Stopped(_) => "UPDATE outages SET alert_id = NULL WHERE service_id = $1",
+    };
     tx.execute(sql, values![service.as_str()]).await?;
     if let Some(alert) = outage.alert {
         let (id, at) = (alert.to_string(), ended.at());

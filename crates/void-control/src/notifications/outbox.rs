@@ -14,7 +14,7 @@ use void_domain::proposals::{Proposal, State, Status};
 use void_domain::time::Timestamp;
 use void_store::notifications::pairs;
 use void_store::notifications::{self, New};
-use void_store::{StoreError, Tx, alerts, proposals};
+use void_store::{StoreError, Tx, alerts, mutes, proposals};
 
 use crate::random;
 
@@ -152,16 +152,29 @@ pub(crate) async fn note_alert(
     let Some(places) = &outbox.0 else {
         return Ok(());
     };
-    notifications::alerts::changed(tx, id, at).await?;
-    if is_urgent {
-        notifications::alerts::hasten(tx, id, at, at).await?;
-    }
     let quiet_until = alert_not_before(places.quiet.as_ref(), is_urgent, at);
+    notifications::alerts::changed(tx, id, at).await?;
+    // A mute of what was down before holds back nothing of this.
+    notifications::alerts::hasten(tx, id, at, quiet_until).await?;
     for target in places.people(tx).await? {
         insert_alert(tx, target, id, at, quiet_until).await?;
     }
     for target in places.programs() {
         insert_alert(tx, target, id, at, at).await?;
+    }
+    Ok(())
+}
+
+/// Something urgent joins what was told: an edit makes no sound, so in quiet hours it is said as something new.
+pub(crate) async fn raise_alert(
+    tx: &mut Tx,
+    outbox: &Outbox,
+    id: AlertId,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let quiet = outbox.0.as_ref().and_then(|places| places.quiet.as_ref());
+    if alert_not_before(quiet, false, at) > at {
+        notifications::alerts::say_again(tx, id, at, at).await?;
     }
     Ok(())
 }
@@ -264,12 +277,19 @@ pub(super) async fn tell_waiting(
         let content = Content::Message(proposal.id);
         insert(tx, target.clone(), content, cause, quiet_until).await?;
     }
+    let mut mutes = mutes::list(tx).await?;
+    mutes.retain(|mute| mute.holds_at(at));
     for id in alerts::list_open(tx).await? {
         let Some(alert) = alerts::find(tx, id).await? else {
             continue;
         };
-        let quiet_until = alert_not_before(places.quiet.as_ref(), alert.is_urgent(), at);
-        insert_alert(tx, target.clone(), id, at, quiet_until).await?;
+        let mut not_before = alert_not_before(places.quiet.as_ref(), alert.is_urgent(), at);
+        if alert.is_muted_by(&mutes) {
+            // At the end of each mute it is looked at anew.
+            let ends = mutes.iter().map(|mute| mute.until);
+            not_before = ends.fold(not_before, Timestamp::max);
+        }
+        insert_alert(tx, target.clone(), id, at, not_before).await?;
     }
     Ok(())
 }

@@ -1,5 +1,15 @@
+use serde_json::json;
+
 use super::*;
+use crate::actors::{Actor, Surface};
+use crate::catalogue::{Risk, Tier};
+use crate::digests::Digest;
+use crate::ids::{ActionId, ProposalCode, ProposalId};
+use crate::proposals::{
+    Approval, Cancellation, Failure, Joined, ProposedAction, Run, Verification, VerificationOutcome,
+};
 use crate::services::Services;
+use crate::taint::Taint;
 
 const NOW: Timestamp = Timestamp::from_ms(1_762_000_000_000);
 const SECOND: Duration = Duration::from_secs(1);
@@ -201,4 +211,142 @@ fn the_more_it_flaps_the_less_is_said() {
     // An hour of flapping is a handful of edits at most.
     let per_hour = Duration::from_secs(3_600).as_secs() / before.as_secs();
     assert!(per_hour <= 12, "{per_hour}");
+}
+
+fn proposal(state: State) -> Proposal {
+    let owner = Actor::Owner {
+        surface: Surface::Cli,
+    };
+    Proposal {
+        id: ProposalId::new(NOW, [1; 10]),
+        code: ProposalCode::from_random(&[1, 2, 3, 4]),
+        wish: ProposedAction {
+            action_id: ActionId::parse("restart-caddy").unwrap(),
+            label: "Restart".into(),
+            definition: json!({}),
+            params: json!({}),
+            tier: Tier::Safe,
+            risk: Risk::Nominal,
+            target: "service:ct100/caddy".into(),
+            digest: Digest::of(b"d"),
+            exec_digest: Digest::of(b"e"),
+        },
+        requested_by: owner.requester(),
+        reason: None,
+        diff: None,
+        taint: Taint::clean(),
+        count: 1,
+        joined: Joined::default(),
+        revision: 0,
+        created_at: NOW,
+        expires_at: NOW,
+        state,
+    }
+}
+
+/// What is down is silent for as long as a run works on it and a moment longer, and then it is told.
+#[test]
+fn a_run_explains_for_a_while_and_what_never_ran_explains_nothing() {
+    const CHECKED_WITHIN: Duration = Duration::from_secs(120);
+    let approval = || Approval {
+        by: "owner-cli".to_owned(),
+        at: NOW,
+    };
+    // However old the run is that ended, what counts is its end.
+    let began = |ago_by| Run {
+        started_at: ago(ago_by),
+        ticket_expires_at: NOW,
+        lease_until: NOW,
+    };
+    let run = || began(60 * RUN_EXPLAINS_FOR);
+    let failure = || Failure::new("no_end", "nobody knows");
+    let running = |ago_by| State::Running {
+        approval: approval(),
+        run: began(ago_by),
+    };
+    let executed = |ended, seen: Option<(VerificationOutcome, Duration)>| State::Executed {
+        approval: approval(),
+        run: run(),
+        at: ago(ended),
+        result: json!({}),
+        verification: seen.map(|(outcome, seen)| Verification {
+            outcome,
+            at: ago(seen),
+            detail: json!({}),
+        }),
+    };
+    let failed = |ended| State::Failed {
+        approval: approval(),
+        run: run(),
+        at: ago(ended),
+        failure: failure(),
+        settled_by: "owner-cli".to_owned(),
+    };
+    let unknown = |ended| State::Unknown {
+        approval: approval(),
+        run: run(),
+        at: ago(ended),
+        failure: failure(),
+    };
+    let (unseen, settles) = (CHECKED_WITHIN + RUN_SETTLES_WITHIN, RUN_SETTLES_WITHIN);
+    let (verified, refuted) = (VerificationOutcome::Verified, VerificationOutcome::Failed);
+    for (state, expected) in [
+        (running(Duration::ZERO), true),
+        (running(RUN_EXPLAINS_FOR), true),
+        (running(RUN_EXPLAINS_FOR + SECOND), false),
+        (executed(Duration::ZERO, None), true),
+        (executed(unseen, None), true),
+        (executed(unseen + SECOND, None), false),
+        // Once it was looked at, nothing is waited for.
+        (executed(unseen, Some((verified, settles))), true),
+        (executed(unseen, Some((verified, settles + SECOND))), false),
+        (executed(settles, Some((refuted, settles))), true),
+        (executed(unseen, Some((refuted, settles + SECOND))), false),
+        (failed(settles), true),
+        (failed(settles + SECOND), false),
+        (unknown(settles), true),
+        (unknown(settles + SECOND), false),
+        // Nothing of it has touched a machine, and it may never.
+        (State::Pending, false),
+        (
+            State::Approved {
+                approval: approval(),
+            },
+            false,
+        ),
+        (
+            State::Rejected {
+                by: "owner-cli".to_owned(),
+                at: NOW,
+                reason: None,
+            },
+            false,
+        ),
+        (
+            State::Expired {
+                at: NOW,
+                lapsed: Some(approval()),
+            },
+            false,
+        ),
+        (
+            State::Cancelled {
+                by: "owner-cli".to_owned(),
+                at: NOW,
+                why: Cancellation::Withdrawn,
+            },
+            false,
+        ),
+        (
+            State::Refused {
+                at: NOW,
+                failure: failure(),
+            },
+            false,
+        ),
+    ] {
+        let run = proposal(state);
+        let explained = explains(&run, CHECKED_WITHIN, NOW);
+        assert_eq!(explained, expected, "{:?}", run.state);
+    }
 }

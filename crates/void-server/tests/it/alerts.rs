@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use void_control::Clock;
 use void_control::notifications::{NotificationsConfig, NtfyConfig, WebhookConfig};
+use void_control::stops::EXCUSED_FOR;
 use void_domain::alerts::{OPEN_MAX, REOPENS_WITHIN, RUN_SETTLES_WITHIN, STAYS_DOWN_FOR};
 use void_domain::notifications::{QuietHours, Zone};
 use void_domain::secrets::Secret;
@@ -45,9 +46,41 @@ pub async fn put_up(stand: &mut Stand) {
     stand.put_up(Says::All(OK.to_vec()), usize::MAX).await;
 }
 
+fn ntfy(push: &Receiver) -> NtfyConfig {
+    NtfyConfig {
+        url: format!("{}/topic", push.url()),
+        token: None,
+        may_approve: false,
+    }
+}
+
+pub fn webhook(hook: &Receiver) -> WebhookConfig {
+    WebhookConfig {
+        name: "n8n".to_owned(),
+        url: hook.url(),
+        secret: Secret::new("a-secret-that-two-programs-share"),
+    }
+}
+
+/// Nothing is on its way to any place: what is sent next is sent at a time of the test's choice.
+pub async fn all_sent(app: &App) {
+    eventually("everything to be sent", || async {
+        let listed = app.owner().get("/api/notifications").await.ok();
+        let mut places = listed["places"].as_array().unwrap().iter();
+        places.all(|place| place["waiting"] == 0).then_some(())
+    })
+    .await;
+}
+
 /// What the phone shows that is about something that is down, or was.
 pub fn alerts(phone: &Phone) -> Vec<Message> {
-    let words = ["DOWN · ", "UP AGAIN · ", "FLAPPING · ", "Said once more"];
+    let words = [
+        "DOWN · ",
+        "UP AGAIN · ",
+        "FLAPPING · ",
+        "STOPPED BY YOU · ",
+        "Said once more",
+    ];
     let mut messages = phone.messages();
     messages.retain(|message| words.iter().any(|word| message.text.starts_with(word)));
     messages
@@ -268,6 +301,70 @@ async fn what_is_unknown_or_stopped_by_the_owner_is_not_told() {
     rig.phone.sees("DOWN · iventoy on z").await;
 }
 
+/// What was told and is stopped by the owner then is no trouble any more: the message says so and is over. A day
+/// later it is one again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_told_and_then_stopped_by_the_owner_is_over_for_a_day() {
+    const CATALOGUE: &str = r#"{"actions": [
+        {"id": "stop-107", "label": "Stop", "kind": "guest_power", "node": "z", "vmid": 107, "op": "stop", "tier": "risky"}
+    ]}"#;
+    for engine in Engine::both().await {
+        let (pve, hook) = (Pve::start(), Receiver::start());
+        let (mut stand, mut other) = (Stand::up().await, Stand::up().await);
+        let mut web = stand.watched("web");
+        web["node"] = json!("z");
+        web["vmid"] = json!(107);
+        let setup = Setup {
+            engine,
+            clock: Clock::manual(Clock::system().now()),
+            lab: Arc::new(Lab::of(CATALOGUE)),
+            services: services(&[web, other.watched("other")]),
+            proxmox: Some(pve.config()),
+            ..Setup::default()
+        };
+        let rig = Rig::with(setup, |config| NotificationsConfig {
+            webhooks: vec![webhook(&hook)],
+            ..config
+        })
+        .await;
+        for id in ["web", "other"] {
+            believed(&rig.app, id, "up").await;
+        }
+        stand.take_down().await;
+        let down = rig.phone.sees("DOWN · The web on z since ").await;
+        other.take_down().await;
+        rig.phone.sees("DOWN · The other since ").await;
+        all_sent(&rig.app).await;
+        rig.app.pass(MINUTE);
+        assert_eq!(alerts(&rig.phone)[0].text, down.text, "nobody stopped it");
+        let row = rig.app.queue("stop-107").await;
+        rig.app.owner().decide(&row, "approve").await.ok();
+        let over = rig.phone.sees("STOPPED BY YOU · The web on z").await;
+        assert_eq!((over.id, over.labels()), (down.id, vec!["Open".to_owned()]));
+        assert!(over.text.contains("; you stopped it "), "{}", over.text);
+        let posted = eventually("it to be posted", || async {
+            let mut posted = hook.bodies();
+            posted.retain(|body| body["type"] == "alert.over");
+            posted.pop()
+        })
+        .await;
+        let service = &posted["alert"]["services"][0];
+        assert_eq!(
+            (&service["id"], &service["status"]),
+            (&json!("web"), &json!("stopped"))
+        );
+        // It is down as before, and what nobody stopped is still told.
+        let service = believed(&rig.app, "web", "down").await;
+        assert!(service["stopped"].is_object(), "{service}");
+        rig.phone.sees("DOWN · The other since ").await;
+        rig.app.pass(EXCUSED_FOR);
+        let anew = rig.phone.sees("DOWN · The web on z since ").await;
+        assert_ne!(anew.id, down.id);
+        let old = alerts(&rig.phone);
+        assert!(old[0].text.starts_with("STOPPED BY YOU"), "{old:?}");
+    }
+}
+
 /// What is being restarted through Void is down for a reason; if it stays so, it is told. Frozen or not.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_run_works_on_is_told_only_if_it_stays_down() {
@@ -371,26 +468,80 @@ async fn quiet_hours_hold_back_all_but_what_is_marked_and_end_in_one_line_each()
     assert_eq!(after.id, digest.id);
 }
 
+/// An edit makes no sound: what is marked and joins what was said before the quiet hours is said anew, once.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_marked_and_joins_what_was_told_makes_a_sound_in_quiet_hours() {
+    let evening = Timestamp::parse_rfc3339("2026-11-16T21:59:30Z").unwrap();
+    let push = Receiver::start();
+    let mut stands = Vec::new();
+    let ids = ["one", "two", "vital", "vital-too"];
+    let mut list = Vec::new();
+    for id in ids {
+        let stand = Stand::up().await;
+        let mut service = on("ct100", stand.watched(id));
+        service["urgent"] = json!(id.starts_with("vital"));
+        list.push(service);
+        stands.push(stand);
+    }
+    let setup = Setup {
+        clock: Clock::manual(evening),
+        services: services(&list),
+        ..Setup::default()
+    };
+    let rig = Rig::with(setup, |config| NotificationsConfig {
+        ntfy: Some(ntfy(&push)),
+        quiet: Some(QuietHours::parse("22:00", "07:00", Zone::UTC, true).unwrap()),
+        ..config
+    })
+    .await;
+    for id in ids {
+        believed(&rig.app, id, "up").await;
+    }
+    stands[0].take_down().await;
+    let first = rig
+        .phone
+        .sees("DOWN · The one on ct100 since Mon 21:59")
+        .await;
+    all_sent(&rig.app).await;
+    rig.app.pass(MINUTE);
+    stands[1].take_down().await;
+    let second = rig.phone.sees("DOWN · 2 services on ct100").await;
+    assert_eq!(second.id, first.id, "what is not marked is an edit");
+    all_sent(&rig.app).await;
+    rig.app.pass(3 * SECOND);
+    stands[2].take_down().await;
+    let third = rig.phone.sees("DOWN · 3 services on ct100").await;
+    assert_ne!(third.id, first.id, "what is marked is a message of its own");
+    assert!(
+        third.text.contains("\nThe vital: down since"),
+        "{}",
+        third.text
+    );
+    let old = rig.phone.sees("Said once more below: 3 services").await;
+    assert_eq!(old.id, first.id);
+    // The owner is awake: the next of the same outage is an edit again.
+    all_sent(&rig.app).await;
+    rig.app.pass(3 * SECOND);
+    stands[3].take_down().await;
+    let fourth = rig.phone.sees("DOWN · 4 services on ct100").await;
+    assert_eq!(fourth.id, third.id);
+    all_sent(&rig.app).await;
+    let pushed = push.bodies();
+    let sounds = pushed.iter().map(|body| body["priority"].as_u64().unwrap());
+    let sounds: Vec<u64> = sounds.collect();
+    assert_eq!(sounds, [4, 1, 5, 1]);
+}
+
 /// ntfy and webhooks cannot edit: each gets one further message when it is over.
 #[tokio::test(flavor = "multi_thread")]
 async fn ntfy_and_webhooks_hear_of_it_once_more_when_it_is_over() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (push, hook, mut stand) = (Receiver::start(), Receiver::start(), Stand::up().await);
-    let ntfy = NtfyConfig {
-        url: format!("{}/topic", push.url()),
-        token: None,
-        may_approve: false,
-    };
-    let webhook = WebhookConfig {
-        name: "n8n".to_owned(),
-        url: hook.url(),
-        secret: Secret::new("a-secret-that-two-programs-share"),
-    };
     let setup = Setup {
         services: services(&[on("ct100", stand.watched("web"))]),
         notifications: Some(NotificationsConfig {
-            ntfy: Some(ntfy),
-            webhooks: vec![webhook],
+            ntfy: Some(ntfy(&push)),
+            webhooks: vec![webhook(&hook)],
             ..nothing()
         }),
         ..Setup::default()

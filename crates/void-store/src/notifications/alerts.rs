@@ -9,38 +9,62 @@ use crate::errors::StoreError;
 use crate::tx::Tx;
 use crate::values::values;
 
+macro_rules! changed_rows {
+    ($whom:literal) => {
+        concat!(
+            "UPDATE notifications SET wanted = wanted + 1, status = 'waiting', \
+             next_at = CASE WHEN shown = 0 OR next_at > $2 THEN next_at ELSE $2 END, \
+             tries = CASE WHEN shown = 0 THEN tries ELSE 0 END WHERE ",
+            $whom
+        )
+    };
+}
+
+const CHANGED: &str =
+    changed_rows!("alert_id = $1 AND kind = 'alert' AND status IN ('waiting', 'sent', 'failed')");
+const CHANGED_FOR_PEOPLE: &str = changed_rows!(
+    "alert_id = $1 AND kind = 'alert' AND channel <> 'webhook' AND status IN ('waiting', 'sent', 'failed')"
+);
+const CHANGED_DIGESTS: &str = changed_rows!(
+    "kind = 'digest' AND id IN (SELECT digest_id FROM notifications WHERE alert_id = $1 AND kind = 'alert' AND status = 'digested')"
+);
+
 /// What an alert says has changed. Where it was delivered it is said when the place is due again; where it
 /// was not, when it was due anyway.
 pub async fn changed(tx: &mut Tx, id: AlertId, at: Timestamp) -> Result<u64, StoreError> {
-    let rows = "UPDATE notifications SET wanted = wanted + 1, status = 'waiting', \
-        next_at = CASE WHEN shown = 0 OR next_at > $2 THEN next_at ELSE $2 END, \
-        tries = CASE WHEN shown = 0 THEN tries ELSE 0 END \
-        WHERE alert_id = $1 AND kind = 'alert' AND status IN ('waiting', 'sent', 'failed')";
-    let digests = "UPDATE notifications SET wanted = wanted + 1, status = 'waiting', \
-        next_at = CASE WHEN shown = 0 OR next_at > $2 THEN next_at ELSE $2 END, \
-        tries = CASE WHEN shown = 0 THEN tries ELSE 0 END \
-        WHERE kind = 'digest' AND id IN (SELECT digest_id FROM notifications WHERE alert_id = $1 AND kind = 'alert' AND status = 'digested')";
     let values = values![id.to_string(), at];
-    Ok(tx.execute(rows, values).await? + tx.execute(digests, values).await?)
+    Ok(tx.execute(CHANGED, values).await? + tx.execute(CHANGED_DIGESTS, values).await?)
 }
 
-/// What was held back and not said yet is due by then; quiet hours hold it if that is later.
+/// What is muted in an alert has changed: its message says so. Programs are posted what is down, and nothing
+/// of that is new.
+pub async fn changed_mute(tx: &mut Tx, id: AlertId, at: Timestamp) -> Result<u64, StoreError> {
+    let values = values![id.to_string(), at];
+    let changed = tx.execute(CHANGED_FOR_PEOPLE, values).await?;
+    Ok(changed + tx.execute(CHANGED_DIGESTS, values).await?)
+}
+
+/// What was held back and not said yet is due by then, for people; quiet hours hold it if that is later.
+/// Programs do not sleep.
 pub async fn hasten(
     tx: &mut Tx,
     id: AlertId,
     at: Timestamp,
     by: Timestamp,
 ) -> Result<u64, StoreError> {
-    let sql = "UPDATE notifications SET next_at = $2, held = $3 \
-        WHERE alert_id = $1 AND kind = 'alert' AND status = 'waiting' AND shown = 0 AND next_at > $2";
+    let people = "UPDATE notifications SET next_at = $2, held = $3 WHERE alert_id = $1 AND kind = 'alert' \
+        AND channel <> 'webhook' AND status = 'waiting' AND shown = 0 AND next_at > $2";
+    let programs = "UPDATE notifications SET next_at = $2 WHERE alert_id = $1 AND kind = 'alert' \
+        AND channel = 'webhook' AND status = 'waiting' AND shown = 0 AND next_at > $2";
     let values = values![id.to_string(), by, i64::from(by > at)];
-    tx.execute(sql, values).await
+    let hastened = tx.execute(people, values).await?;
+    Ok(hastened + tx.execute(programs, values![id.to_string(), at]).await?)
 }
 
-/// What people were not told yet waits until then.
+/// What nobody was told yet waits until then.
 pub async fn hold(tx: &mut Tx, id: AlertId, until: Timestamp) -> Result<u64, StoreError> {
-    let sql = "UPDATE notifications SET next_at = $2 WHERE alert_id = $1 AND kind = 'alert' AND channel <> 'webhook' \
-        AND status = 'waiting' AND shown = 0 AND next_at < $2";
+    let sql = "UPDATE notifications SET next_at = $2 WHERE alert_id = $1 AND kind = 'alert' AND status = 'waiting' \
+        AND shown = 0 AND next_at < $2";
     tx.execute(sql, values![id.to_string(), until]).await
 }
 
@@ -55,6 +79,13 @@ pub async fn say_again(
         held = $2, next_at = $3 WHERE alert_id = $1 AND kind = 'alert' AND channel <> 'webhook' AND status <> 'dropped'";
     let values = values![id.to_string(), i64::from(not_before > at), not_before];
     tx.execute(sql, values).await
+}
+
+/// Posts it once more, at once, to every program.
+pub async fn post_again(tx: &mut Tx, id: AlertId, at: Timestamp) -> Result<u64, StoreError> {
+    let sql = "UPDATE notifications SET wanted = wanted + 1, status = 'waiting', tries = 0, next_at = $2 \
+        WHERE alert_id = $1 AND kind = 'alert' AND channel = 'webhook' AND status <> 'dropped'";
+    tx.execute(sql, values![id.to_string(), at]).await
 }
 
 /// Whether a place has a row about this alert, delivered or not.

@@ -335,6 +335,83 @@ async fn a_digest_takes_alerts_and_leaves_proposals_alone() {
     }
 }
 
+/// Programs do not sleep, and a mute holds them back all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mute_holds_back_what_is_posted_and_is_no_news_itself() {
+    for engine in engines::both().await {
+        let (store, name) = (&engine.store, engine.name);
+        let (morning, later) = (NOW.plus(60 * MINUTE), NOW.plus(120 * MINUTE));
+        let id = opened(store, 1, "caddy").await;
+        let new = New {
+            id: NotificationId::new(NOW, [7; 10]),
+            target: Target::Webhook {
+                name: "n8n".to_owned(),
+            },
+            content: Content::Alert(id),
+            seq: 0,
+            at: NOW,
+            not_before: NOW,
+        };
+        let hook = new.id;
+        on!(store, |tx| notifications::insert(tx, &new));
+        let posts = async |now| {
+            let due = on!(store, |tx| notifications::list_due(
+                tx,
+                Channel::Webhook,
+                now,
+                10
+            ));
+            due.len()
+        };
+        assert_eq!(
+            on!(store, |tx| notifications::alerts::hold(tx, id, later)),
+            1
+        );
+        assert_eq!((posts(NOW).await, posts(later).await), (0, 1), "{name}");
+        on!(store, |tx| notifications::alerts::hasten(
+            tx, id, NOW, morning
+        ));
+        assert_eq!(posts(NOW).await, 1, "{name}: lifted, whatever the hour");
+        sent(store, hook, 1, NOW).await;
+        let changed = on!(store, |tx| notifications::alerts::changed_mute(tx, id, NOW));
+        assert_eq!((changed, posts(later).await), (0, 0), "{name}");
+        on!(store, |tx| notifications::alerts::say_again(
+            tx, id, NOW, NOW
+        ));
+        assert_eq!(posts(later).await, 0, "{name}: that is for people");
+        on!(store, |tx| notifications::alerts::post_again(tx, id, NOW));
+        assert_eq!(posts(NOW).await, 1, "{name}");
+    }
+}
+
+/// What the owner stopped stays an outage that nobody is told of, until it is up.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_owner_stopped_leaves_its_alert_and_is_down_still() {
+    for engine in engines::both().await {
+        let (store, name) = (&engine.store, engine.name);
+        let id = opened(store, 1, "caddy").await;
+        let (caddy, at) = (service("caddy"), NOW.plus(MINUTE));
+        let stopped = caddy.clone();
+        let ended = on!(store, |tx| alerts::end_outage(
+            tx,
+            &stopped,
+            Ended::Stopped(at)
+        ));
+        assert_eq!(ended.unwrap().alert, Some(id));
+        let alert = on!(store, |tx| alerts::find(tx, id)).unwrap();
+        assert_eq!((alert.down, alert.ended_at), (0, Some(at)), "{name}");
+        assert_eq!(alert.named[0].ended, Some(Ended::Stopped(at)));
+        let untold = on!(store, |tx| alerts::list_untold(tx));
+        assert_eq!((untold.len(), untold[0].down_at), (1, NOW), "{name}");
+        // It does not flap, so its old alert does not go on.
+        assert_eq!(on!(store, |tx| alerts::last_of(tx, &caddy)), None);
+        assert!(ends(store, "caddy", at).await);
+        assert!(on!(store, |tx| alerts::list_outages(tx)).is_empty());
+        let alert = on!(store, |tx| alerts::find(tx, id)).unwrap();
+        assert_eq!(alert.named[0].ended, Some(Ended::Stopped(at)), "{name}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_was_told_is_counted_by_service() {
     for engine in engines::both().await {

@@ -253,6 +253,9 @@ fn show_words(output: &Output, row: &Value) {
         let read = format!("{}   content of others", sources.join(", "));
         field(output, "had read", output.tone(Tone::Waiting, &read));
     }
+    if given(row, "reason").is_none() {
+        field(output, "reason", "none was given");
+    }
     show_said(output, asked, row);
     for words in list("joined").unwrap_or_default() {
         show_said(output, asked, &words);

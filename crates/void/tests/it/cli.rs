@@ -341,6 +341,37 @@ fn tokens_are_shown_once_and_cut_off_at_once() {
     );
 }
 
+/// Agents are held back where the file says nothing; whoever writes the file is told.
+#[test]
+fn lint_says_what_holds_agents_back() {
+    let safe = |id: &str| json!({"id": id, "kind": "service_restart", "host": "local", "service": id, "tier": "safe"});
+    let (mut lifted, mut written, mut risky) = (safe("lifted"), safe("written"), safe("risky"));
+    lifted["cooldown_s"] = json!(0);
+    written["cooldown_s"] = json!(5);
+    risky["tier"] = json!("risky");
+    let lab = Lab::with(&json!({"hosts": {}, "actions": [safe("plain"), lifted, written, risky]}));
+    let notes = lab.json(&["actions", "lint"], 0)["notes"].clone();
+    assert_eq!(
+        notes,
+        json!({
+            "plain": "60 s between runs for agents; \"cooldown_s\" makes it everybody's and the host's, 0 lifts it",
+            "lifted": "\"cooldown_s\": 0 lifts the 60 s between runs for agents; only their budget per hour is left",
+        })
+    );
+    let ran = lab.void(&["actions", "lint"]);
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    for (id, note) in notes.as_object().unwrap() {
+        let note = note.as_str().unwrap();
+        let told = said.lines().filter(|line| line.contains(note)).count();
+        assert_eq!(told, 1, "{said}");
+        assert!(said.contains(&format!("{id}: {note}")), "{said}");
+    }
+}
+
 #[test]
 fn lint_names_everything_at_once_without_a_server() {
     let lab = Lab::new();

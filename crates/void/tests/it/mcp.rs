@@ -8,6 +8,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 
 use serde_json::{Value, json};
+use void_testkit::eventually_blocking;
 
 use crate::lab::{Lab, OWNER, VOID, catalogue};
 
@@ -114,8 +115,10 @@ fn handshake() -> Value {
 
 fn with_slow_action() -> Value {
     let mut catalogue = catalogue();
-    let slow = json!({"id": "slow-one", "label": "Slow", "kind": "service_restart", "host": "local", "service": "slow-one", "tier": "safe", "cooldown_s": 0});
-    catalogue["actions"].as_array_mut().unwrap().push(slow);
+    for id in ["slow-one", "slow-two"] {
+        let slow = json!({"id": id, "label": "Slow", "kind": "service_restart", "host": "local", "service": id, "tier": "safe", "cooldown_s": 0});
+        catalogue["actions"].as_array_mut().unwrap().push(slow);
+    }
     catalogue
 }
 
@@ -202,7 +205,7 @@ fn a_server_may_come_late_go_and_come_back() {
     let slow = json!({"action_id": "slow-one", "reason": "a test"});
     bridge.say(&line(3, "tools/call", &call("propose_action", slow)));
     assert!(bridge.ask(4, "tools/list", &json!({}))["result"].is_object());
-    void_testkit::eventually_blocking("the run to begin", || {
+    eventually_blocking("the run to begin", || {
         server
             .proposals()
             .iter()
@@ -315,7 +318,7 @@ fn killing_it_harms_nothing() {
         bridge.child.kill().unwrap();
         bridge.child.wait().unwrap();
     }
-    let rows = void_testkit::eventually_blocking("everything to end", || {
+    let rows = eventually_blocking("everything to end", || {
         let rows = server.proposals();
         let open = |row: &Value| matches!(row["status"].as_str(), Some("approved" | "running"));
         (!rows.iter().any(open)).then_some(rows)
@@ -431,17 +434,33 @@ fn a_slow_run_is_told_of_where_connections_are_not_given_away() {
     }
     assert_eq!(answer["id"], 7, "{answer}");
     assert_eq!(answer["result"]["structuredContent"]["outcome"], "executed");
-    // Whoever did not ask for word is told the answer only.
+    // Whoever did not ask for word is told the answer only, however often another one is told meanwhile.
     fs::remove_file(lab.path("go")).unwrap();
     bridge.say(&line(
         9,
         "tools/call",
         &call("propose_action", slow.clone()),
     ));
-    std::thread::sleep(std::time::Duration::from_secs(4));
+    let other = json!({"action_id": "slow-two", "reason": "a test"});
+    let mut asks = call("propose_action", other);
+    asks["_meta"] = json!({"progressToken": "p-11"});
+    bridge.say(&line(11, "tools/call", &asks));
+    for _ in 0..2 {
+        let notice = bridge.hear().unwrap();
+        assert_eq!(notice["params"]["progressToken"], "p-11", "{notice}");
+    }
     fs::write(lab.path("go"), "").unwrap();
-    let answer = bridge.hear().unwrap();
-    assert_eq!(answer["id"], 9, "{answer}");
+    let mut answered = BTreeSet::new();
+    while answered.len() < 2 {
+        let heard = bridge.hear().unwrap();
+        match heard["id"].as_u64() {
+            Some(id) => {
+                answered.insert(id);
+            }
+            None => assert_eq!(heard["params"]["progressToken"], "p-11", "{heard}"),
+        }
+    }
+    assert_eq!(answered, BTreeSet::from([9, 11]));
     // A server that goes away in the middle is an error, and no answer is made up.
     fs::remove_file(lab.path("go")).unwrap();
     params["_meta"] = json!({"progressToken": "p-2"});
@@ -459,6 +478,38 @@ fn a_slow_run_is_told_of_where_connections_are_not_given_away() {
         "{answer}"
     );
     fs::write(lab.path("go"), "").unwrap();
+}
+
+/// A client gives a call up and closes: the program ends although the run goes on.
+#[test]
+fn a_cancelled_call_does_not_keep_it_alive() {
+    let lab = Lab::with(&with_slow_action());
+    let server = lab.serve(&[]);
+    let (_, token) = agent(&lab, "client");
+    for (address, action) in [(lab.address, "slow-one"), (proxy(lab.address), "slow-two")] {
+        let mut bridge = Bridge::start(command(address, &token));
+        let mut params = call("propose_action", json!({"action_id": action}));
+        params["_meta"] = json!({"progressToken": "p"});
+        bridge.say(&line(7, "tools/call", &params));
+        let notice = bridge.hear().unwrap();
+        assert_eq!(notice["method"], "notifications/progress", "{notice}");
+        let given_up = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+        bridge.say(&format!("{given_up}\n"));
+        bridge.input = None;
+        // Whoever waited for the call would be answered that it still runs.
+        while let Some(heard) = bridge.hear() {
+            assert_eq!(heard["method"], "notifications/progress", "{heard}");
+        }
+        assert!(bridge.child.wait().unwrap().success(), "{action}");
+        let rows = server.proposals();
+        let row = rows.iter().find(|row| row["action_id"] == action).unwrap();
+        assert_eq!(row["status"], "running", "{row}");
+    }
+    assert_eq!(lab.effects(), Vec::<String>::new());
+    fs::write(lab.path("go"), "").unwrap();
+    eventually_blocking("both to run to their end", || {
+        (lab.effects().len() == 2).then_some(())
+    });
 }
 
 #[test]

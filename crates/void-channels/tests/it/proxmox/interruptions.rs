@@ -12,6 +12,7 @@ use void_channels::{Channel as _, Channels, Evidence, Outcome, Patience};
 use void_domain::freezes::Brake;
 use void_domain::proposals::Proposal;
 use void_rehearsal::proxmox::{Fault, Guest, Scope, Times};
+use void_testkit::eventually;
 
 use super::{Pve, TOKEN, claimed};
 use crate::lab::{Random, now, permit, wait_until, within};
@@ -72,14 +73,13 @@ fn fault(random: &mut Random) -> (Fault, bool) {
 
 /// Asks until there is an answer.
 async fn settled(pve: &Pve, channels: &Channels, running: &Proposal) -> Evidence {
-    loop {
+    eventually("an answer", || async {
         match pve.settle(channels, running).await {
-            Evidence::Started | Evidence::None(_) => {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
-            known @ (Evidence::Done { .. } | Evidence::Failed(_)) => return known,
+            Evidence::Started | Evidence::None(_) => None,
+            known @ (Evidence::Done { .. } | Evidence::Failed(_)) => Some(known),
         }
-    }
+    })
+    .await
 }
 
 /// Done exactly if the server counted one effect of one request.

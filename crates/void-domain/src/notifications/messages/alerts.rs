@@ -59,6 +59,7 @@ fn title(alert: &Alert, frame: &Frame) -> String {
                 format!("UP AGAIN · {subject}, {}", flapping(only, frame))
             }
             (Some(Ended::Unwatched(_)), _) => format!("NO LONGER WATCHED · {subject}"),
+            (Some(Ended::Stopped(_)), _) => format!("STOPPED BY YOU · {subject}"),
         };
     }
     match alert.ended_at {
@@ -70,17 +71,17 @@ fn title(alert: &Alert, frame: &Frame) -> String {
             }
         }
         Some(at) => {
-            let is_up = |one: &Alerted| matches!(one.ended, Some(Ended::Up(_)));
-            // Of what is no longer watched nobody knows how it is.
-            let word = if alert.named.iter().all(is_up) {
-                "UP AGAIN"
-            } else {
-                "OVER"
-            };
+            let word = if is_all_up(alert) { "UP AGAIN" } else { "OVER" };
             let after = span(at.since(alert.first_at));
             format!("{word} · {subject} after {after}")
         }
     }
+}
+
+/// Of what is no longer watched nobody knows how it is, and what the owner stopped is down.
+fn is_all_up(alert: &Alert) -> bool {
+    let is_up = |one: &Alerted| matches!(one.ended, Some(Ended::Up(_)));
+    alert.named.iter().all(is_up)
 }
 
 /// `Caddy on ct100`, `3 services on ct100`
@@ -112,6 +113,10 @@ fn alone(one: &Alerted, frame: &Frame) -> Vec<String> {
         Some(Ended::Unwatched(_)) => vec![format!(
             "Down since {from}; the services file no longer has it."
         )],
+        Some(Ended::Stopped(at)) => vec![format!(
+            "Down since {from}; you stopped it {}.",
+            clock(at, &frame.zone)
+        )],
     }
 }
 
@@ -136,6 +141,7 @@ fn stands(one: &Alerted, frame: &Frame) -> String {
         }
         Some(Ended::Up(at)) => format!("up again after {}", span(at.since(one.down_at))),
         Some(Ended::Unwatched(_)) => "no longer watched".to_owned(),
+        Some(Ended::Stopped(_)) => "stopped by you".to_owned(),
     }
 }
 
@@ -149,6 +155,7 @@ fn times(one: &Alerted, frame: &Frame) -> String {
         None => (one.down_at, "down since"),
         Some(Ended::Up(at)) => (at, "up since"),
         Some(Ended::Unwatched(at)) => (at, "no longer watched since"),
+        Some(Ended::Stopped(at)) => (at, "stopped by you"),
     };
     format!(
         "{} times in {}, {now} {}",
@@ -171,8 +178,12 @@ pub(super) fn line(alert: &Alert, frame: &Frame) -> String {
         {
             format!("{subject}: no longer watched, down since {from}")
         }
+        ([only], Some(_)) if alert.total == 1 && matches!(only.ended, Some(Ended::Stopped(_))) => {
+            format!("{subject}: stopped by you, down since {from}")
+        }
         (_, Some(at)) => format!(
-            "{subject}: down from {from}, up again after {}",
+            "{subject}: down from {from}, {} after {}",
+            if is_all_up(alert) { "up again" } else { "over" },
             span(at.since(alert.first_at))
         ),
         (_, None) => {

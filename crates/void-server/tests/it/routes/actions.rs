@@ -400,9 +400,13 @@ async fn parameters_that_do_not_fit_are_named_one_by_one() {
         }})
     );
     assert_eq!(answer.status, 422);
+    for params in [json!([]), json!("x"), json!(5), json!(true), json!([{}])] {
+        let answer = owner.post(path, json!({"params": params})).await;
+        let error = answer.error(422, "invalid");
+        assert_eq!(error["message"], "params must be an object", "{error}");
+        assert_eq!(error["fields"], json!({"params": "must be an object"}));
+    }
     for params in [
-        json!([]),
-        json!("x"),
         json!({"replicas": -1, "zone": "north", "image": "a"}),
         json!({"replicas": 1_000_001, "zone": "north", "image": "a"}),
         json!({"replicas": "1", "zone": "north", "image": "a"}),

@@ -13,6 +13,7 @@ use void_agent::personas::PERSONAS;
 use void_agent::tools::REGISTRIES;
 use void_agent::turns::ChatEvent;
 use void_domain::limits::REQUEST_BODY_BYTES_MAX;
+use void_testkit::eventually;
 
 use crate::apps::{App, Setup};
 use crate::callers::{Answer, Caller, Shows};
@@ -384,15 +385,19 @@ async fn a_tool_that_fails_says_so_in_words() {
             "propose_action",
             json!({"action_id": ["touch-a"], "reason": "x"}),
         ),
-        (
-            "propose_action",
-            json!({"action_id": "touch-a", "reason": "x", "params": 5}),
-        ),
         ("proposal_status", json!({"proposal": 5})),
         ("search", json!({"query": ""})),
     ] {
         let text = refused(&both, name, arguments).await;
         assert!(text.starts_with("invalid_arguments: "), "{text}");
+    }
+    for params in [json!(5), json!([]), json!("x"), json!(null)] {
+        let arguments = json!({"action_id": "touch-a", "reason": "x", "params": params});
+        let text = refused(&both, "propose_action", arguments).await;
+        assert!(
+            text.starts_with("invalid_arguments: ") && text.contains("params must be an object"),
+            "{text}"
+        );
     }
     for (arguments, code) in [
         (
@@ -1055,12 +1060,9 @@ async fn a_call_that_is_given_up_keeps_no_stream_open() {
     assert_eq!(stream.hear().await, None, "no answer to what was given up");
     app.lab.release();
     let row = app.owner().get("/api/proposals?limit=1").await.ok()["proposals"][0].clone();
-    loop {
+    let ended = eventually("the run to end", || async {
         let row = app.row(row["id"].as_str().unwrap()).await;
-        if row["status"] != "running" {
-            assert_eq!(row["status"], "executed", "{row}");
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+        (row["status"] != "running").then_some(row)
+    });
+    assert_eq!(ended.await["status"], "executed");
 }

@@ -12,7 +12,7 @@ use void_testkit::eventually;
 use void_testkit::receivers::Receiver;
 use void_testkit::telegram::Message;
 
-use crate::alerts::{alerts, believed, on, put_up};
+use crate::alerts::{alerts, all_sent, believed, on, put_up, webhook};
 use crate::apps::{App, Engine, Setup};
 use crate::phones::{Rig, STRANGER, nothing};
 use crate::sse::Listener;
@@ -272,6 +272,127 @@ async fn what_goes_down_under_a_mute_is_told_when_it_ends() {
         rig.app.pass(SECOND);
         rig.phone.sees("DOWN · The web on ct100 since ").await;
     }
+}
+
+/// A program is told as little as a person: that it is down, again at the end of the mute, and that it is over.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_muted_is_posted_to_no_program_and_told_to_nobody_new() {
+    for engine in Engine::both().await {
+        let hook = Receiver::start();
+        let (mut stand, mut other) = (Stand::up().await, Stand::up().await);
+        let list = [
+            on("ct100", stand.watched("web")),
+            on("ct200", other.watched("files")),
+        ];
+        let setup = Setup {
+            engine,
+            clock: Clock::manual(Clock::system().now()),
+            services: services(&list),
+            ..Setup::default()
+        };
+        let rig = Rig::with(setup, |config| NotificationsConfig {
+            webhooks: vec![webhook(&hook)],
+            ..config
+        })
+        .await;
+        for id in ["web", "files"] {
+            believed(&rig.app, id, "up").await;
+        }
+        let posts = |id: &str, what: &str| {
+            let about = |body: &Value| body["alert"]["services"][0]["id"] == id;
+            let bodies = hook.bodies().into_iter();
+            bodies
+                .filter(|body| about(body) && body["type"] == what)
+                .count()
+        };
+        let posted = async |id: &str, what: &str, count: usize| {
+            eventually(&format!("{count} posts of {id}"), || async {
+                (posts(id, what) == count).then_some(())
+            })
+            .await;
+        };
+        stand.take_down().await;
+        posted("web", "alert.down", 1).await;
+        rig.phone.sees("DOWN · The web on ct100").await;
+        all_sent(&rig.app).await;
+        let set = mute(&rig.app, ("service", "web"), 7_200).await;
+        rig.app.pass(SECOND * 3);
+        rig.phone.sees("\"a new disk\"").await;
+        // Whoever is paired now hears of what is not muted.
+        let late = rig.api.phone(STRANGER);
+        rig.pair(&late).await;
+        other.take_down().await;
+        posted("files", "alert.down", 1).await;
+        late.sees("DOWN · The files").await;
+        assert_eq!(alerts(&late).len(), 1, "{:?}", alerts(&late));
+        // Lifted: what was told is not said again, and whoever was not told is.
+        let path = format!("/api/mutes/{}", set["id"].as_str().unwrap());
+        rig.app.owner().delete(&path).await.ok();
+        late.sees("DOWN · The web on ct100").await;
+        rig.app.pass(SECOND * 3);
+        all_sent(&rig.app).await;
+        put_up(&mut other).await;
+        rig.app.pass(SECOND * 3);
+        posted("files", "alert.over", 1).await;
+        assert_eq!(posts("web", "alert.down"), 1);
+        // Over by itself: what is still down is posted once more.
+        mute(&rig.app, ("service", "web"), 3_600).await;
+        rig.app.pass(HOUR - SECOND);
+        believed(&rig.app, "web", "down").await;
+        assert_eq!(posts("web", "alert.down"), 1);
+        rig.app.pass(SECOND);
+        posted("web", "alert.down", 2).await;
+        rig.app.pass(SECOND * 3);
+        all_sent(&rig.app).await;
+        // What ends under a mute is over for whoever was told that it began.
+        mute(&rig.app, ("host", "ct100"), 3_600).await;
+        put_up(&mut stand).await;
+        believed(&rig.app, "web", "up").await;
+        rig.app.pass(SECOND * 3);
+        posted("web", "alert.over", 1).await;
+        assert_eq!(posts("web", "alert.down"), 2);
+    }
+}
+
+/// A mute of what is down holds back nothing that goes down beside it, and the last of two mutes counts.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_joins_a_muted_alert_is_told_and_two_mutes_are_two() {
+    let evening = Timestamp::parse_rfc3339("2026-11-16T23:00:00Z").unwrap();
+    let (mut stand, mut other) = (Stand::up().await, Stand::up().await);
+    let list = [
+        on("ct100", stand.watched("web")),
+        on("ct100", other.watched("files")),
+    ];
+    let setup = Setup {
+        clock: Clock::manual(evening),
+        services: services(&list),
+        ..Setup::default()
+    };
+    let rig = Rig::with(setup, |config| NotificationsConfig {
+        quiet: Some(QuietHours::parse("22:00", "23:01", Zone::UTC, true).unwrap()),
+        ..config
+    })
+    .await;
+    for id in ["web", "files"] {
+        believed(&rig.app, id, "up").await;
+    }
+    // Quiet hours keep it back, and it is muted twice before their end.
+    stand.take_down().await;
+    believed(&rig.app, "web", "down").await;
+    mute(&rig.app, ("service", "web"), 3_600).await;
+    let host = mute(&rig.app, ("host", "ct100"), 7_200).await;
+    let path = format!("/api/mutes/{}", host["id"].as_str().unwrap());
+    rig.app.owner().delete(&path).await.ok();
+    rig.app.pass(SECOND * 61);
+    believed(&rig.app, "web", "down").await;
+    assert!(alerts(&rig.phone).is_empty(), "one mute of two is lifted");
+    other.take_down().await;
+    let both = rig.phone.sees("DOWN · 2 services on ct100").await;
+    assert!(
+        both.text.contains("The web is muted until"),
+        "{}",
+        both.text
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

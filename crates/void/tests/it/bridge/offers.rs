@@ -150,15 +150,7 @@ fn a_lost_file_is_unknown_after_its_time_and_a_late_report_settles_it() {
     .unwrap();
     bridge.wait_for_status(&server, &id, "running");
     // One second of its own, and the margin that every run has.
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    let row = loop {
-        let row = server.call("GET", &format!("/api/proposals/{id}"), None).1;
-        if word(&row, "status") == "unknown" {
-            break row;
-        }
-        assert!(std::time::Instant::now() < end, "{row}");
-        std::thread::sleep(std::time::Duration::from_millis(200));
-    };
+    let row = bridge.wait_for_status(&server, &id, "unknown");
     assert_eq!(row["error"]["code"], "no_end");
     let file = eventually_blocking("the outcome in the file", || {
         bridge

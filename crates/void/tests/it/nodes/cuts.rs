@@ -6,7 +6,6 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::json;
 use void_testkit::eventually_blocking;
@@ -34,6 +33,8 @@ struct Plan {
     reached: AtomicBool,
     /// Nothing passes at all.
     dead: AtomicBool,
+    /// What did not pass while it was dead.
+    lost: AtomicUsize,
 }
 
 struct Proxy {
@@ -53,6 +54,7 @@ impl Proxy {
             seen: AtomicUsize::new(0),
             reached: AtomicBool::new(false),
             dead: AtomicBool::new(false),
+            lost: AtomicUsize::new(0),
         });
         let of_thread = Arc::clone(&plan);
         thread::spawn(move || {
@@ -71,6 +73,7 @@ fn pass(client: &TcpStream, plan: &Plan) -> Option<()> {
     loop {
         let request = message(client)?;
         if plan.dead.load(Ordering::SeqCst) {
+            plan.lost.fetch_add(1, Ordering::SeqCst);
             return None;
         }
         let cut = plan.armed.load(Ordering::SeqCst)
@@ -184,7 +187,9 @@ fn a_partition_during_a_run_is_waited_out() {
     eventually_blocking("the effect", || {
         (stand.count("slow-web") == 1).then_some(())
     });
-    thread::sleep(Duration::from_secs(2));
+    let lost = || proxy.plan.lost.load(Ordering::SeqCst);
+    let already = lost();
+    eventually_blocking("several tries", || (lost() >= already + 3).then_some(()));
     assert_eq!(word(&row(), "status"), "running", "nobody could know");
     proxy.plan.dead.store(false, Ordering::SeqCst);
     let rows = rows_at_rest(&server);

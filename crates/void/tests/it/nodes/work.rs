@@ -1,7 +1,6 @@
 //! What a node does: typed parameters as whole words, rollbacks to what it recorded, progress, drift, restarts.
 
 use std::fs;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_testkit::{eventually_blocking, postgres_database};
@@ -248,7 +247,9 @@ fn any_instance_may_serve_a_nodes_poll() {
         assert_eq!(stand.count("restart-web"), number);
     }
     node.kill();
-    std::thread::sleep(Duration::from_millis(300));
+    eventually_blocking("it to be gone", || {
+        (nodes(&two).first()?["here"] == json!(false)).then_some(())
+    });
     let row = run_to_end(&two, "restart-web", &json!({}));
     assert_eq!(word(&row, "status"), "failed", "{row:#}");
     assert_eq!(stand.count("restart-web"), 3);

@@ -157,6 +157,33 @@ fn every_bound_value_is_on_every_surface_that_approves() {
     assert!(expected.iter().all(|value| before_folds.contains(value)));
 }
 
+/// `propose_action` takes a wish without a reason, and whoever decides reads that there is none.
+#[test]
+fn a_wish_without_a_reason_says_that_none_was_given() {
+    let stage = Stage::set(ALL);
+    let agent = stage.bridge.lab.json(
+        &[
+            "token", "new", "--kind", "agent", "--name", "terse", "--cap", "act",
+        ],
+        0,
+    );
+    let wish = json!({"name": "propose_action", "arguments": {"action_id": "deploy-grafana", "params": {"image": "grafana:1"}}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": wish});
+    let address = stage.bridge.lab.address;
+    let (status, told) = call(address, "POST", "/mcp", word(&agent, "token"), Some(&body)).unwrap();
+    assert_eq!(status, 200, "{told}");
+    let result = &told["result"]["structuredContent"];
+    assert_eq!(word(result, "outcome"), "queued", "{told}");
+    let row = stage.row(word(result, "proposal_id"));
+    assert_eq!(row["reason"], Value::Null, "{row}");
+    let code = word(&row, "code");
+    let shown = stage.shown_by_cli(code);
+    assert!(shown.contains("  reason       none was given\n"), "{shown}");
+    assert!(!shown.contains("their words"), "{shown}");
+    let page = stage.link_page(code);
+    assert!(page.contains("No reason was given."), "{page}");
+}
+
 /// I39: a tainted, critical twin does not disappear in a clean one, and buttons of before no longer approve.
 #[test]
 fn a_twin_that_is_critical_makes_what_waits_critical_everywhere() {
@@ -199,6 +226,9 @@ fn a_twin_that_is_critical_makes_what_waits_critical_everywhere() {
         ("critical", "risky")
     );
     assert_eq!(risen["taint"], json!(["file:first", "file:second"]));
+    let shown = stage.shown_by_cli(code);
+    let taint = "  had read     file:first, file:second   content of others\n";
+    assert!(shown.contains(taint), "{shown}");
     assert_eq!(risen["joined"][0]["reason"], "do it now");
     assert_eq!(risen["joined"][0]["diff"], "+image: another");
     assert_eq!(

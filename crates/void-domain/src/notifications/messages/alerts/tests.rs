@@ -83,6 +83,10 @@ fn every_state_of_an_alert_has_its_words() {
         ..one("Caddy")
     };
     let gone_too = gone.clone();
+    let stopped = Alerted {
+        ended: Some(Ended::Stopped(minutes(5))),
+        ..one("Caddy")
+    };
     let homeless = Alerted {
         host: None,
         reason: None,
@@ -121,6 +125,16 @@ fn every_state_of_an_alert_has_its_words() {
             of(host(), vec![gone]),
             "NO LONGER WATCHED · Caddy on ct100",
             "Down since Sat 12:26; the services file no longer has it.",
+        ),
+        (
+            of(host(), vec![stopped.clone()]),
+            "STOPPED BY YOU · Caddy on ct100",
+            "Down since Sat 12:26; you stopped it Sat 12:31.",
+        ),
+        (
+            of(host(), vec![stopped, up("Files", 3)]),
+            "OVER · 2 services on ct100 after 5 min",
+            "Caddy: stopped by you\nFiles: up again after 3 min",
         ),
         (
             of(host(), vec![one("Caddy"), one("Files")]),
