@@ -351,6 +351,21 @@ fn little_blue_mends_what_is_safe_and_asks_for_the_rest() {
         said.contains("From before: Done, checked: Stop iVentoy (rehearsal)."),
         "{said}"
     );
+    // What the owner stopped is no worry, and she knows what starts it.
+    eventually_blocking("iventoy to be seen down", || {
+        let service = demo.json(&["services", "iventoy"]);
+        (service["status"] == "down").then_some(())
+    });
+    let said = chat(&demo, "what is wrong?");
+    assert!(
+        said.contains("iVentoy (rehearsal) is stopped by you"),
+        "{said}"
+    );
+    let said = chat(&demo, "why is iventoy down?");
+    assert!(
+        said.contains("is stopped by you, since") && said.contains("start-ct107"),
+        "{said}"
+    );
     // She asked in her own name, and the record says who decided.
     let row = demo.json(&["inbox", "show", word(&demo.greeting, "waiting")]);
     assert_eq!(row["requested_by"]["name"], "little-blue", "{row}");
