@@ -197,7 +197,7 @@ async fn an_entry_that_was_appended_under_a_running_server_decides_nothing() {
     }
     detail["status"] = json!("approved");
     detail["approved_by"] = json!("owner-cli");
-    let mut forged = void_domain::audit::AuditEntry {
+    let mut forged = AuditEntry {
         seq: head.seq + 1,
         actor: "owner-cli".to_owned(),
         verb: "proposal.approved".to_owned(),
