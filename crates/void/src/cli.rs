@@ -112,6 +112,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Completions for a shell
     Completions {
+        /// The shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
@@ -269,6 +270,7 @@ pub(crate) enum InboxCommand {
         /// Why, for the record
         #[arg(long)]
         reason: Option<String>,
+        /// Seconds to wait for an end
         #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=300))]
         wait: u64,
     },
@@ -289,6 +291,7 @@ pub(crate) enum InboxCommand {
     Settle {
         /// Its code, such as K7M2, or its id
         id: String,
+        /// What became of it, as you saw on the machine
         #[arg(long = "as", value_enum, value_name = "OUTCOME")]
         outcome: SettleOutcome,
     },
@@ -448,6 +451,7 @@ pub(crate) enum AuditCommand {
         /// Only about this proposal
         #[arg(long)]
         subject: Option<String>,
+        /// How many of them
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
         limit: u32,
     },
@@ -481,6 +485,7 @@ pub(crate) enum AuditCommand {
 pub(crate) enum TokenCommand {
     /// Make a token; its text is shown this once
     New {
+        /// Who holds it
         #[arg(long, value_enum)]
         kind: TokenKind,
         /// What it is called here and on the record
@@ -521,6 +526,7 @@ pub(crate) enum McpCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct McpConfigArgs {
+    /// The program that is to use Void
     #[arg(value_enum)]
     pub client: McpClient,
     /// Write the token of VOID_AGENT_TOKEN into it
@@ -542,6 +548,7 @@ pub(crate) enum McpClient {
 pub(crate) enum NotifyCommand {
     /// Make this account or topic one that is told
     Pair {
+        /// Where you are told
         #[arg(value_enum)]
         channel: PairChannel,
         /// Seconds to wait until the link was opened
@@ -713,7 +720,9 @@ mod tests {
         let own = command.get_arguments().filter(|argument| {
             argument.get_help().is_none() && !argument.is_hide_set() && !argument.is_global_set()
         });
-        let mut found: Vec<String> = own.map(|argument| format!("{path} {argument}")).collect();
+        let mut found: Vec<String> = own
+            .map(|argument| format!("{path} {}", argument.get_id()))
+            .collect();
         for inner in command.get_subcommands() {
             found.extend(unexplained(inner, &path));
         }

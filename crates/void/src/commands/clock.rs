@@ -28,7 +28,8 @@ fn accept(session: &Session<'_>) -> Result<Exit, Problem> {
     }
     session.output.line(
         "At its next start Void takes this machine's clock for right, if it is in doubt then. What waits is void \
-         then, and the record says so. Restart it now: a later start that finds no doubt drops your word.",
+         then, sessions are over, links, codes and invitations that were not used are void, and the record says so. Restart it \
+         now: a later start that finds no doubt drops your word.",
     );
     Ok(Exit::Done)
 }

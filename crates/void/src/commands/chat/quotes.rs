@@ -304,8 +304,10 @@ mod tests {
         let letters: Vec<String> = text.chars().map(String::from).collect();
         let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
         let expected = "│ It waits for your yes:\n│ GMJZ. `void inbox\n│ approve GMJZ` says yes.";
-        assert_eq!(whole(Some(26), &[text]), expected);
-        assert_eq!(whole(Some(26), &letters), expected);
+        // A blank at the end of a line is not seen.
+        let seen = |pieces: &[&str]| whole(Some(26), pieces).replace(" \n", "\n");
+        assert_eq!(seen(&[text]), expected);
+        assert_eq!(seen(&letters), expected);
         assert_eq!(whole(Some(10), &["0123456789ab c"]), "│ 01234567\n│ 89ab c");
         // Nothing was said yet that an empty line could be below of.
         assert_eq!(
