@@ -24,7 +24,6 @@ try {
     await page.getByRole("button", { name: say("card.yes") }).click({ trial: true });
   });
   await take("chat", { width: PHONE, theme: "light" }, "chat");
-  await take("audit", { width: PHONE, theme: "light" }, "audit");
 } finally {
   await closePages();
   await closeBrowser();
