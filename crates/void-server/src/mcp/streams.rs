@@ -35,7 +35,8 @@ const UNREAD_BYTES_MAX: usize = 2 * REQUEST_BODY_BYTES_MAX;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An answer, and the id of the request that it answers.
-type Answering = Pin<Box<dyn Future<Output = (Option<Vec<u8>>, Option<String>)> + Send>>;
+type Answered = (Option<Vec<u8>>, Option<String>);
+type Answering = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
 struct Stream {
     client: Client,
@@ -88,6 +89,26 @@ pub(crate) async fn serve(
     let _ = stream.socket.shutdown().await;
 }
 
+/// Waits for `work` while what is under way goes on: what stands still could have the connection to the database, or
+/// the place before it, that `work` waits for. Answers of more than `bytes_max` wait with it.
+async fn beside<T>(
+    open: &mut FuturesUnordered<Answering>,
+    bytes_max: usize,
+    work: impl Future<Output = T>,
+) -> (T, Vec<Answered>) {
+    let (mut ready, mut bytes) = (Vec::new(), 0);
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return (done, ready),
+            Some(answer) = open.next(), if bytes < bytes_max => {
+                bytes += answer.0.as_ref().map_or(0, Vec::len);
+                ready.push(answer);
+            }
+        }
+    }
+}
+
 async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
@@ -99,7 +120,9 @@ impl Stream {
             return self.may_keep_unread() || self.too_long();
         };
         self.unread_held = self.client.held();
-        let Some(toolbox) = self.client.toolbox().await else {
+        let (toolbox, ready) = beside(&mut self.open, usize::MAX, self.client.toolbox()).await;
+        self.finish_all(ready);
+        let Some(toolbox) = toolbox else {
             return false;
         };
         let rest = self.unread.split_off(end + 1);
@@ -109,7 +132,8 @@ impl Stream {
             if line.is_empty() || line.len() > REQUEST_BODY_BYTES_MAX && !self.too_long() {
                 continue;
             }
-            self.client.pace().await;
+            let ((), ready) = beside(&mut self.open, usize::MAX, self.client.pace()).await;
+            self.finish_all(ready);
             let mut held = self.client.held();
             match held.add(line.len()) {
                 true => self.answer(toolbox.again(), line, held),
@@ -167,7 +191,13 @@ impl Stream {
         }));
     }
 
-    fn finish(&mut self, (answer, id): (Option<Vec<u8>>, Option<String>)) {
+    fn finish_all(&mut self, ready: Vec<Answered>) {
+        for answer in ready {
+            self.finish(answer);
+        }
+    }
+
+    fn finish(&mut self, (answer, id): Answered) {
         if let Some(id) = id {
             self.cancels.remove(&id);
         }
@@ -189,23 +219,29 @@ impl Stream {
         }
     }
 
-    /// Sends what is ready, as much of it at once as may be unsent. `false`: nobody takes it.
+    /// Sends everything that is ready, as much of it at once as may be unsent. `false`: nobody takes it.
     async fn send(&mut self) -> bool {
-        while self.unsent.len() < UNSENT_BYTES_MAX
-            && let Some(Some(answer)) = self.open.next().now_or_never()
-        {
-            self.finish(answer);
+        loop {
+            while self.unsent.len() < UNSENT_BYTES_MAX
+                && let Some(Some(answer)) = self.open.next().now_or_never()
+            {
+                self.finish(answer);
+            }
+            if self.unsent.is_empty() {
+                return true;
+            }
+            let sending = self.socket.write_all(&self.unsent);
+            let sending = tokio::time::timeout(WRITE_TIMEOUT, sending);
+            let (sent, ready) = beside(&mut self.open, UNSENT_BYTES_MAX, sending).await;
+            self.client.charge(self.unsent.len());
+            // A long answer does not leave its room behind.
+            self.unsent.clear();
+            self.unsent.shrink_to(READ_BYTES);
+            self.finish_all(ready);
+            if !matches!(sent, Ok(Ok(()))) {
+                return false;
+            }
         }
-        if self.unsent.is_empty() {
-            return true;
-        }
-        let sending = self.socket.write_all(&self.unsent);
-        let sent = tokio::time::timeout(WRITE_TIMEOUT, sending).await;
-        self.client.charge(self.unsent.len());
-        // A long answer does not leave its room behind.
-        self.unsent.clear();
-        self.unsent.shrink_to(READ_BYTES);
-        matches!(sent, Ok(Ok(())))
     }
 }
 

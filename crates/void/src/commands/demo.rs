@@ -167,7 +167,7 @@ fn greet(
     ));
     for (command, meaning) in commands.iter().zip([
         "what is up, what is down",
-        "ask Little Blue; what is safe she does at once, and it is checked",
+        "ask Little Blue: she looks and offers, and your yes does it",
         "risky: needs your yes",
     ]) {
         output.line(format!(

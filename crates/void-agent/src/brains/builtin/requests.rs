@@ -14,6 +14,8 @@ use super::{Knowledge, Next, unclear};
 /// How she says that something was queued, and that somebody had asked for it before.
 pub(super) const QUEUED: &str = "It waits for your yes: **";
 pub(super) const WAITS_ALREADY: &str = "waits for your yes already: **";
+/// How she says that a yes to it is given elsewhere.
+const NOT_HERE: &str = "A yes here does not approve. **";
 const CODE_BYTES_MAX: usize = 12;
 
 /// Before what takes it back.
@@ -70,7 +72,9 @@ pub(super) fn codes<'a>(said: &'a str, phrase: &str) -> Vec<&'a str> {
 /// `None`: it is about something else.
 pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
     let told = turn.said_last.unwrap_or_default();
-    let queued = codes(told, QUEUED);
+    let is_hers = |code: &&str| turn.requested.iter().any(|asked| asked == code);
+    let again = codes(told, NOT_HERE).into_iter().filter(is_hers);
+    let queued: Vec<&str> = codes(told, QUEUED).into_iter().chain(again).collect();
     if unclear::is_answer(sentence) {
         let waiting = [queued, codes(told, WAITS_ALREADY)].concat();
         return (!waiting.is_empty()).then(|| does_not_approve(turn, &waiting));
@@ -242,17 +246,18 @@ fn does_not_approve(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
     if let Some(code) = codes.get(seen.len()) {
         return Next::look("proposal_status", json!({"proposal": code}));
     }
-    let lines = codes.iter().zip(seen).map(|(code, result)| {
-        match text(result, "outcome") {
+    let lines = codes
+        .iter()
+        .zip(seen)
+        .map(|(code, result)| match text(result, "outcome") {
             "" | "queued" => format!(
-                "A yes here does not approve. **{code}** waits: `void inbox approve {code}`, or the button on its card."
+                "{NOT_HERE}{code}** waits: `void inbox approve {code}`, or the button on its card."
             ),
             _ => format!(
                 "{}: {}",
                 text(result, "label"),
                 came_of_it(result, &Times::at(""))
             ),
-        }
-    });
+        });
     Next::say(lines.collect::<Vec<_>>().join("\n"))
 }

@@ -46,8 +46,8 @@ fn doubted(
             "That speaks of another time, and I cannot keep one: what I do, I do at once. Nothing was run."
         }
         Doubt::Quoted => {
-            "Those look like somebody's words, so I cannot take them for an order. Say it plainly and without \
-             quotes if it is yours."
+            "Those look like somebody's words, so I cannot take them for an order. Say it plainly, without \
+             quotes and signs, if it is yours."
         }
         Doubt::Question | Doubt::Words => "I am not sure that this is an order.",
     };
