@@ -49,7 +49,9 @@ struct NoArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ActionsResult {
-    at: String,
+    /// The time now, where one is cooling down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
     actions: Vec<Listed>,
 }
 
@@ -89,7 +91,8 @@ fn list(mut call: Call) -> Running {
             describe(action, its.next().map(|(_, until)| *until))
         });
         let actions = actions.collect();
-        let at = call.control.clock().now().to_string();
+        let now = || call.control.clock().now().to_string();
+        let at = (!cooling.is_empty()).then(now);
         Ok(Outcome::of(json!(ActionsResult { at, actions })))
     })
 }

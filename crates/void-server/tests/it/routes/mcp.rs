@@ -824,21 +824,20 @@ async fn a_stream_answers_many_at_once_and_the_slow_ones_later() {
     said.push_str("\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n\n");
     said.push_str("[]\n{\nnot json\n");
     stream.say(&said).await;
-    let mut heard = Vec::new();
-    for _ in 2..200 {
+    let (mut heard, mut wrong) = (Vec::new(), Vec::new());
+    for _ in 2..203 {
         let answer = stream.hear().await.unwrap();
-        assert!(answer["result"]["structuredContent"]["actions"].is_array());
-        heard.push(answer["id"].as_u64().unwrap());
+        match answer["id"].as_u64() {
+            Some(id) => {
+                assert!(answer["result"]["structuredContent"]["actions"].is_array());
+                heard.push(id);
+            }
+            None => wrong.push(answer["error"]["code"].as_i64().unwrap()),
+        }
     }
     heard.sort_unstable();
     assert!(heard.iter().copied().eq(2..200));
-    for code in [-32600, -32700, -32700] {
-        let answer = stream.hear().await.unwrap();
-        assert_eq!(
-            (&answer["error"]["code"], &answer["id"]),
-            (&json!(code), &Value::Null)
-        );
-    }
+    assert_eq!(wrong, [-32600, -32700, -32700]);
     // Who has said everything still hears what is under way.
     stream.socket.get_mut().shutdown().await.unwrap();
     app.lab.release();
