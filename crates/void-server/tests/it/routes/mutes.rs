@@ -519,11 +519,11 @@ async fn unmute_is_a_button_too_and_a_button_of_a_smaller_message_is_too_old() {
     let data = down.buttons()[0].1.clone();
     two.take_down().await;
     believed(&rig.app, "two", "down").await;
+    rig.app.pass(3 * SECOND);
+    rig.phone.sees_button(down.id, "Mute ct100 8 h").await;
     // It was shown for one service and would mute a host by now.
     let answer = rig.phone.send_tap(down.id, &data).answer().await;
     assert!(answer.starts_with("More is down by now"), "{answer}");
-    rig.app.pass(3 * SECOND);
-    rig.phone.sees_button(down.id, "Mute ct100 8 h").await;
     rig.phone.tap(down.id, "Mute ct100 8 h").answer().await;
     let held = muted(&rig.app).await;
     assert_eq!(held[0]["host"], "ct100");
