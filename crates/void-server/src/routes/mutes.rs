@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use void_control::mutes::{self, MuteError, Until, Wanted};
 use void_domain::ids::MuteId;
 use void_domain::limits::REASON_BYTES_MAX;
@@ -20,6 +21,8 @@ use crate::requests::{Body, Caller, Segment};
 const FOR_SECONDS_MAX: u64 = LASTS_MAX.as_secs();
 const NAME_CHARS_MAX: usize = 64;
 const TIME_CHARS_MAX: usize = 40;
+/// Plain text with something in it: spaces alone are no reason.
+const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct MutesResponse {
@@ -69,7 +72,10 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<MutesResponse>, 
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["reason"]))]
+#[schemars(extend("required" = ["reason"], "allOf" = [
+    one_of("service", "string", "host", "string"),
+    one_of("for_s", "integer", "until", "string")
+]))]
 pub(crate) struct MuteRequest {
     /// Either a service,
     #[serde(default)]
@@ -85,11 +91,22 @@ pub(crate) struct MuteRequest {
     pub for_s: Option<u64>,
     /// or the moment, in RFC 3339; 30 days from now at most.
     #[serde(default)]
-    #[schemars(length(max = TIME_CHARS_MAX))]
+    #[schemars(length(max = TIME_CHARS_MAX), extend("format" = "date-time"))]
     pub until: Option<String>,
     #[serde(default)]
-    #[schemars(length(min = 1, max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
+    #[schemars(length(min = 1, max = REASON_BYTES_MAX), regex(pattern = NOT_BLANK), extend("x-max-bytes" = REASON_BYTES_MAX))]
     pub reason: String,
+}
+
+/// A schema for exactly one of two members; the other one is absent or null.
+fn one_of(one: &str, one_type: &str, other: &str, other_type: &str) -> Value {
+    let alone = |name: &str, kind: &str, absent: &str| {
+        json!({
+            "required": [name],
+            "properties": {name: {"type": kind}, absent: {"type": "null"}},
+        })
+    };
+    json!({"oneOf": [alone(one, one_type, other), alone(other, other_type, one)]})
 }
 
 impl MuteRequest {

@@ -46,12 +46,13 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<QuarantineRespon
 /// Which one, as the list names it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["kind", "id"]))]
 pub(crate) struct QuarantineRequest {
     #[serde(default)]
-    #[schemars(required, extend("enum" = ["token", "passkey", "password", "pair"]))]
+    #[schemars(extend("enum" = ["token", "passkey", "password", "pair"]))]
     pub kind: String,
     #[serde(default)]
-    #[schemars(required, length(max = 128))]
+    #[schemars(length(max = 128))]
     pub id: String,
 }
 
