@@ -43,6 +43,8 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<QuarantineRespon
     Ok(Json(QuarantineResponse { quarantined }))
 }
 
+const ID_CHARS_MAX: usize = 128;
+
 /// Which one, as the list names it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -52,15 +54,20 @@ pub(crate) struct QuarantineRequest {
     #[schemars(extend("enum" = ["token", "passkey", "password", "pair"]))]
     pub kind: String,
     #[serde(default)]
-    #[schemars(length(max = 128))]
+    #[schemars(length(min = 1, max = ID_CHARS_MAX))]
     pub id: String,
 }
 
 impl QuarantineRequest {
-    fn kind(&self) -> Result<Kind, ApiError> {
-        Kind::parse(&self.kind).ok_or_else(|| {
+    fn named(self) -> Result<(Kind, String), ApiError> {
+        let kind = Kind::parse(&self.kind).ok_or_else(|| {
             ApiError::invalid_field("kind", "must be token, passkey, password or pair")
-        })
+        })?;
+        if self.id.is_empty() || self.id.chars().count() > ID_CHARS_MAX {
+            let problem = format!("must be 1 to {ID_CHARS_MAX} characters");
+            return Err(ApiError::invalid_field("id", problem));
+        }
+        Ok((kind, self.id))
     }
 }
 
@@ -74,8 +81,8 @@ pub(crate) async fn confirm(
     Caller(ctx): Caller,
     Body(request): Body<QuarantineRequest>,
 ) -> Result<Json<ConfirmedResponse>, ApiError> {
-    let kind = request.kind()?;
-    quarantine::decide(app.control(), &ctx, kind, request.id, Said::Confirm)
+    let (kind, id) = request.named()?;
+    quarantine::decide(app.control(), &ctx, kind, id, Said::Confirm)
         .await
         .map_err(quarantine_error)?;
     Ok(Json(ConfirmedResponse { confirmed: true }))
@@ -92,8 +99,8 @@ pub(crate) async fn remove(
     Caller(ctx): Caller,
     Body(request): Body<QuarantineRequest>,
 ) -> Result<Json<RemovedResponse>, ApiError> {
-    let kind = request.kind()?;
-    quarantine::decide(app.control(), &ctx, kind, request.id, Said::Remove)
+    let (kind, id) = request.named()?;
+    quarantine::decide(app.control(), &ctx, kind, id, Said::Remove)
         .await
         .map_err(quarantine_error)?;
     Ok(Json(RemovedResponse { removed: true }))

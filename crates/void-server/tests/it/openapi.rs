@@ -15,6 +15,7 @@ use void_domain::ids::RequestId;
 use void_domain::taint::Taint;
 use void_server::routes::{Content, ROUTES, Route};
 
+use crate::alerts::on;
 use crate::apps::{App, Engine, Setup};
 use crate::callers::Answer;
 use crate::stands::{Stand, services};
@@ -514,7 +515,13 @@ async fn a_row_says_what_its_requester_had_read_and_what_was_asked_again() {
 /// Bodies of which either member, but not both, may be there: the document and the server agree on each.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_fits_the_document_exactly_if_its_shape_is_taken() {
-    let app = App::on(Engine::Sqlite).await;
+    let stand = Stand::down();
+    let app = Setup {
+        services: services(&[on("ct100", stand.service("web"))]),
+        ..Setup::default()
+    }
+    .start()
+    .await;
     let owner = app.owner();
     let document = void_server::document();
     let validator = |path: &str| {
@@ -534,7 +541,7 @@ async fn a_body_fits_the_document_exactly_if_its_shape_is_taken() {
     ];
     let choices: &[(&str, [Value; 2])] = &[
         ("kind", [json!("token"), json!("word")]),
-        ("id", [json!("nobody"), Value::Null]),
+        ("id", [json!("nobody"), json!("x".repeat(129))]),
     ];
     let of = [
         ("/api/mutes", members),
