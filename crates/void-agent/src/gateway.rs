@@ -35,7 +35,7 @@ pub struct Gateway {
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Question {
+pub enum GatewayQuestion {
     Message,
     CountTokens,
 }
@@ -87,16 +87,16 @@ impl Gateway {
     pub async fn forward(
         &self,
         pass: &Pass,
-        question: Question,
+        question: GatewayQuestion,
         asked: Asked,
     ) -> Result<Forwarded, GatewayError> {
         let call = pass.model_call().await?;
         let endpoint = match question {
-            Question::Message => &self.messages,
-            Question::CountTokens => &self.count_tokens,
+            GatewayQuestion::Message => &self.messages,
+            GatewayQuestion::CountTokens => &self.count_tokens,
         };
         let left = pass.output_tokens_left();
-        if question == Question::Message && left == 0 {
+        if question == GatewayQuestion::Message && left == 0 {
             return Err(GatewayError::NoTokensLeft);
         }
         let headers = asked.headers();
@@ -106,9 +106,9 @@ impl Gateway {
             body.to_string(),
         );
         let meter = match question {
-            Question::CountTokens => Meter::free(),
-            Question::Message if is_streamed => Meter::of_stream(body.len()),
-            Question::Message => Meter::of_object(body.len()),
+            GatewayQuestion::CountTokens => Meter::free(),
+            GatewayQuestion::Message if is_streamed => Meter::of_stream(body.len()),
+            GatewayQuestion::Message => Meter::of_object(body.len()),
         };
         let answered = tokio::select! {
             () = pass.over() => return Err(GatewayError::Over),

@@ -241,13 +241,13 @@ impl Drop for Making {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
     pub value: Value,
-    /// A wish that did not become a proposal: action id and reason.
+    /// A request that did not become a proposal: action id and reason.
     pub refused: Option<(String, String)>,
     /// Where foreign content in the value comes from.
     pub foreign: Option<String>,
     /// The proposal that was made or asked about.
     pub proposal: Option<ProposalId>,
-    /// A wish that was turned down at once, whether or not it became a proposal.
+    /// A request that was turned down at once, whether or not it became a proposal.
     pub is_denied: bool,
 }
 

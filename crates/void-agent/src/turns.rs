@@ -4,11 +4,11 @@
 //! A turn belongs to the server: it runs to its end whoever listens, and is written down when it begins
 //! and when it ends. What it says about itself at the end (what ran, what waits) comes from the record.
 
-mod drafts;
 mod live;
 mod loops;
 mod passes;
 mod prompts;
+mod transcripts;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,9 +24,9 @@ pub use live::{ChatEvent, Live};
 pub(crate) use passes::{ModelCall, NoModelCall};
 pub use passes::{Pass, TURN_MODEL_CALLS_MAX};
 
-use self::drafts::Draft;
 use self::loops::{Ended, Running};
 use self::passes::Passes;
+use self::transcripts::Transcript;
 use crate::agents::Agent;
 
 /// How long a turn can still be listened to after its end without the table.
@@ -127,8 +127,8 @@ impl Talk {
         let (talk, agent) = (self.clone(), Arc::clone(agent));
         tokio::spawn(async move {
             let begun = Arc::new(begun);
-            let (ended, draft) = talk.work(&agent, &begun, &live).await;
-            let event = talk.finish(&agent, &begun, ended, draft).await;
+            let (ended, transcript) = talk.work(&agent, &begun, &live).await;
+            let event = talk.finish(&agent, &begun, ended, transcript).await;
             live.push(event);
             // Nothing of the server is held while the end is kept for latecomers.
             let parts = Arc::downgrade(&talk.0);
@@ -147,9 +147,9 @@ impl Talk {
         agent: &Arc<Agent>,
         begun: &Arc<Begun>,
         live: &Arc<Live>,
-    ) -> (Ended, Draft) {
+    ) -> (Ended, Transcript) {
         let control = &self.0.control;
-        let failed = |failure| (Ended::Failed(failure), Draft::of(begun));
+        let failed = |failure| (Ended::Failed(failure), Transcript::of(begun));
         let ctx = match agent.ctx(control).await {
             Ok(Some(ctx)) => ctx,
             Ok(None) => {
@@ -178,8 +178,8 @@ impl Talk {
         });
         drop(issued);
         turn.models.counted().await;
-        turn.draft().proposals.close().await;
-        (ended, turn.draft())
+        turn.transcript().proposals.close().await;
+        (ended, turn.transcript())
     }
 
     fn remember(&self, id: MessageId, live: &Arc<Live>) {
@@ -196,11 +196,17 @@ impl Talk {
     }
 
     /// Writes the turn down, until that is done; then what everybody hears last.
-    async fn finish(&self, agent: &Agent, begun: &Begun, ended: Ended, draft: Draft) -> ChatEvent {
+    async fn finish(
+        &self,
+        agent: &Agent,
+        begun: &Begun,
+        ended: Ended,
+        transcript: Transcript,
+    ) -> ChatEvent {
         let (control, id) = (&self.0.control, begun.message_id);
         let conversation = &begun.conversation;
         let truth = until_done("what became of a turn could not be read", || {
-            draft.truth(control)
+            transcript.truth(control)
         })
         .await;
         let at = control.clock().now();
@@ -213,14 +219,20 @@ impl Talk {
             state,
             brain: agent.brain_name.clone(),
             model: agent.brain.model().to_owned(),
-            trace: draft.trace,
-            usage: agent.prices.with_cost(draft.usage),
+            trace: transcript.trace,
+            usage: agent.prices.with_cost(transcript.usage),
             truth,
-            tainted_by: draft.taint,
-            session: draft.session,
+            tainted_by: transcript.taint,
+            session: transcript.session,
         };
         let written = until_done("a turn could not be written down", || {
-            conversations::end_turn(control, conversation, id, draft.body.clone(), turn.clone())
+            conversations::end_turn(
+                control,
+                conversation,
+                id,
+                transcript.body.clone(),
+                turn.clone(),
+            )
         })
         .await;
         if !written {

@@ -58,7 +58,7 @@ async fn run(
 ) -> Response {
     let number = floor.wishes.fetch_add(1, Ordering::Relaxed) + 1;
     let id = rows::id(number);
-    let wish = rows::Wish {
+    let wish = rows::FloorRequest {
         id: id.clone(),
         number,
         action,

@@ -31,7 +31,7 @@ pub(crate) struct Connection {
     buffer: Vec<u8>,
 }
 
-pub(crate) struct Answer<'a> {
+pub(crate) struct HttpResponse<'a> {
     pub status: u16,
     pub body: &'a [u8],
 }
@@ -60,7 +60,7 @@ impl Connection {
         Ok(())
     }
 
-    pub(crate) async fn call(&mut self, request: &[u8]) -> io::Result<Answer<'_>> {
+    pub(crate) async fn call(&mut self, request: &[u8]) -> io::Result<HttpResponse<'_>> {
         self.send(request).await?;
         self.buffer.clear();
         let head = loop {
@@ -74,7 +74,7 @@ impl Connection {
         }
         let body = self.buffer.get(head.length..).unwrap_or_default();
         let status = head.status;
-        Ok(Answer { status, body })
+        Ok(HttpResponse { status, body })
     }
 
     async fn read_more(&mut self) -> io::Result<()> {

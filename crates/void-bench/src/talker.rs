@@ -24,14 +24,14 @@ pub(crate) struct Talker {
 
 /// What the owner asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum TalkScript {
     /// So many pieces of text, this long apart.
     Pieces(u32, Duration),
     /// So many rounds of a tool, then a word.
     Rounds(u32),
 }
 
-impl Wish {
+impl TalkScript {
     pub(crate) fn words(self) -> String {
         match self {
             Self::Pieces(count, pause) => format!("pieces {count} {}", pause.as_micros()),
@@ -114,7 +114,7 @@ async fn answer(
     let start = json!({"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "model": "talker", "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage}});
     send(&mut stream, &start).await?;
     let stop = match wish_of(&request) {
-        Some(Wish::Pieces(count, pause)) => {
+        Some(TalkScript::Pieces(count, pause)) => {
             open_text(&mut stream).await?;
             for _ in 0..count {
                 tokio::time::sleep(pause).await;
@@ -122,14 +122,14 @@ async fn answer(
             }
             "end_turn"
         }
-        Some(Wish::Rounds(count)) if rounds_so_far(&request) < count => {
+        Some(TalkScript::Rounds(count)) if rounds_so_far(&request) < count => {
             let id = format!("toolu_{}", rounds_so_far(&request));
             let block = json!({"type": "tool_use", "id": id, "name": "list_actions", "input": {}});
             let open = json!({"type": "content_block_start", "index": 0, "content_block": block});
             send(&mut stream, &open).await?;
             "tool_use"
         }
-        Some(Wish::Rounds(_)) | None => {
+        Some(TalkScript::Rounds(_)) | None => {
             open_text(&mut stream).await?;
             say(&mut stream, "done").await?;
             "end_turn"
@@ -162,7 +162,7 @@ async fn send(stream: &mut TcpStream, event: &Value) -> io::Result<()> {
 }
 
 /// The owner's last words; what the server puts before them ends with an empty line.
-fn wish_of(request: &Value) -> Option<Wish> {
+fn wish_of(request: &Value) -> Option<TalkScript> {
     let messages = request.get("messages")?.as_array()?;
     messages.iter().rev().find_map(|message| {
         let content = message.get("content")?;
@@ -170,7 +170,7 @@ fn wish_of(request: &Value) -> Option<Wish> {
             let mut blocks = content.as_array()?.iter().rev();
             blocks.find_map(|block| block.get("text")?.as_str())
         })?;
-        Wish::parse(text.rsplit("\n\n").next()?)
+        TalkScript::parse(text.rsplit("\n\n").next()?)
     })
 }
 
@@ -208,7 +208,10 @@ mod tests {
 
     #[test]
     fn a_wish_is_what_the_owner_said_last() {
-        for wish in [Wish::Pieces(3, Duration::from_micros(50)), Wish::Rounds(7)] {
+        for wish in [
+            TalkScript::Pieces(3, Duration::from_micros(50)),
+            TalkScript::Rounds(7),
+        ] {
             let text = format!(
                 "[Void's record of your last turn: nothing]\n\n{}",
                 wish.words()

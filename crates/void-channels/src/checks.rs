@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
-use void_domain::services::{Answer, Bad, Check, HttpCheck, Service, Unreadable};
+use void_domain::services::{Bad, Check, CheckResult, HttpCheck, Service, Unreadable};
 
 use crate::tls::{Trust, wrong_certificate};
 
@@ -32,7 +32,7 @@ impl Checker {
     }
 
     /// One look at a service, within its time; `None` for a guest, which Proxmox is asked about.
-    pub async fn check(&self, service: &Service) -> Option<Answer> {
+    pub async fn check(&self, service: &Service) -> Option<CheckResult> {
         match &service.check {
             Check::Http(check) => Some(self.http(check, service.timeout).await),
             Check::Tcp { host, port } => Some(self.tcp(host, *port, service.timeout).await),
@@ -40,19 +40,19 @@ impl Checker {
         }
     }
 
-    async fn tcp(&self, host: &str, port: u16, timeout: Duration) -> Answer {
+    async fn tcp(&self, host: &str, port: u16, timeout: Duration) -> CheckResult {
         let start = Instant::now();
         match tokio::time::timeout(timeout, connect(host, port)).await {
             Err(_) => bad(Bad::TimedOut),
             Ok(Err(answer)) => answer,
-            Ok(Ok(_)) => Answer::Good {
+            Ok(Ok(_)) => CheckResult::Good {
                 latency_ms: elapsed_ms(start),
                 code: None,
             },
         }
     }
 
-    async fn http(&self, check: &HttpCheck, timeout: Duration) -> Answer {
+    async fn http(&self, check: &HttpCheck, timeout: Duration) -> CheckResult {
         let start = Instant::now();
         match tokio::time::timeout(timeout, self.ask(check)).await {
             Err(_) => bad(Bad::TimedOut),
@@ -62,12 +62,12 @@ impl Checker {
                     .status
                     .map_or((100..400).contains(&code), |wanted| wanted == code);
                 if good {
-                    Answer::Good {
+                    CheckResult::Good {
                         latency_ms: elapsed_ms(start),
                         code: Some(code),
                     }
                 } else {
-                    Answer::Bad {
+                    CheckResult::Bad {
                         reason: Bad::WrongStatus,
                         code: Some(code),
                     }
@@ -76,12 +76,12 @@ impl Checker {
         }
     }
 
-    async fn ask(&self, check: &HttpCheck) -> Result<u16, Answer> {
+    async fn ask(&self, check: &HttpCheck) -> Result<u16, CheckResult> {
         let stream = connect(&check.host, check.port).await?;
         if !check.secure {
             return status_of(stream, check).await;
         }
-        let untrusted = Answer::None {
+        let untrusted = CheckResult::None {
             reason: Unreadable::Certificate,
         };
         let config = match check.certificate {
@@ -100,14 +100,14 @@ impl Checker {
     }
 }
 
-async fn connect(host: &str, port: u16) -> Result<TcpStream, Answer> {
+async fn connect(host: &str, port: u16) -> Result<TcpStream, CheckResult> {
     let found = tokio::net::lookup_host((host, port)).await;
     let addresses: Vec<_> = found
-        .map_err(|_| Answer::None {
+        .map_err(|_| CheckResult::None {
             reason: Unreadable::UnknownName,
         })?
         .collect();
-    let mut last = Answer::None {
+    let mut last = CheckResult::None {
         reason: Unreadable::UnknownName,
     };
     for address in addresses {
@@ -122,7 +122,7 @@ async fn connect(host: &str, port: u16) -> Result<TcpStream, Answer> {
 async fn status_of(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     check: &HttpCheck,
-) -> Result<u16, Answer> {
+) -> Result<u16, CheckResult> {
     let host = if check.host.contains(':') {
         format!("[{}]", check.host)
     } else {
@@ -165,11 +165,11 @@ fn parse_status(line: &[u8]) -> Option<u16> {
     if plain { code.parse().ok() } else { None }
 }
 
-const fn bad(reason: Bad) -> Answer {
-    Answer::Bad { reason, code: None }
+const fn bad(reason: Bad) -> CheckResult {
+    CheckResult::Bad { reason, code: None }
 }
 
-fn failed(error: &io::Error) -> Answer {
+fn failed(error: &io::Error) -> CheckResult {
     use io::ErrorKind as Kind;
     match error.kind() {
         Kind::ConnectionRefused => bad(Bad::Refused),
@@ -180,7 +180,7 @@ fn failed(error: &io::Error) -> Answer {
         | Kind::BrokenPipe
         | Kind::UnexpectedEof => bad(Bad::Reset),
         // Out of descriptors or memory: that is our own trouble, not the service's.
-        _ => Answer::None {
+        _ => CheckResult::None {
             reason: Unreadable::Local,
         },
     }

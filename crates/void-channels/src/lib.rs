@@ -21,7 +21,7 @@ pub use act::{HostList, is_question, mending_command, run_command};
 pub use checks::Checker;
 pub use executor::Executor;
 pub use local::LocalConfig;
-pub use node::{Arrival, Errand, Nodes, Reported, Session, Superseded, Turn, errand_of_run};
+pub use node::{Arrival, Command, Connection, Nodes, Poll, Reported, Superseded, command_of_run};
 pub use outcomes::{Evidence, Outcome};
 pub use probe::Probe;
 pub use proxmox::{

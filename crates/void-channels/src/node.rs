@@ -1,11 +1,11 @@
-//! Nodes: machines that dial out. Reaching one means to put a command on its desk and to wait until its long poll
+//! Nodes: machines that dial out. Reaching one means to put a command on its mailbox and to wait until its long poll
 //! takes it and its report comes back; the conversation is `void-act`'s, as with any other host.
 //!
 //! A command is handed out at most once. A poll of the same program that does not hold what it was handed proves
 //! that the hand-over was lost; a poll of a later program proves that the earlier one is gone. Either way the
 //! node's journal is asked, and nothing is sent again.
 
-mod desks;
+mod mailboxes;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,8 @@ use tokio::time::{Instant, timeout};
 use void_act::Answer;
 use void_domain::proposals::Failure;
 
-pub use self::desks::{Arrival, Errand, Reported, Session, Superseded, Turn};
-use self::desks::{Desk, Pending};
+pub use self::mailboxes::{Arrival, Command, Connection, Poll, Reported, Superseded};
+use self::mailboxes::{Mailbox, Pending};
 use crate::act::{Carrier, HostList, LIST, NoAnswer};
 
 /// How long a command waits for the node's next poll.
@@ -27,26 +27,32 @@ const ARRIVE_WITHIN: Duration = Duration::from_secs(5);
 /// A poll lasts at most half a minute; who has not been here for longer is away.
 const PRESENT_FOR: Duration = Duration::from_secs(45);
 
-/// The desks of all nodes, shared by what sends and by what serves the polls.
+/// The mailboxes of all nodes, shared by what sends and by what serves the polls.
 #[derive(Default)]
 pub struct Nodes {
-    desks: Mutex<HashMap<String, Arc<Desk>>>,
+    mailboxes: Mutex<HashMap<String, Arc<Mailbox>>>,
     asked: AtomicU64,
     /// Whether another instance may serve a node's poll.
     shared: std::sync::atomic::AtomicBool,
 }
 
 impl Nodes {
-    fn desk(&self, node: &str) -> Arc<Desk> {
-        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(desks.entry(node.to_owned()).or_default())
+    fn mailbox(&self, node: &str) -> Arc<Mailbox> {
+        let mut mailboxes = self
+            .mailboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(mailboxes.entry(node.to_owned()).or_default())
     }
 
-    fn all(&self) -> Vec<(String, Arc<Desk>)> {
-        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        desks
+    fn all(&self) -> Vec<(String, Arc<Mailbox>)> {
+        let mailboxes = self
+            .mailboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        mailboxes
             .iter()
-            .map(|(name, desk)| (name.clone(), Arc::clone(desk)))
+            .map(|(name, mailbox)| (name.clone(), Arc::clone(mailbox)))
             .collect()
     }
 
@@ -57,34 +63,37 @@ impl Nodes {
 
     /// What was known of a node before this process began, or what another instance learnt.
     pub fn remember(&self, node: &str, list: Option<serde_json::Value>) {
-        self.desk(node).remember(list);
+        self.mailbox(node).remember(list);
     }
 
     /// Forgets a node; whoever waits for it hears that nothing more will come.
     pub fn forget(&self, node: &str) {
-        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(desk) = desks.remove(node) {
-            desk.close();
+        let mut mailboxes = self
+            .mailboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(mailbox) = mailboxes.remove(node) {
+            mailbox.close();
         }
     }
 
     /// A poll begins.
-    pub fn arrive(&self, node: &str, arrival: Arrival) -> Result<Turn, Superseded> {
-        self.desk(node).arrive(arrival)
+    pub fn arrive(&self, node: &str, arrival: Arrival) -> Result<Poll, Superseded> {
+        self.mailbox(node).arrive(arrival)
     }
 
     /// What a node says about a command that it was handed. Anything else is forgotten: the journal has it.
-    pub fn report(&self, node: &str, errand: &str, lines: Vec<String>, ended: Option<Reported>) {
-        self.desk(node).report(errand, lines, ended);
+    pub fn report(&self, node: &str, command: &str, lines: Vec<String>, ended: Option<Reported>) {
+        self.mailbox(node).report(command, lines, ended);
     }
 
     /// When a node last polled here, and whether it does now.
     pub fn seen(&self, node: &str) -> (Option<Duration>, bool) {
-        self.desk(node).seen()
+        self.mailbox(node).seen()
     }
 
     pub(crate) fn list(&self, node: &str) -> Option<HostList> {
-        let answer = self.desk(node).list_if(|_| true)?;
+        let answer = self.mailbox(node).list_if(|_| true)?;
         Some(HostList {
             digest: answer.list?,
             entries: answer.defs?,
@@ -95,17 +104,17 @@ impl Nodes {
     }
 
     /// What a run has said so far.
-    pub fn progress(&self, node: &str, errand: &str) -> Vec<String> {
-        self.desk(node).progress(errand)
+    pub fn progress(&self, node: &str, command: &str) -> Vec<String> {
+        self.mailbox(node).progress(command)
     }
 
     /// Takes what waits for nodes that do not poll here, to be handed over by another instance.
-    pub fn strand(&self) -> Vec<(String, Errand)> {
+    pub fn strand(&self) -> Vec<(String, Command)> {
         let all = self.all().into_iter();
-        all.flat_map(|(name, desk)| {
-            let errands = desk.strand().into_iter();
-            errands
-                .map(|errand| (name.clone(), errand))
+        all.flat_map(|(name, mailbox)| {
+            let commands = mailbox.strand().into_iter();
+            commands
+                .map(|command| (name.clone(), command))
                 .collect::<Vec<_>>()
         })
         .collect()
@@ -114,15 +123,15 @@ impl Nodes {
     /// The nodes that poll here now.
     pub fn here(&self) -> Vec<String> {
         let all = self.all().into_iter();
-        all.filter(|(_, desk)| desk.seen().1)
+        all.filter(|(_, mailbox)| mailbox.seen().1)
             .map(|(name, _)| name)
             .collect()
     }
 
     /// Hands a command over and waits for what becomes of it. `foreign` ones came from another instance.
-    pub async fn carry(&self, node: &str, errand: Errand, foreign: bool) -> Reported {
-        let limit = errand.limit;
-        let mut pending: Pending = self.desk(node).post(errand, foreign);
+    pub async fn carry(&self, node: &str, command: Command, foreign: bool) -> Reported {
+        let limit = command.limit;
+        let mut pending: Pending = self.mailbox(node).post(command, foreign);
         if timeout(HAND_OVER_WITHIN, pending.leaves()).await.is_err() && pending.take_back() {
             let message = format!("{node} did not come for it; nothing was sent");
             return Reported::NotSent(Failure::new("unreachable", message));
@@ -137,18 +146,18 @@ impl Nodes {
     }
 
     async fn wait_for(&self, node: &str) -> Result<Answer, Failure> {
-        let (desk, give_up) = (self.desk(node), Instant::now() + ARRIVE_WITHIN);
-        let mut changes = desk.changes();
+        let (mailbox, give_up) = (self.mailbox(node), Instant::now() + ARRIVE_WITHIN);
+        let mut changes = mailbox.changes();
         loop {
             let shared = self.shared.load(Ordering::SeqCst);
-            if let Some(list) = desk.list_if(|seen| shared || seen.is_some_and(is_present)) {
+            if let Some(list) = mailbox.list_if(|seen| shared || seen.is_some_and(is_present)) {
                 return Ok(list);
             }
             if !matches!(
                 tokio::time::timeout_at(give_up, changes.changed()).await,
                 Ok(Ok(()))
             ) {
-                let message = match desk.seen().0 {
+                let message = match mailbox.seen().0 {
                     None => format!("node {node} has not come; nothing was sent"),
                     Some(ago) => {
                         let ago = ago.as_secs();
@@ -166,7 +175,7 @@ fn is_present(seen: Duration) -> bool {
 }
 
 /// The name of the command that starts a run. A proposal runs once, so there is one.
-pub fn errand_of_run(proposal: &str) -> String {
+pub fn command_of_run(proposal: &str) -> String {
     format!("run:{proposal}")
 }
 
@@ -179,16 +188,16 @@ pub(crate) struct NodeHost<'a> {
 }
 
 impl NodeHost<'_> {
-    fn errand(&self, command: &[&str], limit: Duration) -> Errand {
+    fn command(&self, command: &[&str], limit: Duration) -> Command {
         let word = command.first().copied().unwrap_or_default();
         let is_run = !word.starts_with(void_act::RESERVED_PREFIX);
         let id = if is_run {
-            errand_of_run(&self.proposal)
+            command_of_run(&self.proposal)
         } else {
             let number = self.nodes.asked.fetch_add(1, Ordering::Relaxed);
             format!("{word}:{}:{number}", self.proposal)
         };
-        Errand {
+        Command {
             id,
             command: command.join(" "),
             limit,
@@ -223,8 +232,8 @@ impl Carrier for NodeHost<'_> {
         if command == [LIST] {
             return Ok(list.clone());
         }
-        let errand = self.errand(command, limit);
-        match self.nodes.carry(self.name, errand, false).await {
+        let command = self.command(command, limit);
+        match self.nodes.carry(self.name, command, false).await {
             Reported::Answer(answer) => Ok(*answer),
             Reported::NotSent(failure) => Err(NoAnswer::NotSent(failure)),
             Reported::Lost(failure) => Err(NoAnswer::Lost(failure)),

@@ -7,7 +7,7 @@ use void_domain::digests::Digest;
 use void_domain::hosts::{Host, HostName, Reach, SshAddress};
 use void_domain::permits::Ticket;
 use void_domain::proposals::Failure;
-use void_domain::services::{Answer, Unreadable};
+use void_domain::services::{CheckResult, Unreadable};
 
 use crate::act::{self, HostList};
 use crate::outcomes::Evidence;
@@ -92,10 +92,10 @@ impl<'a> Probe<'a> {
     }
 
     /// Whether a guest runs, wherever in the cluster it is, as an answer of a service.
-    pub async fn guest_check(&self, vmid: u32, timeout: Duration) -> Answer {
+    pub async fn guest_check(&self, vmid: u32, timeout: Duration) -> CheckResult {
         match self.channels.proxmox() {
             Ok(proxmox) => proxmox.check(vmid, timeout).await,
-            Err(_) => Answer::None {
+            Err(_) => CheckResult::None {
                 reason: Unreadable::Proxmox,
             },
         }

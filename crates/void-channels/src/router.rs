@@ -26,7 +26,11 @@ pub trait Channel: Send + Sync {
 
     /// Finds out what became of a run whose outcome is unknown, and makes sure that it does not begin
     /// after the answer was *not done*.
-    fn settle<'a>(&'a self, wish: &'a ProposedAction, ticket: &'a Ticket) -> Answer<'a, Evidence>;
+    fn settle<'a>(
+        &'a self,
+        subject: &'a ProposedAction,
+        ticket: &'a Ticket,
+    ) -> Answer<'a, Evidence>;
 }
 
 pub struct Channels {
@@ -109,10 +113,11 @@ impl Channels {
     }
 
     /// What a run on a node has said so far.
-    pub fn progress(&self, wish: &ProposedAction, ticket: &Ticket) -> Vec<String> {
-        let errand = node::errand_of_run(&ticket.proposal_id.to_string());
-        wish.node()
-            .map(|node| self.nodes.progress(node, &errand))
+    pub fn progress(&self, subject: &ProposedAction, ticket: &Ticket) -> Vec<String> {
+        let command = node::command_of_run(&ticket.proposal_id.to_string());
+        subject
+            .node()
+            .map(|node| self.nodes.progress(node, &command))
             .unwrap_or_default()
     }
 
@@ -174,8 +179,8 @@ impl Channels {
         }
     }
 
-    async fn settle_by_proxmox(&self, wish: &ProposedAction, ticket: &Ticket) -> Evidence {
-        let Some(power) = Power::of_wish(wish) else {
+    async fn settle_by_proxmox(&self, subject: &ProposedAction, ticket: &Ticket) -> Evidence {
+        let Some(power) = Power::of_subject(subject) else {
             let message = "this kind of run leaves no evidence that could be asked for";
             return Evidence::None(Failure::new("no_evidence", message));
         };
@@ -202,13 +207,17 @@ impl Channel for Channels {
         })
     }
 
-    fn settle<'a>(&'a self, wish: &'a ProposedAction, ticket: &'a Ticket) -> Answer<'a, Evidence> {
+    fn settle<'a>(
+        &'a self,
+        subject: &'a ProposedAction,
+        ticket: &'a Ticket,
+    ) -> Answer<'a, Evidence> {
         Box::pin(async move {
-            if let Some(node) = wish.node() {
+            if let Some(node) = subject.node() {
                 return act::settle(&self.at_node(node, ticket), ticket).await;
             }
-            let Some(host) = wish.host() else {
-                return self.settle_by_proxmox(wish, ticket).await;
+            let Some(host) = subject.host() else {
+                return self.settle_by_proxmox(subject, ticket).await;
             };
             match &host.reach {
                 Reach::Local => act::settle(&self.here(&host), ticket).await,

@@ -18,7 +18,7 @@ use void_domain::hosts::{Host, HostName, SshAddress};
 use void_domain::proposals::Failure;
 use void_domain::text;
 
-use self::connections::{Connections, Place};
+use self::connections::{Connections, SocketSlot};
 use self::host_keys::KnownHosts;
 use crate::act::{self, Carrier, NoAnswer};
 use crate::process::{self, Finished, NotFinished, Program};
@@ -94,9 +94,9 @@ pub(crate) struct Ssh {
 }
 
 /// An open connection with a place for one command.
-pub(crate) struct Line {
+pub(crate) struct SshCommandLine {
     socket: PathBuf,
-    place: Place,
+    place: SocketSlot,
 }
 
 impl Ssh {
@@ -128,7 +128,7 @@ impl Ssh {
     }
 
     /// A line to the host, over a connection that is there or a new one.
-    async fn open(&self, host: &HostName, address: &SshAddress) -> Result<Line, Failure> {
+    async fn open(&self, host: &HostName, address: &SshAddress) -> Result<SshCommandLine, Failure> {
         match tokio::time::timeout(OPEN_TIMEOUT, self.open_line(host, address)).await {
             Ok(line) => line,
             Err(_late) => {
@@ -141,7 +141,11 @@ impl Ssh {
         }
     }
 
-    async fn open_line(&self, host: &HostName, address: &SshAddress) -> Result<Line, Failure> {
+    async fn open_line(
+        &self,
+        host: &HostName,
+        address: &SshAddress,
+    ) -> Result<SshCommandLine, Failure> {
         let key = self.key()?;
         let known_hosts = self.known.file_for(host, address).map_err(|error| {
             let folder = self.config.run_folder.display();
@@ -175,7 +179,7 @@ impl Ssh {
             }
         };
         drop(present);
-        Ok(Line { socket, place })
+        Ok(SshCommandLine { socket, place })
     }
 
     /// Nothing is sent to the host but who we are.
@@ -264,7 +268,7 @@ pub(crate) struct SshHost<'a> {
 }
 
 impl Carrier for SshHost<'_> {
-    type Line = Line;
+    type Line = SshCommandLine;
 
     fn host(&self) -> &str {
         self.host.name.as_str()
@@ -274,13 +278,13 @@ impl Carrier for SshHost<'_> {
         format!("void provision ssh {}", self.host.name)
     }
 
-    async fn open(&self) -> Result<Line, Failure> {
+    async fn open(&self) -> Result<SshCommandLine, Failure> {
         self.ssh.open(&self.host.name, &self.address).await
     }
 
     async fn ask(
         &self,
-        line: &Line,
+        line: &SshCommandLine,
         command: &[&str],
         limit: Duration,
     ) -> Result<Answer, NoAnswer> {

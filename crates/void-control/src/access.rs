@@ -18,7 +18,7 @@ use void_store::{StoreError, tokens};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::refusal_counts::{self, Recorded};
-use crate::{random, records};
+use crate::{facts, random};
 
 /// Longer ones are not even hashed.
 pub(crate) const CREDENTIAL_BYTES_MAX: usize = 512;
@@ -166,9 +166,9 @@ pub async fn is_still_valid(control: &Control, credential: Credential) -> Result
 pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<(), StoreError> {
     let at = control.clock.now();
     let what = text::escaped(text::cut(what, 200));
-    let scribe = control.scribe(ctx);
-    let kind = refusal_counts::Kind {
-        actor: scribe.actor.clone(),
+    let context = control.context(ctx);
+    let kind = refusal_counts::RefusalKind {
+        actor: context.actor.clone(),
         verb: "access.refused",
         what: what.clone(),
         code: "forbidden".to_owned(),
@@ -184,9 +184,9 @@ pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<
         .store
         .write(move |tx| {
             Box::pin(async move {
-                records::audit(
+                facts::audit(
                     tx,
-                    &scribe,
+                    &context,
                     at,
                     "access.refused",
                     None,

@@ -176,7 +176,7 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
         return Ok(());
     }
     let this = control.clone();
-    let scribe = control.scribe(&control.system_ctx()?);
+    let context = control.context(&control.system_ctx()?);
     control
         .store
         .write(move |tx| {
@@ -184,7 +184,7 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
                 for (service, at) in told_and_stopped(tx, &this).await? {
                     end(tx, &service, Ended::Stopped(at), now).await?;
                 }
-                mutes::end_over(tx, &this, &scribe, now).await?;
+                mutes::end_over(tx, &this, &context, now).await?;
                 let silences = Silences::load(tx, &this, now).await?;
                 for (service, outage) in audible(tx, &this, &silences).await? {
                     let last = alerts::last_of(tx, &service.id).await?;

@@ -11,7 +11,7 @@ use void_store::{Page, StoreError, Tx, audit};
 use crate::control::Control;
 
 pub use mismatches::{Mismatch, Mismatches};
-pub use void_store::audit::Filter;
+pub use void_store::audit::AuditFilter;
 
 /// Entries that are read and checked at a time.
 const VERIFIED_AT_ONCE: u32 = 500;
@@ -20,7 +20,7 @@ const WALK_PAUSE: Duration = Duration::from_millis(20);
 
 pub async fn list(
     control: &Control,
-    filter: Filter,
+    filter: AuditFilter,
     cursor: Option<u64>,
     limit: u32,
 ) -> Result<Page<AuditEntry>, StoreError> {

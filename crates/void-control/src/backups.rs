@@ -15,9 +15,9 @@ use void_store::{SqliteConfig, Store, StoreError, audit, backups, installation};
 use crate::clock::{Clock, is_ahead};
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::facts::{self, AuditContext};
 use crate::notifications::outbox::Outbox;
 use crate::quarantine::{self, ShutDown};
-use crate::records::{self, Scribe};
 use crate::{random, witness};
 
 /// Of each kind: copies made by hand do not push daily ones out.
@@ -79,14 +79,14 @@ async fn make(control: &Control, ctx: &Ctx, kind: CopyKind) -> Result<Made, Stor
         audit_seq,
         audit_hash,
     } = backups::create(&control.store, &path).await?;
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     let detail = json!({"file": file_name(kind, named_at), "audit_seq": audit_seq, "audit_hash": audit_hash});
     control
         .store
         .write(move |tx| {
-            Box::pin(async move {
-                records::audit(tx, &scribe, at, "backup.created", None, detail).await
-            })
+            Box::pin(
+                async move { facts::audit(tx, &context, at, "backup.created", None, detail).await },
+            )
         })
         .await?;
     for copy in list_in(&folder) {
@@ -259,7 +259,7 @@ pub async fn restore(
     let actor = Actor::Owner {
         surface: Surface::Cli,
     };
-    let scribe = Scribe {
+    let context = AuditContext {
         actor: actor.to_string(),
         request_id: random::request_id(at)?,
         catalogue: None,
@@ -276,8 +276,8 @@ pub async fn restore(
             Box::pin(async move {
                 let detail = json!({"file": file, "audit_seq": checked.audit_seq});
                 installation::raise_epoch(tx).await?;
-                records::audit(tx, &scribe, at, "backup.restored", None, detail).await?;
-                quarantine::shut_down(tx, &scribe, at, quarantine::RESTORED).await
+                facts::audit(tx, &context, at, "backup.restored", None, detail).await?;
+                quarantine::shut_down(tx, &context, at, quarantine::RESTORED).await
             })
         })
         .await?;

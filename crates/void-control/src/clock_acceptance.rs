@@ -14,7 +14,7 @@ use void_store::{StoreError, audit, installation, notifications, quarantine, ser
 
 use crate::control::Control;
 use crate::proposals::void_open;
-use crate::{records, sessions};
+use crate::{facts, sessions};
 
 /// The owner's word, left beside the database: the clock is right, and the record was written by one that
 /// was not.
@@ -75,17 +75,17 @@ async fn accept_wall_clock(
 ) -> Result<(), StoreError> {
     let in_force = control.clock.now();
     control.clock.take_wall();
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     tracing::warn!(%in_force, %at, "the clock is accepted; what waited is void, and sessions, links, codes and invitations are over");
     control
         .store
         .write(move |tx| {
             Box::pin(async move {
                 let detail = json!({"newest": newest, "in_force": in_force, "accepted": at});
-                records::audit(tx, &scribe, at, "clock.accepted", None, detail).await?;
+                facts::audit(tx, &context, at, "clock.accepted", None, detail).await?;
                 installation::raise_epoch(tx).await?;
-                void_open(tx, &scribe, at).await?;
-                sessions::end_others(tx, &scribe, at, None, "clock_accepted").await?;
+                void_open(tx, &context, at).await?;
+                sessions::end_others(tx, &context, at, None, "clock_accepted").await?;
                 quarantine::void_one_time(tx).await?;
                 notifications::redate(tx, at).await?;
                 services::forget_after(tx, at).await

@@ -13,8 +13,8 @@ use void_store::StoreError;
 
 use crate::clock::Reading;
 use crate::control::Control;
+use crate::facts;
 use crate::private_files::{self, Kept};
-use crate::records;
 
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -76,13 +76,13 @@ pub(crate) async fn look(control: &Control) -> Result<(), StoreError> {
         && control.clock.testify(theirs)
     {
         tracing::warn!(wall = %doubt.wall, "the database's clock agrees with this machine's, which is followed now");
-        let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+        let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
         let detail = json!({"from": doubt.in_force, "to": doubt.wall, "witness": "database"});
         control
             .store
             .write(move |tx| {
                 Box::pin(async move {
-                    records::audit(tx, &scribe, at, "clock.stepped", None, detail).await
+                    facts::audit(tx, &context, at, "clock.stepped", None, detail).await
                 })
             })
             .await?;

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use void_channels::{Channel, Channels, Checker};
 use void_domain::budgets::TokenBudgets;
 use void_domain::catalogue::Catalogue;
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::limits;
 use void_domain::retention::Retention;
 use void_domain::secrets::Secret;
@@ -22,13 +22,13 @@ use crate::bridge::{self, Bridge, BridgeConfig};
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::events::Hub;
+use crate::facts::{self, AuditContext};
 use crate::health::{self, Watch};
 use crate::instances::{self, Identity, StartError};
 use crate::lab::LastSight;
 use crate::notifications::Notifiers;
 use crate::proposals::{Executing, Waiters};
 use crate::readiness::{self, Readiness};
-use crate::records::{self, Scribe};
 use crate::refusal_counts::{self, RefusalCounts};
 use crate::retention::LastSizes;
 use crate::row_budgets::RowBudgets;
@@ -132,7 +132,7 @@ pub struct Parts {
     pub(crate) witness_file: Option<PathBuf>,
     pub(crate) bridge: Option<Bridge>,
     pub(crate) notifiers: Notifiers,
-    pub(crate) brake: Brake,
+    pub(crate) freeze_switch: FreezeSwitch,
     pub(crate) hub: Hub,
     pub(crate) waiters: Waiters,
     pub(crate) executing: Executing,
@@ -156,7 +156,7 @@ pub struct Parts {
     /// Another process took over that row.
     pub(crate) displaced: AtomicBool,
     pub(crate) halted: rollbacks::Halted,
-    pub(crate) witnessed: witness::Noted,
+    pub(crate) witnessed: witness::WitnessNote,
 }
 
 impl std::ops::Deref for Control {
@@ -196,7 +196,7 @@ impl Control {
             witness_file: config.witness_file,
             bridge: config.bridge.map(Bridge::new),
             notifiers: config.notifiers,
-            brake: Brake::default(),
+            freeze_switch: FreezeSwitch::default(),
             hub,
             waiters: Waiters::default(),
             executing: Executing::default(),
@@ -215,7 +215,7 @@ impl Control {
             process,
             displaced: AtomicBool::new(false),
             halted: rollbacks::Halted::default(),
-            witnessed: witness::Noted::default(),
+            witnessed: witness::WitnessNote::default(),
         }));
         // Before anything is dated.
         clock_notes::resume(&control).await;
@@ -243,7 +243,7 @@ impl Control {
 
     /// The record shows from when on which catalogue was in force.
     async fn record_start(&self) -> Result<(), StoreError> {
-        let (scribe, at) = (self.scribe(&self.system_ctx()?), self.clock.now());
+        let (context, at) = (self.context(&self.system_ctx()?), self.clock.now());
         let detail = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "commit": self.catalogue_commit,
@@ -255,7 +255,7 @@ impl Control {
             .write_closing(move |tx| {
                 Box::pin(async move {
                     void_store::audit::strays::set_aside(tx, at).await?;
-                    records::audit(tx, &scribe, at, "server.started", None, detail).await
+                    facts::audit(tx, &context, at, "server.started", None, detail).await
                 })
             })
             .await
@@ -280,7 +280,7 @@ impl Control {
         self.has_short_token.load(Ordering::SeqCst)
     }
 
-    /// A token of the settings beside the owner's; the brake on guessing holds for it too.
+    /// A token of the settings beside the owner's; the freeze_switch on guessing holds for it too.
     pub(crate) fn knows_configured(&self, token: &Secret) {
         if token.expose().len() < OWNER_TOKEN_LONG {
             self.has_short_token.store(true, Ordering::SeqCst);
@@ -346,8 +346,8 @@ impl Control {
         *self.stopping.borrow()
     }
 
-    pub(crate) fn scribe(&self, ctx: &Ctx) -> Scribe {
-        Scribe {
+    pub(crate) fn context(&self, ctx: &Ctx) -> AuditContext {
+        AuditContext {
             actor: ctx.actor.to_string(),
             request_id: ctx.request_id,
             catalogue: Some(self.catalogue.digest()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_domain::conversations::{Conversation, Message, Said, Truth, Turn, TurnState};
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::{ConversationId, MessageId, ProposalId};
 use void_domain::limits;
 use void_domain::taint::Taint;
@@ -17,8 +17,8 @@ use void_store::{Page, StoreError, Tx, conversations, events, proposals};
 
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::facts::{self, AuditContext};
 use crate::random;
-use crate::records::{self, Scribe};
 
 pub(crate) use abandoned::{fail_abandoned, fail_overdue};
 
@@ -199,7 +199,7 @@ pub async fn begin_turn(
         MessageId::new(at, random::bytes()?),
         MessageId::new(at, random::bytes()?),
     );
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     control
         .store
         .write(move |tx| {
@@ -225,7 +225,7 @@ pub async fn begin_turn(
                 };
                 conversations::append(tx, &said).await?;
                 conversations::append(tx, &answer).await?;
-                began(tx, &scribe, at, &conversation, answer_id).await?;
+                began(tx, &context, at, &conversation, answer_id).await?;
                 let history = history(tx, id, seq + 1).await?;
                 Ok(Begun {
                     conversation,
@@ -249,7 +249,7 @@ pub async fn begin_again(
     if !ctx.actor.is_owner() {
         return Err(TurnError::OwnerOnly);
     }
-    let (at, scribe) = (control.clock.now(), control.scribe(ctx));
+    let (at, context) = (control.clock.now(), control.context(ctx));
     control
         .store
         .write(move |tx| {
@@ -267,7 +267,7 @@ pub async fn begin_again(
                 if !is_last || !conversations::begin_again(tx, message_id, at, &turn).await? {
                     return Err(TurnError::NotRetryable);
                 }
-                began(tx, &scribe, at, &conversation, message_id).await?;
+                began(tx, &context, at, &conversation, message_id).await?;
                 let history = history(tx, id, message.seq).await?;
                 Ok(Begun {
                     conversation,
@@ -331,7 +331,7 @@ async fn history(tx: &mut Tx, id: ConversationId, before: u64) -> Result<Vec<Mes
 
 async fn began(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     conversation: &Conversation,
     message_id: MessageId,
@@ -339,7 +339,7 @@ async fn began(
     let detail = json!({"agent": conversation.agent, "conversation_id": conversation.id});
     let subject = Some(message_id.to_string());
     let kind = EventKind::TurnStarted;
-    records::audit(tx, scribe, at, kind.as_str(), subject, detail).await?;
+    facts::audit(tx, context, at, kind.as_str(), subject, detail).await?;
     tell(tx, kind, at, conversation, message_id, None).await
 }
 
@@ -351,14 +351,14 @@ pub async fn end_turn(
     body: String,
     turn: Turn,
 ) -> Result<bool, StoreError> {
-    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
     let conversation = conversation.clone();
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 let at = this.clock.now();
-                end(tx, &scribe, at, &conversation, message_id, &body, &turn).await
+                end(tx, &context, at, &conversation, message_id, &body, &turn).await
             })
         })
         .await
@@ -366,7 +366,7 @@ pub async fn end_turn(
 
 async fn end(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     conversation: &Conversation,
     message_id: MessageId,
@@ -395,7 +395,7 @@ async fn end(
         "tainted_by": turn.tainted_by,
     });
     let subject = Some(message_id.to_string());
-    records::audit(tx, scribe, at, kind.as_str(), subject, detail).await?;
+    facts::audit(tx, context, at, kind.as_str(), subject, detail).await?;
     tell(tx, kind, at, conversation, message_id, failure).await?;
     Ok(true)
 }
@@ -417,7 +417,7 @@ async fn tell(
     if let (Value::Object(members), Some(failure)) = (&mut payload, failure) {
         members.insert("code".to_owned(), json!(failure));
     }
-    let event = EventDraft {
+    let event = NewEvent {
         kind,
         audience: Audience::People,
         payload,

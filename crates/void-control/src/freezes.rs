@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capability;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::freezes::{self as domain, Authority, Freeze, FreezeVerdict, Frozen};
 use void_domain::limits;
 use void_domain::time::Timestamp;
@@ -14,7 +14,7 @@ use void_store::{StoreError, Tx, events, freezes};
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 
 #[derive(Debug, thiserror::Error)]
 pub enum FreezeError {
@@ -61,8 +61,8 @@ pub async fn freeze(
     {
         return Err(FreezeError::ReasonTooLong);
     }
-    // First the brake, then the record: nothing starts while the record is on its way.
-    control.brake.pull();
+    // First the freeze_switch, then the record: nothing starts while the record is on its way.
+    control.freeze_switch.pull();
     let at = control.clock.now();
     let authority = Authority::of(&ctx.actor, ctx.authenticated_ago);
     let wanted = Frozen {
@@ -71,7 +71,7 @@ pub async fn freeze(
         reason,
         until: lasts.map(|lasts| at.plus(lasts)),
     };
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     let saved = control
         .store
         .write_closing(move |tx| {
@@ -84,7 +84,7 @@ pub async fn freeze(
                     FreezeVerdict::ProofNeeded => return Err(FreezeError::FreshLoginNeeded),
                 };
                 let freeze = Freeze::Frozen(frozen);
-                save(tx, &scribe, at, verb, &freeze).await?;
+                save(tx, &context, at, verb, &freeze).await?;
                 // A trigger could have undone it.
                 if freezes::load(tx).await? != freeze {
                     let what = "it is not what was written";
@@ -102,7 +102,7 @@ pub async fn freeze(
         // It holds all the same, until the owner thaws or this process ends.
         Err(FreezeError::Store(error)) if is_unrecorded => Err(FreezeError::Unrecorded(error)),
         Err(error) => {
-            // What is not recorded does not hold: the brake follows the record again.
+            // What is not recorded does not hold: the freeze_switch follows the record again.
             let _ = apply_stored(control).await;
             Err(error)
         }
@@ -115,13 +115,13 @@ pub async fn thaw(control: &Control, ctx: &Ctx) -> Result<Freeze, FreezeError> {
         return Err(FreezeError::OwnerOnly);
     }
     let at = control.clock.now();
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 if freezes::load(tx).await? != Freeze::Thawed {
-                    save(tx, &scribe, at, "freeze.lifted", &Freeze::Thawed).await?;
+                    save(tx, &context, at, "freeze.lifted", &Freeze::Thawed).await?;
                 }
                 Ok::<_, FreezeError>(())
             })
@@ -134,7 +134,7 @@ pub async fn thaw(control: &Control, ctx: &Ctx) -> Result<Freeze, FreezeError> {
 
 pub(crate) async fn save(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     verb: &'static str,
     freeze: &Freeze,
@@ -150,8 +150,8 @@ pub(crate) async fn save(
     if let (Freeze::Frozen(frozen), Some(reason)) = (freeze, told.get_mut("reason")) {
         *reason = json!(frozen.reason_for_everyone());
     }
-    records::audit(tx, scribe, at, verb, None, detail).await?;
-    let event = EventDraft {
+    facts::audit(tx, context, at, verb, None, detail).await?;
+    let event = NewEvent {
         kind: EventKind::FreezeChanged,
         audience: Audience::Everyone,
         payload: told,
@@ -160,16 +160,16 @@ pub(crate) async fn save(
     Ok(())
 }
 
-/// Sets the brake as the record says; also how other instances' freezes reach this one. A freeze that
+/// Sets the freeze_switch as the record says; also how other instances' freezes reach this one. A freeze that
 /// begins while the record is read stays.
 pub(crate) async fn apply_stored(control: &Control) -> Result<(), StoreError> {
-    let generation = control.brake.generation();
+    let generation = control.freeze_switch.generation();
     let freeze = current(control).await?;
     // What is stored in a database that went back is not believed.
     if control.halted.is_set() || freeze.holds_at(control.clock.now()) {
-        control.brake.hold();
+        control.freeze_switch.hold();
     } else {
-        control.brake.release_if(generation);
+        control.freeze_switch.release_if(generation);
     }
     Ok(())
 }

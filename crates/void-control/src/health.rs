@@ -8,10 +8,10 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use void_channels::GuestStatus;
 use void_domain::catalogue::{Action, ActionKind};
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::services::{
-    Answer, Bad, Check, Health, Monitor, Place, Reading, Service, ServiceId, Services, Standing,
-    Unreadable,
+    Bad, Check, CheckResult, Health, Location, Monitor, Reading, Service, ServiceId, Services,
+    Standing, Unreadable,
 };
 use void_domain::time::Timestamp;
 pub use void_store::services::ServiceChange;
@@ -42,12 +42,12 @@ pub(crate) struct Watch {
 
 struct Watched {
     service: Service,
-    state: Mutex<Watching>,
+    state: Mutex<ServiceWatch>,
     /// Readings are taken in and recorded one after the other.
     turn: tokio::sync::Mutex<()>,
 }
 
-struct Watching {
+struct ServiceWatch {
     monitor: Monitor,
     /// What the table says last, as far as we know.
     recorded: Option<Health>,
@@ -57,7 +57,7 @@ impl Watch {
     pub(crate) fn new(services: &Services, at: Timestamp) -> Self {
         let watched = services.iter().map(|service| Watched {
             service: service.clone(),
-            state: Mutex::new(Watching {
+            state: Mutex::new(ServiceWatch {
                 monitor: Monitor::new(at),
                 recorded: None,
             }),
@@ -76,7 +76,7 @@ impl Watch {
 }
 
 impl Watched {
-    fn with<T>(&self, look: impl FnOnce(&mut Watching) -> T) -> T {
+    fn with<T>(&self, look: impl FnOnce(&mut ServiceWatch) -> T) -> T {
         look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -150,7 +150,7 @@ pub(crate) fn concerns(action: &Action, service: &Service) -> bool {
     let is_there = match (&action.kind, &service.place) {
         (
             ActionKind::GuestPower { node, vmid, .. },
-            Some(Place::Guest {
+            Some(Location::Guest {
                 node: at,
                 vmid: guest,
             }),
@@ -160,7 +160,7 @@ pub(crate) fn concerns(action: &Action, service: &Service) -> bool {
                 host,
                 service: unit,
             },
-            Some(Place::Host(at)),
+            Some(Location::Host(at)),
         ) => host.as_str() == at && unit == service.id.as_str(),
         (
             ActionKind::OnNode {
@@ -168,7 +168,7 @@ pub(crate) fn concerns(action: &Action, service: &Service) -> bool {
                 service: unit,
                 ..
             },
-            Some(Place::Host(at)),
+            Some(Location::Host(at)),
         ) => node == at && unit == service.id.as_str(),
         _ => false,
     };
@@ -278,7 +278,7 @@ async fn look_once(control: &Control, watched: &Watched) {
 }
 
 /// One look at a service beside its turn, for whoever needs to know now. It counts like any other.
-pub(crate) async fn look_now(control: &Control, service: &Service) -> Answer {
+pub(crate) async fn look_now(control: &Control, service: &Service) -> CheckResult {
     let answer = match guest_of(service) {
         Some(vmid) => {
             let probe = control.channels.probe();
@@ -292,7 +292,7 @@ pub(crate) async fn look_now(control: &Control, service: &Service) -> Answer {
     answer
 }
 
-async fn take_in(control: &Control, watched: &Watched, answer: Answer) {
+async fn take_in(control: &Control, watched: &Watched, answer: CheckResult) {
     let _turn = watched.turn.lock().await;
     let reading = Reading {
         at: control.clock.now(),
@@ -312,7 +312,7 @@ async fn take_in(control: &Control, watched: &Watched, answer: Answer) {
     }
 }
 
-async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> Answer {
+async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> CheckResult {
     let Some(vmid) = guest_of(service) else {
         // The semaphore is never closed.
         let _place = control.watch.places.acquire().await;
@@ -323,11 +323,11 @@ async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> 
         return UNREADABLE;
     };
     match lab.guest(vmid).map(|guest| guest.state.status) {
-        Some(GuestStatus::Running) => Answer::Good {
+        Some(GuestStatus::Running) => CheckResult::Good {
             latency_ms: 0,
             code: None,
         },
-        Some(GuestStatus::Stopped | GuestStatus::Other) => Answer::Bad {
+        Some(GuestStatus::Stopped | GuestStatus::Other) => CheckResult::Bad {
             reason: Bad::Stopped,
             code: None,
         },
@@ -335,18 +335,18 @@ async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> 
     }
 }
 
-const UNREADABLE: Answer = Answer::None {
+const UNREADABLE: CheckResult = CheckResult::None {
     reason: Unreadable::Proxmox,
 };
 
 const fn guest_of(service: &Service) -> Option<u32> {
     match (&service.check, &service.place) {
-        (Check::Guest, Some(Place::Guest { vmid, .. })) => Some(*vmid),
+        (Check::Guest, Some(Location::Guest { vmid, .. })) => Some(*vmid),
         _ => None,
     }
 }
 
-async fn connect(control: &Control, service: &Service) -> Answer {
+async fn connect(control: &Control, service: &Service) -> CheckResult {
     let answer = control.checker.check(service).await;
     answer.unwrap_or(UNREADABLE)
 }
@@ -383,7 +383,7 @@ async fn record(
                     reason: reading.answer.reason().map(str::to_owned),
                 };
                 services::append(tx, &change).await?;
-                let event = EventDraft {
+                let event = NewEvent {
                     kind: EventKind::ServiceChanged,
                     audience: Audience::Everyone,
                     payload: json!({

@@ -8,7 +8,7 @@ use void_store::StoreError;
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::{instances, records};
+use crate::{facts, instances};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
@@ -111,12 +111,12 @@ pub async fn trust(
     let at = control.clock.now();
     let detail =
         json!({"fingerprint": key.fingerprint, "address": address.address, "port": address.port});
-    let (scribe, subject) = (control.scribe(ctx), name.to_string());
+    let (context, subject) = (control.context(ctx), name.to_string());
     control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, "host.trusted", Some(subject), detail).await
+                facts::audit(tx, &context, at, "host.trusted", Some(subject), detail).await
             })
         })
         .await?;

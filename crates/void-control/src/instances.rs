@@ -251,16 +251,16 @@ pub(crate) async fn others(tx: &mut Tx, control: &Control) -> Result<Vec<Instanc
     Ok(seen)
 }
 
-/// Which instance would start a wish.
+/// Which instance would start a request.
 pub(crate) async fn starting_instance(
     tx: &mut Tx,
     control: &Control,
-    wish: &ProposedAction,
+    subject: &ProposedAction,
 ) -> Result<StartingInstance, StoreError> {
-    if wish.is_by_file() {
+    if subject.is_by_file() {
         return Ok(StartingInstance::This);
     }
-    instance_of(tx, control, wish.host().as_ref()).await
+    instance_of(tx, control, subject.host().as_ref()).await
 }
 
 /// Whose machine a host is; what is not `local` is anybody's.
@@ -307,9 +307,9 @@ pub(crate) async fn why_not_asked(
     Ok(Some(Failure::new(code, message)))
 }
 
-/// Whether the catalogue gives a wish to the machine of another instance.
-pub(crate) fn is_of_another(control: &Control, wish: &ProposedAction) -> bool {
-    let instance = wish.host().and_then(|host| host.instance);
+/// Whether the catalogue gives a request to the machine of another instance.
+pub(crate) fn is_of_another(control: &Control, subject: &ProposedAction) -> bool {
+    let instance = subject.host().and_then(|host| host.instance);
     instance.is_some_and(|named| named != control.instance.name)
 }
 
@@ -317,9 +317,9 @@ pub(crate) fn is_of_another(control: &Control, wish: &ProposedAction) -> bool {
 pub(crate) async fn somebody_else_would_run(
     tx: &mut Tx,
     control: &Control,
-    wish: &ProposedAction,
+    subject: &ProposedAction,
 ) -> Result<Option<InstanceName>, StoreError> {
-    let Ok(definition) = void_domain::catalogue::definition_digest(&wish.definition) else {
+    let Ok(definition) = void_domain::catalogue::definition_digest(&subject.definition) else {
         return Ok(None);
     };
     let others = others(tx, control).await?;
@@ -346,7 +346,8 @@ pub(crate) async fn knower(
     if !processes::holds(tx, control).await? {
         return Ok(Knower::Other);
     }
-    if !is_known_to_claimant_only(proposal.wish.host().as_ref()) || proposal.wish.is_by_file() {
+    if !is_known_to_claimant_only(proposal.subject.host().as_ref()) || proposal.subject.is_by_file()
+    {
         return Ok(Knower::Us);
     }
     let claimant = instances::claimant(tx, proposal.id).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::MuteId;
 use void_domain::limits;
 use void_domain::mutes::{InvalidEnd, Mute, Muted, RUNNING_MAX, check_end, host_of};
@@ -16,7 +16,7 @@ use void_store::{StoreError, Tx, events, mutes};
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 use crate::{alerts, health, random};
 
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum Until {
 }
 
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct NewMute {
     pub subject: Muted,
     pub until: Until,
     pub reason: String,
@@ -66,7 +66,7 @@ pub async fn list(control: &Control) -> Result<Vec<Mute>, StoreError> {
 }
 
 /// Sets a mute. One that holds for the same subject gives way to it.
-pub async fn set(control: &Control, ctx: &Ctx, wanted: Wanted) -> Result<Mute, MuteError> {
+pub async fn set(control: &Control, ctx: &Ctx, wanted: NewMute) -> Result<Mute, MuteError> {
     if !ctx.actor.is_owner() {
         return Err(MuteError::OwnerOnly);
     }
@@ -89,7 +89,7 @@ pub async fn set(control: &Control, ctx: &Ctx, wanted: Wanted) -> Result<Mute, M
         at,
         until,
     };
-    let (scribe, saved, key) = (control.scribe(ctx), mute.clone(), wanted.key);
+    let (context, saved, key) = (control.context(ctx), mute.clone(), wanted.key);
     control
         .store
         .write(move |tx| {
@@ -99,7 +99,7 @@ pub async fn set(control: &Control, ctx: &Ctx, wanted: Wanted) -> Result<Mute, M
                 {
                     return Err(MuteError::KeyUsed);
                 }
-                save(tx, &scribe, &saved).await
+                save(tx, &context, &saved).await
             })
         })
         .await?;
@@ -122,7 +122,7 @@ fn check_subject(control: &Control, subject: &Muted) -> Result<(), MuteError> {
     }
 }
 
-async fn save(tx: &mut Tx, scribe: &Scribe, mute: &Mute) -> Result<(), MuteError> {
+async fn save(tx: &mut Tx, context: &AuditContext, mute: &Mute) -> Result<(), MuteError> {
     let before = mutes::list(tx).await?.into_iter();
     for old in before.filter(|old| old.subject == mute.subject) {
         mutes::end(tx, old.id, mute.at, &mute.by).await?;
@@ -131,7 +131,7 @@ async fn save(tx: &mut Tx, scribe: &Scribe, mute: &Mute) -> Result<(), MuteError
         return Err(MuteError::TooMany);
     }
     mutes::insert(tx, mute).await?;
-    record(tx, scribe, mute, "mute.set", mute.at).await?;
+    record(tx, context, mute, "mute.set", mute.at).await?;
     alerts::under_mute(tx, mute, mute.at).await?;
     Ok(())
 }
@@ -146,7 +146,7 @@ pub async fn lift(
     if !ctx.actor.is_owner() {
         return Err(MuteError::OwnerOnly);
     }
-    let (scribe, at, ids) = (control.scribe(ctx), control.clock.now(), ids.to_vec());
+    let (context, at, ids) = (control.context(ctx), control.clock.now(), ids.to_vec());
     let this = control.clone();
     control
         .store
@@ -163,8 +163,8 @@ pub async fn lift(
                     return Err(MuteError::NotFound);
                 }
                 for mute in all {
-                    mutes::end(tx, mute.id, at, &scribe.actor).await?;
-                    record(tx, &scribe, &mute, "mute.lifted", at).await?;
+                    mutes::end(tx, mute.id, at, &context.actor).await?;
+                    record(tx, &context, &mute, "mute.lifted", at).await?;
                     alerts::without_mute(tx, &this, &mute, at).await?;
                 }
                 Ok(())
@@ -177,13 +177,13 @@ pub async fn lift(
 pub(crate) async fn end_over(
     tx: &mut Tx,
     control: &Control,
-    scribe: &Scribe,
+    context: &AuditContext,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let all = mutes::list(tx).await?.into_iter();
     for mute in all.filter(|mute| !mute.holds_at(now)) {
-        if mutes::end(tx, mute.id, mute.until, &scribe.actor).await? {
-            record(tx, scribe, &mute, "mute.ended", now).await?;
+        if mutes::end(tx, mute.id, mute.until, &context.actor).await? {
+            record(tx, context, &mute, "mute.ended", now).await?;
             alerts::after_mute(tx, control, &mute, now).await?;
         }
     }
@@ -193,12 +193,12 @@ pub(crate) async fn end_over(
 /// Nothing that an older copy of the database says is muted: it may have been lifted since.
 pub(crate) async fn lift_all(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     for mute in mutes::list(tx).await? {
-        if mutes::end(tx, mute.id, at, &scribe.actor).await? {
-            record(tx, scribe, &mute, "mute.lifted", at).await?;
+        if mutes::end(tx, mute.id, at, &context.actor).await? {
+            record(tx, context, &mute, "mute.lifted", at).await?;
         }
     }
     Ok(())
@@ -207,7 +207,7 @@ pub(crate) async fn lift_all(
 /// On the record, and to whoever listens.
 async fn record(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     mute: &Mute,
     verb: &'static str,
     at: Timestamp,
@@ -217,10 +217,10 @@ async fn record(
     detail.insert("mute".to_owned(), json!(mute.id));
     detail.insert("subject".to_owned(), json!(subject));
     detail.insert("until".to_owned(), json!(mute.until));
-    records::tell(&mut detail, "reason", &text::escaped(&mute.reason));
+    facts::tell(&mut detail, "reason", &text::escaped(&mute.reason));
     let detail = Value::Object(detail);
-    records::audit(tx, scribe, at, verb, Some(subject.clone()), detail).await?;
-    let event = EventDraft {
+    facts::audit(tx, context, at, verb, Some(subject.clone()), detail).await?;
+    let event = NewEvent {
         kind: EventKind::MuteChanged,
         audience: Audience::OwnerOnly,
         payload: json!({

@@ -13,14 +13,14 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::nodes::{Node, Presence};
 use void_domain::time::Timestamp;
 use void_store::events::StoredEvent;
 use void_store::{StoreError, Tx, events, nodes};
 
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 
 pub use approve::{ApproveError, approve};
 pub use invite::{INVITE_LASTS, InviteError, Invited, invite};
@@ -29,7 +29,7 @@ pub use list::{NodeView, list};
 pub use poll::{PollAnswer, PollError, PollRequest, WAIT_MAX, poll};
 pub use remove::{RemoveError, remove};
 pub use report::{Report, progress, report};
-pub use void_channels::{Errand, Session};
+pub use void_channels::{Command, Connection};
 
 pub(crate) use list::{NOTE_SEEN_EVERY, note_seen};
 pub(crate) use relay::start as start_relay;
@@ -106,18 +106,18 @@ pub(crate) async fn apply_change(control: &Control, event: &StoredEvent) -> Resu
 /// Audit entry and event for a node that changed.
 async fn record(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     verb: &'static str,
     name: &str,
     detail: Value,
 ) -> Result<(), StoreError> {
-    let event = EventDraft {
+    let event = NewEvent {
         kind: EventKind::NodeChanged,
         audience: Audience::People,
         payload: json!({"name": name, "what": verb, "at": at}),
     };
-    records::audit(tx, scribe, at, verb, Some(format!("node:{name}")), detail).await?;
+    facts::audit(tx, context, at, verb, Some(format!("node:{name}")), detail).await?;
     events::append(tx, at, &event).await?;
     Ok(())
 }

@@ -12,9 +12,9 @@ pub(crate) mod keys;
 mod lists;
 mod ntfy;
 pub(crate) mod outbox;
-mod pace;
 mod pairs;
 pub(crate) mod rollbacks;
+mod send_limits;
 mod standing;
 mod telegram;
 mod trials;
@@ -35,11 +35,11 @@ use crate::control::Control;
 
 pub use acts::{ActError, Acted, act_by_token};
 pub(crate) use allowances::allowance;
-pub use lists::{Listing, Place, Problem, Reach, list, reach, retry};
+pub use lists::{Listing, NotificationPlace, Problem, Reach, list, reach, retry};
 pub use ntfy::NtfyConfig;
 use outbox::Outbox;
-use pace::Pace;
 pub use pairs::{Invitation, PairError, invite, unpair};
+use send_limits::SendLimits;
 use standing::Standings;
 pub use telegram::{API_URL as TELEGRAM_API_URL, TelegramConfig};
 pub use trials::{Tried, try_out};
@@ -100,7 +100,7 @@ struct Ways {
     public_url: Option<String>,
     outbox: Outbox,
     standings: Standings,
-    paces: [(Channel, Pace); 3],
+    send_limits: [(Channel, SendLimits); 3],
 }
 
 impl Notifiers {
@@ -130,7 +130,7 @@ impl Notifiers {
             public_url,
             outbox,
             standings: Standings::default(),
-            paces: Channel::ALL.map(|channel| (channel, Pace::of(channel))),
+            send_limits: Channel::ALL.map(|channel| (channel, SendLimits::of(channel))),
         };
         Ok(Self {
             ways: Some(Arc::new(ways)),
@@ -190,23 +190,23 @@ impl Notifiers {
         self.ways().map(|ways| &ways.standings)
     }
 
-    fn pace(&self, channel: Channel) -> Option<&Pace> {
-        let mut paces = self.ways()?.paces.iter();
-        paces
+    fn send_limits(&self, channel: Channel) -> Option<&SendLimits> {
+        let mut send_limits = self.ways()?.send_limits.iter();
+        send_limits
             .find(|(known, _)| *known == channel)
-            .map(|(_, pace)| pace)
+            .map(|(_, send_limits)| send_limits)
     }
 
     /// Whether one message may be sent there now; if so, it counts.
     fn may_send(&self, target: &Target) -> bool {
-        self.pace(target.channel())
-            .is_none_or(|pace| pace.take(target))
+        self.send_limits(target.channel())
+            .is_none_or(|send_limits| send_limits.take(target))
     }
 
     /// The other side asked for it.
     fn pause(&self, channel: Channel, pause: Duration) {
-        if let Some(pace) = self.pace(channel) {
-            pace.pause(pause);
+        if let Some(send_limits) = self.send_limits(channel) {
+            send_limits.pause(pause);
         }
     }
 

@@ -20,7 +20,7 @@ use self::answers::Registering;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::credentials::{self, CredentialError, PASSKEYS_MAX};
-use crate::{random, records, sessions};
+use crate::{facts, random, sessions};
 
 pub use self::answers::Assertion;
 pub(crate) use self::answers::{Used, check};
@@ -186,7 +186,7 @@ async fn insert(
     at: Timestamp,
     passkey: Passkey,
 ) -> Result<Passkey, CredentialError> {
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     control
         .store
         .write(move |tx| {
@@ -203,7 +203,7 @@ async fn insert(
                 passkeys::insert(tx, &passkey).await?;
                 let detail = json!({"name": passkey.name, "site": passkey.relying_party});
                 let subject = Some(passkey.id.to_string());
-                records::audit(tx, &scribe, at, "passkey.registered", subject, detail).await?;
+                facts::audit(tx, &context, at, "passkey.registered", subject, detail).await?;
                 Ok(passkey)
             })
         })
@@ -226,7 +226,7 @@ pub async fn remove(
     id: PasskeyId,
 ) -> Result<(), CredentialError> {
     credentials::judge_change(control, ctx, session).await?;
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     let own = session.map(|session| session.id);
     control
         .store
@@ -236,8 +236,8 @@ pub async fn remove(
                     return Err(CredentialError::NotFound);
                 }
                 let subject = Some(id.to_string());
-                records::audit(tx, &scribe, at, "passkey.removed", subject, json!({})).await?;
-                sessions::end_others(tx, &scribe, at, own, "passkey.removed").await?;
+                facts::audit(tx, &context, at, "passkey.removed", subject, json!({})).await?;
+                sessions::end_others(tx, &context, at, own, "passkey.removed").await?;
                 Ok(())
             })
         })

@@ -17,7 +17,7 @@ use void_store::{StoreError, passwords};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::credentials::{self, CredentialError};
-use crate::{random, records, sessions};
+use crate::{facts, random, sessions};
 
 /// Each takes 19 MiB while it runs, and a core.
 const STRANGERS_AT_ONCE_MAX: usize = 2;
@@ -76,13 +76,13 @@ pub async fn set(
     })
     .await?
     .map_err(|error| StoreError::Internal(format!("the password cannot be hashed: {error}")))?;
-    let (scribe, at, own) = (control.scribe(ctx), control.clock.now(), session.id);
+    let (context, at, own) = (control.context(ctx), control.clock.now(), session.id);
     let written = control.store.write(move |tx| {
         Box::pin(async move {
             credentials::end_printed_links(tx).await?;
             passwords::set(tx, &hash, at).await?;
-            records::audit(tx, &scribe, at, "password.set", None, json!({})).await?;
-            sessions::end_others(tx, &scribe, at, Some(own), "password.set").await?;
+            facts::audit(tx, &context, at, "password.set", None, json!({})).await?;
+            sessions::end_others(tx, &context, at, Some(own), "password.set").await?;
             Ok::<_, StoreError>(())
         })
     });
@@ -96,7 +96,7 @@ pub async fn remove(
     session: Option<&Session>,
 ) -> Result<(), CredentialError> {
     credentials::judge_change(control, ctx, session).await?;
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     let own = session.map(|session| session.id);
     control
         .store
@@ -105,8 +105,8 @@ pub async fn remove(
                 if !passwords::remove(tx).await? {
                     return Err(CredentialError::NotFound);
                 }
-                records::audit(tx, &scribe, at, "password.removed", None, json!({})).await?;
-                sessions::end_others(tx, &scribe, at, own, "password.removed").await?;
+                facts::audit(tx, &context, at, "password.removed", None, json!({})).await?;
+                sessions::end_others(tx, &context, at, own, "password.removed").await?;
                 Ok(())
             })
         })

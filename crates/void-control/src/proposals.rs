@@ -28,7 +28,7 @@ use crate::context::Ctx;
 
 pub use cancel::{CancelError, cancel};
 pub use cooling::cooling;
-pub use decide::{Answer, DecideError, Decision, decide};
+pub use decide::{DecideError, DecideRequest, Decision, decide};
 pub(crate) use executing::Executing;
 pub(crate) use expire::{has_lapsed, sweep};
 pub(crate) use finish::finish_by;
@@ -37,7 +37,7 @@ pub use list::{
     list_waiting, runs_before,
 };
 pub(crate) use propose::propose_dropped;
-pub use propose::{ProposeError, Proposed, Wanted, propose};
+pub use propose::{ProposeError, ProposeRequest, Proposed, propose};
 pub(crate) use recover::{current_definition, recover, void_open};
 pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
@@ -71,7 +71,7 @@ impl ProposalKey {
 
 /// Between the commit of a claim and its execution nobody may let go of it: a use case that may claim
 /// runs in a task of its own, whatever becomes of whoever asked.
-async fn to_the_end<T, E>(work: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, E>
+async fn detached<T, E>(work: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, E>
 where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,

@@ -7,7 +7,7 @@
 
 use serde_json::json;
 use void_domain::actors::Actor;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::freezes::{Freeze, Frozen};
 use void_domain::ids::PasskeyId;
 use void_domain::notifications::Target;
@@ -17,8 +17,8 @@ use void_store::{StoreError, Tx, events, passkeys, passwords, quarantine, tokens
 
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::facts::{self, AuditContext};
 use crate::proposals::void_open;
-use crate::records::{self, Scribe};
 use crate::{freezes, mutes, sessions};
 
 pub use void_store::quarantine::{Kind, Quarantined};
@@ -50,17 +50,17 @@ pub struct ShutDown {
 /// which.
 pub(crate) async fn shut_down(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     why: &str,
 ) -> Result<ShutDown, StoreError> {
-    let voided = void_open(tx, scribe, at).await?;
-    let sessions_ended = sessions::end_others(tx, scribe, at, None, "restored").await?;
+    let voided = void_open(tx, context, at).await?;
+    let sessions_ended = sessions::end_others(tx, context, at, None, "restored").await?;
     quarantine::void_one_time(tx).await?;
-    mutes::lift_all(tx, scribe, at).await?;
+    mutes::lift_all(tx, context, at).await?;
     let quarantined = quarantine::set_all(tx, at).await?;
     let detail = json!({"quarantined": quarantined, "sessions_ended": sessions_ended});
-    records::audit(tx, scribe, at, "quarantine.set", None, detail).await?;
+    facts::audit(tx, context, at, "quarantine.set", None, detail).await?;
     announce(tx, at).await?;
     let current = void_store::freezes::load(tx).await?;
     let holds_for_good = matches!(&current, Freeze::Frozen(frozen) if frozen.until.is_none());
@@ -71,7 +71,7 @@ pub(crate) async fn shut_down(
             reason: Some(format!("{why}; {NEXT}")),
             until: None,
         });
-        freezes::save(tx, scribe, at, "freeze.set", &freeze).await?;
+        freezes::save(tx, context, at, "freeze.set", &freeze).await?;
     }
     Ok(ShutDown {
         voided,
@@ -82,7 +82,7 @@ pub(crate) async fn shut_down(
 
 /// Streams look again at who is listening.
 async fn announce(tx: &mut Tx, at: Timestamp) -> Result<(), StoreError> {
-    let event = EventDraft {
+    let event = NewEvent {
         kind: EventKind::AccessRevoked,
         audience: Audience::OwnerOnly,
         payload: json!({"quarantine": true}),
@@ -124,7 +124,7 @@ pub async fn decide(
     if !ctx.actor.is_owner() {
         return Err(QuarantineError::OwnerOnly);
     }
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     // Also where the disk is nearly full: it is a matter of rows that are there already.
     control
         .store
@@ -141,7 +141,7 @@ pub async fn decide(
                     }
                 };
                 let detail = json!({"kind": kind.as_str()});
-                records::audit(tx, &scribe, at, verb, Some(id), detail).await?;
+                facts::audit(tx, &context, at, verb, Some(id), detail).await?;
                 Ok(())
             })
         })

@@ -19,7 +19,7 @@ use void_store::StoreError;
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 
 /// How long equal refusals are counted together.
 pub(crate) const WINDOW: Duration = Duration::from_secs(60);
@@ -32,7 +32,7 @@ const OTHERS: &str = "*";
 
 /// Which refusals are equal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Kind {
+pub(crate) struct RefusalKind {
     /// Who was refused.
     pub actor: String,
     /// The entry that the first one has.
@@ -43,7 +43,7 @@ pub(crate) struct Kind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Count {
+struct RefusalCount {
     since: Timestamp,
     last: Timestamp,
     /// Those after the first.
@@ -63,7 +63,7 @@ pub(crate) enum Recorded {
 
 #[derive(Default)]
 pub(crate) struct RefusalCounts {
-    counts: Mutex<BTreeMap<Kind, Count>>,
+    counts: Mutex<BTreeMap<RefusalKind, RefusalCount>>,
     /// Since the start.
     repeats: AtomicU64,
 }
@@ -77,7 +77,7 @@ pub(crate) fn is_counted(ctx: &Ctx) -> bool {
 }
 
 impl RefusalCounts {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Kind, Count>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<RefusalKind, RefusalCount>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,11 +87,11 @@ impl RefusalCounts {
     }
 
     /// Counts one, and says as what it is counted. A window that is over and was not recorded yet goes on until it is.
-    pub(crate) fn note(&self, kind: Kind, now: Timestamp) -> (Kind, Recorded) {
+    pub(crate) fn note(&self, kind: RefusalKind, now: Timestamp) -> (RefusalKind, Recorded) {
         let mut counts = self.lock();
         let kind = match counts.contains_key(&kind) || has_room(&counts, &kind.actor) {
             true => kind,
-            false => Kind {
+            false => RefusalKind {
                 what: OTHERS.to_owned(),
                 ..kind
             },
@@ -103,7 +103,7 @@ impl RefusalCounts {
             let row = count.row;
             return (kind, Recorded::Again(row));
         }
-        let count = Count {
+        let count = RefusalCount {
             since: now,
             last: now,
             repeats: 0,
@@ -114,14 +114,14 @@ impl RefusalCounts {
     }
 
     /// The first one was written, as this row.
-    pub(crate) fn written(&self, kind: &Kind, row: ProposalId) {
+    pub(crate) fn written(&self, kind: &RefusalKind, row: ProposalId) {
         if let Some(count) = self.lock().get_mut(kind) {
             count.row = Some(row);
         }
     }
 
     /// The first one could not be written: the next one is the first.
-    pub(crate) fn forget(&self, kind: &Kind) {
+    pub(crate) fn forget(&self, kind: &RefusalKind) {
         let mut counts = self.lock();
         if counts.get(kind).is_some_and(|count| count.repeats == 0) {
             counts.remove(kind);
@@ -135,7 +135,7 @@ impl RefusalCounts {
         verb: &'static str,
         what: &str,
     ) -> Vec<(String, ProposalId)> {
-        let from = Kind {
+        let from = RefusalKind {
             actor: actor.to_owned(),
             verb,
             what: what.to_owned(),
@@ -151,7 +151,7 @@ impl RefusalCounts {
     }
 
     /// Takes what is due, all of it if everything is.
-    fn take_due(&self, now: Timestamp, all: bool) -> Vec<(Kind, Count)> {
+    fn take_due(&self, now: Timestamp, all: bool) -> Vec<(RefusalKind, RefusalCount)> {
         let mut due = Vec::new();
         self.lock().retain(|kind, count| {
             let is_due = all || now.since(count.since) >= WINDOW;
@@ -164,10 +164,10 @@ impl RefusalCounts {
     }
 
     /// Counts again what could not be recorded.
-    fn give_back(&self, due: Vec<(Kind, Count)>) {
+    fn give_back(&self, due: Vec<(RefusalKind, RefusalCount)>) {
         let mut counts = self.lock();
         for (kind, count) in due {
-            let again = counts.entry(kind).or_insert_with(|| Count {
+            let again = counts.entry(kind).or_insert_with(|| RefusalCount {
                 repeats: 0,
                 ..count.clone()
             });
@@ -177,8 +177,8 @@ impl RefusalCounts {
     }
 }
 
-fn has_room(counts: &BTreeMap<Kind, Count>, actor: &str) -> bool {
-    let from = Kind {
+fn has_room(counts: &BTreeMap<RefusalKind, RefusalCount>, actor: &str) -> bool {
+    let from = RefusalKind {
         actor: actor.to_owned(),
         verb: "",
         what: String::new(),
@@ -207,16 +207,16 @@ async fn record(control: &Control, all: bool) -> Result<(), StoreError> {
     if due.is_empty() {
         return Ok(());
     }
-    let scribe = control.scribe(&control.system_ctx()?);
+    let context = control.context(&control.system_ctx()?);
     let entries = due.clone();
     let written = control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 for (kind, count) in entries {
-                    let scribe = Scribe {
+                    let context = AuditContext {
                         actor: kind.actor,
-                        ..scribe.clone()
+                        ..context.clone()
                     };
                     let detail = json!({
                         "verb": kind.verb,
@@ -227,7 +227,7 @@ async fn record(control: &Control, all: bool) -> Result<(), StoreError> {
                         "until": count.last,
                     });
                     let row = count.row.map(|id| id.to_string());
-                    records::audit(tx, &scribe, at, "refusals.counted", row, detail).await?;
+                    facts::audit(tx, &context, at, "refusals.counted", row, detail).await?;
                 }
                 Ok(())
             })
@@ -243,8 +243,8 @@ async fn record(control: &Control, all: bool) -> Result<(), StoreError> {
 mod tests {
     use super::*;
 
-    fn kind(actor: &str, what: &str, code: &str) -> Kind {
-        Kind {
+    fn kind(actor: &str, what: &str, code: &str) -> RefusalKind {
+        RefusalKind {
             actor: actor.to_owned(),
             verb: "proposal.refused",
             what: what.to_owned(),
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    fn counted(due: &[(Kind, Count)]) -> u64 {
+    fn counted(due: &[(RefusalKind, RefusalCount)]) -> u64 {
         due.iter().map(|(_, count)| count.repeats).sum()
     }
 

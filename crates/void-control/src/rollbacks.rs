@@ -14,7 +14,7 @@ use void_store::{Rollback, StoreError, installation};
 
 use crate::control::Control;
 use crate::notifications::rollbacks as telling;
-use crate::{freezes, nodes, quarantine, records, witness};
+use crate::{facts, freezes, nodes, quarantine, witness};
 
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
@@ -43,7 +43,7 @@ impl Halted {
 /// Nothing can be recorded any more; nothing starts either.
 pub(crate) fn halt_replaced(control: &Control) {
     control.halted.replaced.store(true, Ordering::SeqCst);
-    control.brake.pull();
+    control.freeze_switch.pull();
     tracing::error!("{}", StoreError::Replaced);
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn start(control: &Control) {
 /// Whether it is on the record.
 async fn answer(control: &Control, rollback: Rollback) -> bool {
     control.halted.went_back.store(true, Ordering::SeqCst);
-    control.brake.pull();
+    control.freeze_switch.pull();
     tracing::error!(
         seen = rollback.seen_seq,
         found = rollback.found_seq,
@@ -122,13 +122,13 @@ async fn resume(control: &Control, undone: Rollback) {
 }
 
 async fn record_undone(control: &Control, undone: Rollback) -> Result<(), StoreError> {
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     let detail = json!({"noted_seq": undone.seen_seq, "found_seq": undone.found_seq});
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, "store.rollback_undone", None, detail).await
+                facts::audit(tx, &context, at, "store.rollback_undone", None, detail).await
             })
         })
         .await
@@ -149,7 +149,7 @@ fn reason(rollback: Rollback, voided: u64) -> String {
 }
 
 async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError> {
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     control
         .store
         .repair(move |tx| {
@@ -162,8 +162,8 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                     "epoch": installation::raise_epoch(tx).await?,
                 });
                 let subject = Some(telling::SUBJECT.to_owned());
-                records::audit(tx, &scribe, at, telling::ROLLED_BACK, subject, detail).await?;
-                let voided = quarantine::shut_down(tx, &scribe, at, quarantine::RESTORED)
+                facts::audit(tx, &context, at, telling::ROLLED_BACK, subject, detail).await?;
+                let voided = quarantine::shut_down(tx, &context, at, quarantine::RESTORED)
                     .await?
                     .voided;
                 let frozen = Freeze::Frozen(Frozen {
@@ -172,7 +172,7 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                     reason: Some(reason(rollback, voided)),
                     until: None,
                 });
-                freezes::save(tx, &scribe, at, "freeze.set", &frozen).await?;
+                freezes::save(tx, &context, at, "freeze.set", &frozen).await?;
                 Ok::<_, StoreError>(voided)
             })
         })

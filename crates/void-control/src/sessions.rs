@@ -13,7 +13,7 @@ use serde_json::json;
 use void_domain::actors::{Actor, Surface};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::{RequestId, SessionId};
 use void_domain::limits;
 use void_domain::secrets::Secret;
@@ -25,9 +25,9 @@ use void_store::{StoreError, Tx, events, sessions};
 use self::proofs::Proven;
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::facts::{self, AuditContext};
 use crate::passwords::{Busy, CheckError};
 use crate::random;
-use crate::records::{self, Scribe};
 
 pub use self::proofs::Proof;
 pub(crate) use self::refusals::Refusals;
@@ -60,7 +60,7 @@ impl From<CheckError> for SessionError {
 
 /// From where somebody shows a proof.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SessionOrigin {
     /// In words of ours.
     pub device: String,
     /// The address of the connection.
@@ -78,7 +78,7 @@ pub async fn open(
     control: &Control,
     request_id: RequestId,
     proof: &Proof,
-    place: Place,
+    place: SessionOrigin,
 ) -> Result<Opened, SessionError> {
     let ctx = Ctx {
         actor: Actor::Owner {
@@ -103,7 +103,7 @@ async fn insert(
     control: &Control,
     ctx: &Ctx,
     proven: Proven,
-    place: &Place,
+    place: &SessionOrigin,
 ) -> Result<Opened, SessionError> {
     let at = control.clock.now();
     let secret: [u8; 32] = random::bytes()?;
@@ -122,7 +122,7 @@ async fn insert(
     let detail = json!({
         "method": session.method.as_str(), "device": session.device, "from": place.address,
     });
-    let (scribe, inserted) = (control.scribe(ctx), session.clone());
+    let (context, inserted) = (control.context(ctx), session.clone());
     control
         .store
         .write(move |tx| {
@@ -132,7 +132,7 @@ async fn insert(
                 }
                 sessions::insert(tx, &inserted).await?;
                 let subject = Some(inserted.id.to_string());
-                records::audit(tx, &scribe, at, "session.opened", subject, detail).await?;
+                facts::audit(tx, &context, at, "session.opened", subject, detail).await?;
                 Ok(())
             })
         })
@@ -178,7 +178,7 @@ async fn renew(
     proven: Proven,
     address: String,
 ) -> Result<Timestamp, SessionError> {
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     control
         .store
         .write(move |tx| {
@@ -189,7 +189,7 @@ async fn renew(
                 }
                 let detail = json!({"method": proven.method().as_str(), "from": address});
                 let subject = Some(id.to_string());
-                records::audit(tx, &scribe, at, "session.confirmed", subject, detail).await?;
+                facts::audit(tx, &context, at, "session.confirmed", subject, detail).await?;
                 Ok(at)
             })
         })
@@ -229,7 +229,7 @@ pub async fn list(control: &Control) -> Result<Vec<Session>, StoreError> {
 /// close. Part of the transaction that changes how the owner signs in.
 pub(crate) async fn end_others(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     but: Option<SessionId>,
     because: &'static str,
@@ -237,8 +237,8 @@ pub(crate) async fn end_others(
     let ended = sessions::end_others(tx, but, at).await?;
     if ended > 0 {
         let detail = json!({"count": ended, "because": because});
-        records::audit(tx, scribe, at, "session.others_ended", None, detail).await?;
-        let event = EventDraft {
+        facts::audit(tx, context, at, "session.others_ended", None, detail).await?;
+        let event = NewEvent {
             kind: EventKind::AccessRevoked,
             audience: Audience::OwnerOnly,
             payload: json!({"sessions": ended}),
@@ -269,14 +269,14 @@ async fn end(
     verb: &'static str,
 ) -> Result<bool, StoreError> {
     let at = control.clock.now();
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 let ended = sessions::end(tx, id, at).await?;
                 if ended {
-                    record_end(tx, &scribe, at, id, verb).await?;
+                    record_end(tx, &context, at, id, verb).await?;
                 }
                 Ok(ended)
             })
@@ -286,13 +286,13 @@ async fn end(
 
 async fn record_end(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     id: SessionId,
     verb: &'static str,
 ) -> Result<(), StoreError> {
-    records::audit(tx, scribe, at, verb, Some(id.to_string()), json!({})).await?;
-    let event = EventDraft {
+    facts::audit(tx, context, at, verb, Some(id.to_string()), json!({})).await?;
+    let event = NewEvent {
         kind: EventKind::AccessRevoked,
         audience: Audience::OwnerOnly,
         payload: json!({"session": id}),

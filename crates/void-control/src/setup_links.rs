@@ -15,7 +15,7 @@ use void_store::{StoreError, setup_links};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::credentials::{self, CredentialError};
-use crate::{random, records};
+use crate::{facts, random};
 
 const LINK_LASTS: Duration = Duration::from_secs(60 * 60);
 
@@ -64,7 +64,7 @@ async fn make(control: &Control, ctx: &Ctx, earlier: Earlier) -> Result<SetupLin
     let random: [u8; 32] = random::bytes()?;
     let code = URL_SAFE_NO_PAD.encode(random);
     let hash = Digest::of(code.as_bytes());
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     let expires_at = at.plus(LINK_LASTS);
     control
         .store
@@ -75,7 +75,7 @@ async fn make(control: &Control, ctx: &Ctx, earlier: Earlier) -> Result<SetupLin
                 }
                 setup_links::insert(tx, hash, at, expires_at).await?;
                 let detail = json!({"expires_at": expires_at});
-                records::audit(tx, &scribe, at, "setup_link.created", None, detail).await
+                facts::audit(tx, &context, at, "setup_link.created", None, detail).await
             })
         })
         .await?;

@@ -14,7 +14,7 @@ use void_channels::{GuestStatus, Lab};
 use void_domain::actors::ActorKind;
 use void_domain::catalogue::PowerOp;
 use void_domain::proposals::{Approval, Proposal, State, VerificationOutcome};
-use void_domain::services::{Health, Place, Service};
+use void_domain::services::{Health, Location, Service};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, proposals, services};
 
@@ -41,17 +41,17 @@ struct Stop {
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownStop {
     stops: BTreeMap<GuestKey, Stop>,
     /// When Proxmox last showed a guest running that the owner had stopped.
     seen_running: BTreeMap<GuestKey, Timestamp>,
 }
 
 #[derive(Default)]
-pub(crate) struct OwnerStops(Mutex<Known>);
+pub(crate) struct OwnerStops(Mutex<KnownStop>);
 
 impl OwnerStops {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, KnownStop> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -75,8 +75,8 @@ pub(crate) fn of_service(control: &Control, service: &Service) -> Option<Timesta
 
 fn is_about(service: &Service, guest: &GuestKey, stop: &Stop) -> bool {
     let is_there = match &service.place {
-        Some(Place::Guest { node, vmid }) => (node, vmid) == (&guest.0, &guest.1),
-        Some(Place::Host(_)) | None => false,
+        Some(Location::Guest { node, vmid }) => (node, vmid) == (&guest.0, &guest.1),
+        Some(Location::Host(_)) | None => false,
     };
     is_there || stop.verify.as_deref() == Some(service.id.as_str())
 }
@@ -115,7 +115,7 @@ pub(crate) async fn refresh(control: &Control) -> Result<(), StoreError> {
         })
         .await?;
     let mut all = control.owner_stops.lock();
-    let Known {
+    let KnownStop {
         stops,
         seen_running,
     } = &mut *all;
@@ -198,14 +198,14 @@ fn power(proposal: &Proposal) -> Option<(GuestKey, PowerOp)> {
     }
     let op = PowerOp::parse(written(proposal, "/action/op")?)?;
     let node = written(proposal, "/action/node")?.to_owned();
-    let vmid = proposal.wish.definition.pointer("/action/vmid");
+    let vmid = proposal.subject.definition.pointer("/action/vmid");
     let vmid = u32::try_from(vmid?.as_u64()?).ok()?;
     Some(((node, vmid), op))
 }
 
 fn written<'a>(proposal: &'a Proposal, place: &str) -> Option<&'a str> {
     proposal
-        .wish
+        .subject
         .definition
         .pointer(place)
         .and_then(Value::as_str)

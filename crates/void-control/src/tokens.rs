@@ -6,7 +6,7 @@ use serde_json::json;
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::{TokenId, is_slug};
 use void_domain::limits;
 use void_domain::secrets::Secret;
@@ -17,8 +17,8 @@ use void_store::{StoreError, Tx, events};
 
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::facts::{self, AuditContext};
 use crate::random;
-use crate::records::{self, Scribe};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
@@ -71,7 +71,7 @@ pub async fn create(
         revoked_at: None,
         resident: false,
     };
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     let id = control
         .store
         .write(move |tx| {
@@ -82,13 +82,13 @@ pub async fn create(
                         let (hash, capabilities) = (token.hash, &token.capabilities);
                         tokens::hand_out(tx, known.id, hash, capabilities).await?;
                         quarantine::lift(tx, Kind::Token, &known.id.to_string()).await?;
-                        record_created(tx, &scribe, at, known.id, &token).await?;
+                        record_created(tx, &context, at, known.id, &token).await?;
                         Ok(known.id)
                     }
                     Some(_) => Err(TokenError::NameTaken),
                     None => {
                         tokens::insert(tx, &token).await?;
-                        record_created(tx, &scribe, at, token.id, &token).await?;
+                        record_created(tx, &context, at, token.id, &token).await?;
                         Ok(token.id)
                     }
                 }
@@ -100,7 +100,7 @@ pub async fn create(
 
 async fn record_created(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     id: TokenId,
     token: &Token,
@@ -111,9 +111,9 @@ async fn record_created(
         "capabilities": token.capabilities,
         "resident": token.resident,
     });
-    records::audit(
+    facts::audit(
         tx,
-        scribe,
+        context,
         at,
         "token.created",
         Some(id.to_string()),
@@ -212,7 +212,7 @@ async fn settle_in(
         revoked_at: None,
         resident: !given,
     };
-    let scribe = control.scribe(&control.system_ctx()?);
+    let context = control.context(&control.system_ctx()?);
     control
         .store
         .write(move |tx| {
@@ -225,13 +225,13 @@ async fn settle_in(
                                 capabilities: known.capabilities.clone(),
                                 ..token
                             };
-                            record_created(tx, &scribe, at, known.id, &given).await?;
+                            record_created(tx, &context, at, known.id, &given).await?;
                         }
                         Ok(known)
                     }
                     None => {
                         tokens::insert(tx, &token).await?;
-                        record_created(tx, &scribe, at, token.id, &token).await?;
+                        record_created(tx, &context, at, token.id, &token).await?;
                         Ok::<_, StoreError>(token)
                     }
                 }
@@ -245,7 +245,7 @@ pub async fn revoke(control: &Control, ctx: &Ctx, id: TokenId) -> Result<(), Tok
         return Err(TokenError::OwnerOnly);
     }
     let at = control.clock.now();
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     control
         .store
         .write_closing(move |tx| {
@@ -253,16 +253,16 @@ pub async fn revoke(control: &Control, ctx: &Ctx, id: TokenId) -> Result<(), Tok
                 if !tokens::revoke(tx, id, at).await? {
                     return Err(TokenError::NotFound);
                 }
-                records::audit(
+                facts::audit(
                     tx,
-                    &scribe,
+                    &context,
                     at,
                     "token.revoked",
                     Some(id.to_string()),
                     json!({}),
                 )
                 .await?;
-                let event = EventDraft {
+                let event = NewEvent {
                     kind: EventKind::AccessRevoked,
                     audience: Audience::OwnerOnly,
                     payload: json!({"token": id}),

@@ -16,13 +16,13 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use void_domain::digests::Digest;
-use void_store::audit::{self, Filter};
+use void_store::audit::{self, AuditFilter};
 use void_store::{StoreError, installation};
 
 use crate::control::Control;
 use crate::notifications::rollbacks as telling;
 use crate::private_files::{self, Kept};
-use crate::{clock_acceptance, clock_notes, instances, quarantine, records, rollbacks};
+use crate::{clock_acceptance, clock_notes, facts, instances, quarantine, rollbacks};
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -36,9 +36,9 @@ pub(crate) struct Witness {
 
 /// What this process noted last.
 #[derive(Debug, Default)]
-pub(crate) struct Noted(Mutex<Option<Witness>>);
+pub(crate) struct WitnessNote(Mutex<Option<Witness>>);
 
-impl Noted {
+impl WitnessNote {
     fn get(&self) -> Option<Witness> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,7 +58,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     let read = control.store.read(|tx| Box::pin(audit::head(tx)));
     let (head, head_hash) = read.await?;
     let found = Found::read(path);
-    if let Found::Noted(noted) = found
+    if let Found::WitnessNote(noted) = found
         && (is_in_record(control, noted).await? || is_answered(control, noted).await?)
     {
         return Ok(());
@@ -79,7 +79,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
         "{why}: what waited in it is void, its credentials are in quarantine and everything is frozen; \
          void quarantine ls"
     );
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     control
         .store
         .write(move |tx| {
@@ -87,8 +87,8 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
                 let epoch = installation::raise_epoch(tx).await?;
                 let detail = found.detail(head, head_hash, epoch);
                 let subject = Some(telling::SUBJECT.to_owned());
-                records::audit(tx, &scribe, at, telling::ROLLED_BACK, subject, detail).await?;
-                quarantine::shut_down(tx, &scribe, at, why).await
+                facts::audit(tx, &context, at, telling::ROLLED_BACK, subject, detail).await?;
+                quarantine::shut_down(tx, &context, at, why).await
             })
         })
         .await?;
@@ -108,7 +108,7 @@ const UNREADABLE: &str =
 /// What is beside the database.
 #[derive(Debug, Clone, Copy)]
 enum Found {
-    Noted(Witness),
+    WitnessNote(Witness),
     Missing,
     Unreadable,
 }
@@ -116,7 +116,7 @@ enum Found {
 impl Found {
     const fn why(self) -> &'static str {
         match self {
-            Self::Noted(_) => OLDER,
+            Self::WitnessNote(_) => OLDER,
             Self::Missing => MISSING,
             Self::Unreadable => UNREADABLE,
         }
@@ -124,7 +124,7 @@ impl Found {
 
     fn detail(self, head: u64, hash: Digest, epoch: u64) -> Value {
         match self {
-            Self::Noted(noted) => json!({
+            Self::WitnessNote(noted) => json!({
                 "noted_seq": noted.audit_seq, "noted_hash": noted.audit_hash,
                 "found_seq": head, "found_hash": hash, "epoch": epoch,
             }),
@@ -139,7 +139,7 @@ impl Found {
 
     fn read(path: &Path) -> Self {
         match fs::read(path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_or(Self::Unreadable, Self::Noted),
+            Ok(bytes) => serde_json::from_slice(&bytes).map_or(Self::Unreadable, Self::WitnessNote),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
             Err(_) => Self::Unreadable,
         }
@@ -161,10 +161,10 @@ async fn is_answered(control: &Control, noted: Witness) -> Result<bool, StoreErr
     let Some(epoch) = noted.epoch else {
         return Ok(false);
     };
-    let filter = Filter {
+    let filter = AuditFilter {
         subject: Some(telling::SUBJECT.to_owned()),
         verb: telling::ROLLED_BACK.to_owned(),
-        ..Filter::default()
+        ..AuditFilter::default()
     };
     let answers = control
         .store

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::ids::AlertId;
 use crate::mutes::{Mute, Muted};
 use crate::proposals::{Proposal, State};
-use crate::services::{Place, Service, ServiceId};
+use crate::services::{Location, Service, ServiceId};
 use crate::time::Timestamp;
 
 /// What goes down on the same host or node within this time of the first is told with it.
@@ -50,8 +50,8 @@ impl Scope {
     pub fn of(service: &Service) -> Self {
         match &service.place {
             None => Self::Service(service.id.clone()),
-            Some(Place::Host(host)) => Self::Host(host.clone()),
-            Some(Place::Guest { node, .. }) => Self::Node(node.clone()),
+            Some(Location::Host(host)) => Self::Host(host.clone()),
+            Some(Location::Guest { node, .. }) => Self::Node(node.clone()),
         }
     }
 

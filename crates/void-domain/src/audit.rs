@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 
 /// An entry before it has a place in the chain.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AuditDraft {
+pub struct NewAuditEntry {
     pub request_id: Option<RequestId>,
     pub actor: String,
     pub verb: &'static str,
@@ -43,7 +43,7 @@ pub struct AuditEntry {
 impl AuditEntry {
     /// Gives the draft its place after the entry `prev`.
     pub fn seal(
-        draft: AuditDraft,
+        draft: NewAuditEntry,
         seq: u64,
         at: Timestamp,
         prev: Digest,
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn sealed() -> AuditEntry {
-        let draft = AuditDraft {
+        let draft = NewAuditEntry {
             request_id: None,
             actor: "owner-cli".into(),
             verb: "proposal.created",

@@ -32,7 +32,7 @@ pub const NOTES_MAX: usize = 10;
 /// order may see a moving file twice, and never misses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum StatusFolder {
     Pending,
     Approved,
     Running,
@@ -41,7 +41,7 @@ pub enum Place {
     Rejected,
 }
 
-impl Place {
+impl StatusFolder {
     pub const ALL: [Self; 6] = [
         Self::Pending,
         Self::Approved,
@@ -79,13 +79,13 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StatusFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-/// The `action_id` of a file: one wish, not an entry of the catalogue. It is a file's name, so it
+/// The `action_id` of a file: one request, not an entry of the catalogue. It is a file's name, so it
 /// cannot be a path, an option or a hidden name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
@@ -170,7 +170,7 @@ impl Subject {
 
     /// From the definition that is stored with a proposal.
     fn of_proposal(proposal: &Proposal) -> Self {
-        let action = proposal.wish.definition.get("action");
+        let action = proposal.subject.definition.get("action");
         let text = |name: &str| {
             let value = action.and_then(|action| action.get(name)?.as_str());
             value.map(str::to_owned)

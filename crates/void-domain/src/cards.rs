@@ -67,19 +67,19 @@ pub struct Card {
 
 impl Card {
     pub fn of(proposal: &Proposal) -> Self {
-        let wish = &proposal.wish;
+        let subject = &proposal.subject;
         Self {
             code: proposal.code.to_string(),
-            tier: tier_words(wish.tier, wish.risk),
-            title: wish.label.clone(),
-            consequence: consequence(wish),
-            past: past(&consequence(wish)),
-            checked_by: checked_by(&wish.definition),
-            action_id: wish.action_id.to_string(),
-            target: wish.target.clone(),
-            params: wish.params.clone(),
-            digest: wish.digest,
-            bound: bound(wish),
+            tier: tier_words(subject.tier, subject.risk),
+            title: subject.label.clone(),
+            consequence: consequence(subject),
+            past: past(&consequence(subject)),
+            checked_by: checked_by(&subject.definition),
+            action_id: subject.action_id.to_string(),
+            target: subject.target.clone(),
+            params: subject.params.clone(),
+            digest: subject.digest,
+            bound: bound(subject),
             asked_by: proposal.requested_by.name.clone(),
             asked_at: proposal.created_at,
             expires_at: proposal.expires_at,
@@ -89,7 +89,7 @@ impl Card {
             left_out: proposal.joined.left_out,
             revision: proposal.revision,
             read_before: proposal.taint.sources().to_vec(),
-            inverse: written(wish, "inverse").map(str::to_owned),
+            inverse: written(subject, "inverse").map(str::to_owned),
         }
     }
 }
@@ -102,14 +102,14 @@ pub const fn tier_words(tier: Tier, risk: Risk) -> &'static str {
     }
 }
 
-fn written<'a>(wish: &'a ProposedAction, name: &str) -> Option<&'a str> {
-    wish.definition.get("action")?.get(name)?.as_str()
+fn written<'a>(subject: &'a ProposedAction, name: &str) -> Option<&'a str> {
+    subject.definition.get("action")?.get(name)?.as_str()
 }
 
 /// Everything that the digest binds. The definition is walked through to its last value, so that nothing that
 /// is ever added to it can be missing here.
-fn bound(wish: &ProposedAction) -> Vec<Bound> {
-    let mut all: Vec<Bound> = params(wish)
+fn bound(subject: &ProposedAction) -> Vec<Bound> {
+    let mut all: Vec<Bound> = params(subject)
         .map(|(name, value)| Bound {
             name,
             value,
@@ -132,21 +132,21 @@ fn bound(wish: &ProposedAction) -> Vec<Bound> {
             });
         }
     };
-    add("action", text::escaped(wish.action_id.as_str()));
-    add("target", text::escaped(&wish.target));
-    add("tier", wish.tier.as_str().to_owned());
-    add("risk", wish.risk.as_str().to_owned());
+    add("action", text::escaped(subject.action_id.as_str()));
+    add("target", text::escaped(&subject.target));
+    add("tier", subject.tier.as_str().to_owned());
+    add("risk", subject.risk.as_str().to_owned());
     let mut leaves = Vec::new();
-    walk("", &wish.definition, &mut leaves);
+    walk("", &subject.definition, &mut leaves);
     for (path, value) in leaves {
         let name = path.strip_prefix("action.").unwrap_or(&path);
         match name {
             "id" => add("action", value),
-            "label" if value == text::escaped(&wish.label) => {}
+            "label" if value == text::escaped(&subject.label) => {}
             _ => add(name, value),
         }
     }
-    add("digest", wish.digest.to_string());
+    add("digest", subject.digest.to_string());
     all
 }
 
@@ -173,8 +173,8 @@ fn walk(path: &str, value: &Value, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-fn params(wish: &ProposedAction) -> impl Iterator<Item = (String, String)> {
-    let params = wish.params.as_object().into_iter().flatten();
+fn params(subject: &ProposedAction) -> impl Iterator<Item = (String, String)> {
+    let params = subject.params.as_object().into_iter().flatten();
     params.map(|(name, value)| (text::escaped(name), shown(value)))
 }
 
@@ -199,8 +199,8 @@ fn quoted(value: String) -> String {
 }
 
 /// `" with image web:2 and replicas 3"`, or nothing.
-fn with_params(wish: &ProposedAction) -> String {
-    let all: Vec<String> = params(wish)
+fn with_params(subject: &ProposedAction) -> String {
+    let all: Vec<String> = params(subject)
         .map(|(name, value)| format!("{name} {}", quoted(value)))
         .collect();
     if all.is_empty() {
@@ -210,10 +210,16 @@ fn with_params(wish: &ProposedAction) -> String {
 }
 
 /// One sentence about the effect, from the definition and the parameters alone: what is chosen is said.
-fn consequence(wish: &ProposedAction) -> String {
-    let word = |name| written(wish, name).unwrap_or("?");
-    let with = with_params(wish);
-    let guest = || format!("{} on {}{with}", guest_name(&wish.definition), word("node"));
+fn consequence(subject: &ProposedAction) -> String {
+    let word = |name| written(subject, name).unwrap_or("?");
+    let with = with_params(subject);
+    let guest = || {
+        format!(
+            "{} on {}{with}",
+            guest_name(&subject.definition),
+            word("node")
+        )
+    };
     match (word("kind"), word("op")) {
         ("service_restart", _) => format!(
             "restarts {} on {}{with}; it is away for a moment",
@@ -248,7 +254,7 @@ fn consequence(wish: &ProposedAction) -> String {
             word("service"),
             word("node")
         ),
-        (kind, _) => format!("runs an action of kind {kind} on {}{with}", wish.target),
+        (kind, _) => format!("runs an action of kind {kind} on {}{with}", subject.target),
     }
 }
 

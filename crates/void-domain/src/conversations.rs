@@ -108,7 +108,7 @@ impl TurnState {
 pub struct Step {
     pub tool: String,
     pub args_summary: String,
-    /// `ok`, `denied` (a wish that was refused) or `error`.
+    /// `ok`, `denied` (a request that was refused) or `error`.
     pub status: String,
     #[serde(default)]
     pub took_ms: Option<u64>,
@@ -193,8 +193,8 @@ impl Truth {
         let item = TruthItem {
             id: proposal.id.to_string(),
             code: proposal.code.to_string(),
-            action_id: proposal.wish.action_id.to_string(),
-            label: proposal.wish.label.clone(),
+            action_id: proposal.subject.action_id.to_string(),
+            label: proposal.subject.label.clone(),
             status: proposal.status().as_str().to_owned(),
             reason,
         };
@@ -213,7 +213,7 @@ impl Truth {
         }
     }
 
-    /// A wish that did not even become a proposal. What the model named is shown only if it has the
+    /// A request that did not even become a proposal. What the model named is shown only if it has the
     /// form of an id: this line is the server's, and nobody else's words may stand in it.
     pub fn add_refusal(&mut self, named: &str, reason: &str) {
         let named = ActionId::parse(named).map_or_else(|_| String::new(), |id| id.to_string());

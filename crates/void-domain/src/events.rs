@@ -94,7 +94,7 @@ impl EventKind {
 
 /// An event before it has a number.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EventDraft {
+pub struct NewEvent {
     pub kind: EventKind,
     pub audience: Audience,
     pub payload: Value,

@@ -124,7 +124,7 @@ pub enum FreezeVerdict {
     ProofNeeded,
 }
 
-/// Judges a wish to freeze. Whatever the verdict, things are frozen afterwards, and if something held
+/// Judges a request to freeze. Whatever the verdict, things are frozen afterwards, and if something held
 /// before, at least as long; only [`Authority::Replace`] is free.
 pub fn judge(
     current: &Freeze,
@@ -151,23 +151,23 @@ pub fn judge(
 /// The freeze as permits see it: looked at once more right before the first byte goes out, so that
 /// nothing starts after the switch, however long a connection took.
 ///
-/// Every pull has a number of its own. A brake that was pinned before a claim stays on for that claim
+/// Every pull has a number of its own. A freeze_switch that was pinned before a claim stays on for that claim
 /// after any later pull, also when it was released in between; and whoever releases it because of what
 /// they read does not release a pull that came after they read.
 #[derive(Debug, Clone, Default)]
-pub struct Brake {
+pub struct FreezeSwitch {
     /// Twice the number of pulls, and one more while it is pulled.
     state: Arc<AtomicU64>,
     pinned: Option<Generation>,
 }
 
-/// How often a brake was pulled.
+/// How often a freeze_switch was pulled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generation(u64);
 
 const PULLED: u64 = 1;
 
-impl Brake {
+impl FreezeSwitch {
     pub fn pull(&self) {
         let next = |state: u64| Some(((state >> 1).wrapping_add(1) << 1) | PULLED);
         let _ = self
@@ -202,7 +202,7 @@ impl Brake {
         Generation(self.state.load(Ordering::SeqCst) >> 1)
     }
 
-    /// The same brake for a claim that begins now.
+    /// The same freeze_switch for a claim that begins now.
     pub fn pinned(&self) -> Self {
         Self {
             state: Arc::clone(&self.state),

@@ -57,7 +57,7 @@ macro_rules! uuid_id {
 }
 
 uuid_id!(
-    /// One wish to run one action.
+    /// One request to run one action.
     ProposalId
 );
 uuid_id!(

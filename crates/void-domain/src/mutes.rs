@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::ids::MuteId;
-use crate::services::{Place, Service, ServiceId};
+use crate::services::{Location, Service, ServiceId};
 use crate::time::Timestamp;
 
 /// Nothing is silenced for longer.
@@ -50,7 +50,7 @@ impl fmt::Display for Muted {
 /// The host of a service, or the node of its guest: what a mute of a host names.
 pub fn host_of(service: &Service) -> Option<&str> {
     match service.place.as_ref()? {
-        Place::Host(name) | Place::Guest { node: name, .. } => Some(name),
+        Location::Host(name) | Location::Guest { node: name, .. } => Some(name),
     }
 }
 

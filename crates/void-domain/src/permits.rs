@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::catalogue::{Action, Params};
 use crate::digests::Digest;
-use crate::freezes::Brake;
+use crate::freezes::FreezeSwitch;
 use crate::ids::ProposalId;
 use crate::proposals::{Proposal, State};
 use crate::time::Timestamp;
@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 pub struct Permit {
     ticket: Ticket,
     action: Arc<Action>,
-    brake: Brake,
+    freeze_switch: FreezeSwitch,
 }
 
 /// What the host receives of a permit: enough to know it again, nothing to act with. Channels also
@@ -41,20 +41,20 @@ impl Permit {
         running: &Proposal,
         action: Arc<Action>,
         params: &Params,
-        brake: Brake,
+        freeze_switch: FreezeSwitch,
     ) -> Option<Self> {
         let State::Running { .. } = running.state else {
             return None;
         };
-        let same = running.wish.action_id == action.id
-            && running.wish.params == params.to_value()
-            && action.digest_with(params) == Ok(running.wish.digest)
-            && action.exec_digest() == running.wish.exec_digest;
+        let same = running.subject.action_id == action.id
+            && running.subject.params == params.to_value()
+            && action.digest_with(params) == Ok(running.subject.digest)
+            && action.exec_digest() == running.subject.exec_digest;
         let ticket = Ticket::of(running).filter(|_| same)?;
         Some(Self {
             ticket,
             action,
-            brake,
+            freeze_switch,
         })
     }
 
@@ -68,7 +68,7 @@ impl Permit {
 
     /// Looked at right before the first byte goes out.
     pub fn is_stopped(&self) -> bool {
-        self.brake.is_pulled()
+        self.freeze_switch.is_pulled()
     }
 }
 
@@ -79,9 +79,9 @@ impl Ticket {
         let run = proposal.run()?;
         Some(Self {
             proposal_id: proposal.id,
-            digest: proposal.wish.digest,
-            exec_digest: proposal.wish.exec_digest,
-            params: proposal.wish.params.clone(),
+            digest: proposal.subject.digest,
+            exec_digest: proposal.subject.exec_digest,
+            params: proposal.subject.params.clone(),
             claimed_at: run.started_at,
             expires_at: run.ticket_expires_at,
         })

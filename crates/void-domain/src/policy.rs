@@ -1,4 +1,4 @@
-//! May this run? One pure function for a wish, one for an approval. Plain `match`, strictest first,
+//! May this run? One pure function for a request, one for an approval. Plain `match`, strictest first,
 //! and the answer must be used. Both take everything they judge as arguments, so the tests are a
 //! full matrix.
 
@@ -15,9 +15,9 @@ use crate::relations::Relation;
 use crate::taint::Taint;
 use crate::time::Timestamp;
 
-/// A wish to run an action with parameters that have already been checked against its declaration.
+/// A request to run an action with parameters that have already been checked against its declaration.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish<'a> {
+pub struct PolicyInput<'a> {
     pub actor: ActorKind,
     pub capabilities: &'a Capabilities,
     /// How the requester stands to the agents that the action names.
@@ -195,44 +195,44 @@ impl Refusal {
     }
 }
 
-/// Judges a wish. Strictest wins: a refusal beats a need for approval, which beats running.
-pub fn judge(wish: Wish<'_>) -> Verdict {
-    if let Some(refusal) = not_entitled(&wish) {
+/// Judges a request. Strictest wins: a refusal beats a need for approval, which beats running.
+pub fn judge(input: PolicyInput<'_>) -> Verdict {
+    if let Some(refusal) = not_entitled(&input) {
         return Verdict::Refused(refusal);
     }
     let mut reasons = Vec::new();
-    if wish.tier == Tier::Risky || wish.risk != Risk::Nominal {
+    if input.tier == Tier::Risky || input.risk != Risk::Nominal {
         reasons.push(ApprovalReason::Risky);
     }
-    if !wish.taint.is_clean() {
+    if !input.taint.is_clean() {
         reasons.push(ApprovalReason::Tainted);
     }
-    if wish.actor != ActorKind::Owner && matches!(wish.relation, Relation::Ancestor { .. }) {
+    if input.actor != ActorKind::Owner && matches!(input.relation, Relation::Ancestor { .. }) {
         reasons.push(ApprovalReason::OnBehalf);
     }
     if !reasons.is_empty() {
         // What waits may be queued while the brakes are on; they are looked at again on approval.
         return Verdict::NeedsApproval(reasons);
     }
-    match held_back(wish.brakes).or_else(|| overspent(&wish)) {
+    match held_back(input.brakes).or_else(|| overspent(&input)) {
         Some(refusal) => Verdict::Refused(refusal),
         None => Verdict::RunNow,
     }
 }
 
-fn overspent(wish: &Wish<'_>) -> Option<Refusal> {
-    match (wish.actor, wish.budget) {
+fn overspent(input: &PolicyInput<'_>) -> Option<Refusal> {
+    match (input.actor, input.budget) {
         (ActorKind::Owner, _) | (_, Budget::Left) => None,
         (_, Budget::Spent { per_hour }) => Some(Refusal::BudgetSpent { per_hour }),
     }
 }
 
-fn not_entitled(wish: &Wish<'_>) -> Option<Refusal> {
-    match wish.actor {
+fn not_entitled(input: &PolicyInput<'_>) -> Option<Refusal> {
+    match input.actor {
         ActorKind::Owner => None,
         ActorKind::Viewer | ActorKind::Node | ActorKind::System => Some(Refusal::WrongActor),
-        ActorKind::Agent if !wish.capabilities.has(Capability::Act) => Some(Refusal::NoCapability),
-        ActorKind::Agent => match wish.relation {
+        ActorKind::Agent if !input.capabilities.has(Capability::Act) => Some(Refusal::NoCapability),
+        ActorKind::Agent => match input.relation {
             Relation::Same | Relation::Ancestor { .. } => None,
             Relation::Descendant { .. } | Relation::Sibling | Relation::Stranger => {
                 Some(Refusal::NotNamed)
@@ -262,7 +262,7 @@ fn held_back(brakes: Brakes) -> Option<Refusal> {
 
 /// A person's yes to a pending proposal.
 #[derive(Debug, Clone, Copy)]
-pub struct Approval {
+pub struct ApprovalInput {
     pub actor: ActorKind,
     /// `None` for actors that are not people.
     pub surface: Option<Surface>,
@@ -325,7 +325,7 @@ pub fn is_fresh(authenticated_ago: Option<Duration>) -> bool {
 }
 
 /// Judges an approval. No agent approves anything, at any depth of the tree.
-pub fn judge_approval(approval: Approval) -> ApprovalVerdict {
+pub fn judge_approval(approval: ApprovalInput) -> ApprovalVerdict {
     let (ActorKind::Owner, Some(surface)) = (approval.actor, approval.surface) else {
         return ApprovalVerdict::OwnerOnly;
     };

@@ -1,6 +1,6 @@
 //! The life of a proposal.
 //!
-//! A proposal is one wish to run one action with given parameters. Its state is an enum whose
+//! A proposal is one request to run one action with given parameters. Its state is an enum whose
 //! variants hold exactly what is true then; transitions consume the value and return the next one.
 //! There is no way from a finished state back, and none from *unknown* but evidence or the owner.
 
@@ -30,7 +30,7 @@ use crate::time::Timestamp;
 pub struct Proposal {
     pub id: ProposalId,
     pub code: ProposalCode,
-    pub wish: ProposedAction,
+    pub subject: ProposedAction,
     pub requested_by: Requester,
     /// The requester's own words; shown apart and marked as such.
     pub reason: Option<String>,

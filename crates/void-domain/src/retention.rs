@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Ten years: longer is for ever, and then there is no policy.
 pub const DAYS_MAX: u32 = 3_650;
-/// The newest runs of each action stay whatever their age: a card shows them beside the next wish.
+/// The newest runs of each action stay whatever their age: a card shows them beside the next request.
 pub const RUNS_KEPT_PER_ACTION: u32 = 10;
 /// The newest messages of a conversation that is still used stay: a prompt is made of them, and they
 /// carry what it was tainted by.

@@ -75,7 +75,7 @@ impl Services {
 pub struct Service {
     pub id: ServiceId,
     pub label: String,
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     pub check: Check,
     pub interval: Duration,
     pub timeout: Duration,
@@ -98,7 +98,7 @@ impl Service {
 
 /// Where it runs, as far as somebody wrote that down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub enum Place {
+pub enum Location {
     Host(String),
     Guest { node: String, vmid: u32 },
 }
@@ -132,12 +132,12 @@ pub struct HttpCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
     pub at: Timestamp,
-    pub answer: Answer,
+    pub answer: CheckResult,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
-pub enum Answer {
+pub enum CheckResult {
     Good {
         latency_ms: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,7 +180,7 @@ pub enum Unreadable {
     Local,
 }
 
-impl Answer {
+impl CheckResult {
     pub const fn health(self) -> Health {
         match self {
             Self::Good { .. } => Health::Up,

@@ -7,4 +7,4 @@ mod source;
 pub(crate) use fields::Fields;
 pub(crate) use problems::Problems;
 pub use problems::{Problem, Severity};
-pub(crate) use source::{Content, Node, read};
+pub(crate) use source::{SourceContent, SourceNode, read};

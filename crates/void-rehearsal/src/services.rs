@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use thiserror::Error;
 
-pub use crate::services::files::{Kind, NAME_BYTES_MAX};
+pub use crate::services::files::{NAME_BYTES_MAX, ServiceKind};
 use crate::services::files::{Plan, ServiceFiles};
 pub use crate::services::serve::run;
 
@@ -52,7 +52,7 @@ pub enum ServiceError {
 }
 
 /// Writes down that the lab has this service, on a port of its own; says which.
-pub fn prepare(folder: &Path, name: &str, kind: Kind) -> Result<u16, ServiceError> {
+pub fn prepare(folder: &Path, name: &str, kind: ServiceKind) -> Result<u16, ServiceError> {
     let files = ServiceFiles::new(folder, name)?;
     let port = ports::free().ok_or(ServiceError::NoPort)?;
     files.write_plan(port, kind)?;

@@ -17,10 +17,10 @@ use void_domain::ids::RequestId;
 use void_domain::secrets::Secret;
 
 use crate::app::App;
-use crate::brakes::network;
 use crate::budgets::Principal;
 use crate::connections::{Peer, Slot};
 use crate::errors::ApiError;
+use crate::rate_limits::network;
 use crate::routes::Route;
 use crate::{cookies, fence};
 
@@ -38,7 +38,7 @@ pub enum Access {
     Owner,
     /// The owner, by a token or by a session whose owner has just proved to be one: for what outlives a
     /// session, so that a stolen one gains nothing that stays.
-    OwnerAfresh,
+    OwnerRecent,
     /// Agents with `read` or `act`, and programs that work in one of their turns.
     Tools,
     /// Programs that work in a turn.
@@ -75,13 +75,13 @@ pub(crate) async fn admit(
     request.extensions_mut().insert(request_id);
     let peer = request.extensions().get::<Peer>();
     let address = peer.map(|peer| network(peer.remote.ip()));
-    let shown = Shown::of(request.headers(), cookies::name(app));
+    let shown = ShownCredential::of(request.headers(), cookies::name(app));
     let pass = match &shown {
-        Shown::Bearer { token, .. } => app.talk().pass(token),
-        Shown::Nothing if route.access == Access::Turn => {
+        ShownCredential::Bearer { token, .. } => app.talk().pass(token),
+        ShownCredential::Nothing if route.access == Access::Turn => {
             key_header(request.headers()).and_then(|key| app.talk().pass(key))
         }
-        Shown::Nothing | Shown::Unusable | Shown::Cookie(_) => None,
+        ShownCredential::Nothing | ShownCredential::Unusable | ShownCredential::Cookie(_) => None,
     };
     let budgets = &app.shared().budgets;
     if let Some(pass) = pass {
@@ -96,8 +96,10 @@ pub(crate) async fn admit(
         return Ok((admit_pass(route, request, pass)?, None));
     }
     let cookie = match &shown {
-        Shown::Cookie(cookie) => Some(Secret::new(cookie.as_str())),
-        Shown::Nothing | Shown::Unusable | Shown::Bearer { .. } => None,
+        ShownCredential::Cookie(cookie) => Some(Secret::new(cookie.as_str())),
+        ShownCredential::Nothing | ShownCredential::Unusable | ShownCredential::Bearer { .. } => {
+            None
+        }
     };
     // Before the store is asked anything: whoever is known has a budget of their own.
     let digest = shown.digest();
@@ -146,7 +148,7 @@ pub(crate) async fn admit(
             lanes::run_in(account.lane(), recording).await?;
         }
         return Err(match route.access {
-            Access::Owner | Access::OwnerAfresh => ApiError::owner_only(),
+            Access::Owner | Access::OwnerRecent => ApiError::owner_only(),
             Access::Node => ApiError::forbidden("this is for nodes: void node invite"),
             Access::Tools => {
                 ApiError::forbidden("tools are for agents: void token new --kind agent")
@@ -154,7 +156,7 @@ pub(crate) async fn admit(
             _ => ApiError::forbidden("this token may not do that"),
         });
     }
-    if route.access == Access::OwnerAfresh {
+    if route.access == Access::OwnerRecent {
         credentials::judge_fresh(&ctx, caller.session.as_ref())?;
     }
     let kept = match (&mut caller.session, cookie) {
@@ -248,15 +250,15 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         (Actor::Node { .. }, Access::Node) => true,
         (
             Actor::Viewer { .. },
-            Access::Act | Access::Owner | Access::OwnerAfresh | Access::Tools | Access::Node,
+            Access::Act | Access::Owner | Access::OwnerRecent | Access::Tools | Access::Node,
         )
-        | (Actor::Agent { .. }, Access::Owner | Access::OwnerAfresh | Access::Node)
+        | (Actor::Agent { .. }, Access::Owner | Access::OwnerRecent | Access::Node)
         | (Actor::Node { .. } | Actor::System, _) => false,
     }
 }
 
 /// The credential that a request carries. A bearer token wins over a cookie.
-enum Shown {
+enum ShownCredential {
     Nothing,
     /// More than one, or one that is none of ours.
     Unusable,
@@ -267,7 +269,7 @@ enum Shown {
     Cookie(String),
 }
 
-impl Shown {
+impl ShownCredential {
     fn of(headers: &HeaderMap, cookie_name: &str) -> Self {
         if headers.contains_key(header::AUTHORIZATION) {
             let token = bearer_of(headers);
@@ -284,7 +286,7 @@ impl Shown {
     }
 }
 
-impl Shown {
+impl ShownCredential {
     /// Names the credential without holding it.
     fn digest(&self) -> Option<Digest> {
         match self {
@@ -307,38 +309,38 @@ fn key_header(headers: &HeaderMap) -> Option<&str> {
 /// A bearer token that is not valid is an error, never a fall-back to something else.
 async fn identify(
     app: &App,
-    shown: Shown,
+    shown: ShownCredential,
     address: Option<IpAddr>,
     request_id: RequestId,
 ) -> Result<Option<Caller>, ApiError> {
     match shown {
-        Shown::Nothing => Ok(None),
-        Shown::Unusable => Err(ApiError::unauthenticated()),
-        Shown::Bearer { token, from_cli } => {
+        ShownCredential::Nothing => Ok(None),
+        ShownCredential::Unusable => Err(ApiError::unauthenticated()),
+        ShownCredential::Bearer { token, from_cli } => {
             let control = app.control();
             // A long token is not guessed, and its holder is kept out by nobody: also not by somebody
             // who guesses at a short one from the same address.
             let is_guessable = control.has_short_token() && token.len() < OWNER_TOKEN_LONG;
-            let brake = is_guessable
-                .then_some(&app.shared().brakes.bearers)
+            let limiter = is_guessable
+                .then_some(&app.shared().rate_limits.bearers)
                 .zip(address);
             let now = control.clock().now();
-            if brake.is_some_and(|(brake, address)| brake.is_on(&address, now)) {
+            if limiter.is_some_and(|(limiter, address)| limiter.is_on(&address, now)) {
                 return Err(ApiError::rate_limited(
                     "too many wrong tokens from there; wait a minute",
                 ));
             }
             let caller = access::by_bearer(control, &token, from_cli).await?;
             if caller.is_none() {
-                if let Some((brake, address)) = brake {
-                    brake.try_once(address, now);
+                if let Some((limiter, address)) = limiter {
+                    limiter.try_once(address, now);
                 }
                 let from = address.map(|address| address.to_string());
                 sessions::record_bearer(control, request_id, &from.unwrap_or_default()).await?;
             }
             caller.map(Some).ok_or_else(ApiError::unauthenticated)
         }
-        Shown::Cookie(cookie) => Ok(access::by_cookie(app.control(), &cookie).await?),
+        ShownCredential::Cookie(cookie) => Ok(access::by_cookie(app.control(), &cookie).await?),
     }
 }
 

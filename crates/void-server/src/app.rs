@@ -11,7 +11,6 @@ use axum::response::{IntoResponse as _, Response};
 use void_agent::turns::Talk;
 use void_control::{Control, lanes};
 
-use crate::brakes::Brakes;
 use crate::budgets::{Account, Budgets};
 use crate::doctor::Doctor;
 use crate::errors::ApiError;
@@ -19,6 +18,7 @@ use crate::fence::Fence;
 use crate::first_steps::FirstSteps;
 use crate::metrics::Metrics;
 use crate::pages::PAGES;
+use crate::rate_limits::RateLimits;
 use crate::routes::{AS_A_PAGE, ROUTES, Route};
 use crate::{access, fence, metered, metrics, takeovers};
 
@@ -50,7 +50,7 @@ pub(crate) struct Shared {
     pub walks: tokio::sync::Mutex<()>,
     /// Held while the doctor looks. One of its own: the doctor has the record walked.
     pub looks: tokio::sync::Mutex<()>,
-    pub brakes: Brakes,
+    pub rate_limits: RateLimits,
     pub budgets: Budgets,
     pub metrics: Metrics,
 }
@@ -81,7 +81,7 @@ pub fn router(config: ServerConfig) -> Router {
         doctor: config.doctor,
         walks: tokio::sync::Mutex::default(),
         looks: tokio::sync::Mutex::default(),
-        brakes: Brakes::default(),
+        rate_limits: RateLimits::default(),
         budgets: Budgets::new(token_budgets, metrics.held_back()),
         public_url: config.public_url,
         listens_on: config.listens_on,

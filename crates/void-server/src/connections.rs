@@ -19,11 +19,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tower::ServiceExt as _;
 
-use crate::brakes::network;
 use crate::budgets::{Account, Budgets, Counted};
 use crate::errors::ApiError;
 use crate::holders::{Holder, Holders, Leave};
 use crate::patience::Patient;
+use crate::rate_limits::network;
 use crate::takeovers::Upgrade;
 use crate::{bodies, takeovers};
 

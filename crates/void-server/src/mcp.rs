@@ -57,13 +57,13 @@ pub(crate) struct Client {
     app: App,
     token: Secret,
     registry: &'static Registry,
-    seen: Option<Seen>,
+    seen: Option<ToolListState>,
     account: Arc<Account>,
     _counted: Counted,
 }
 
 /// What a look showed, and how far the events were before it.
-struct Seen {
+struct ToolListState {
     toolbox: Toolbox,
     newest_event: u64,
     at: Instant,
@@ -129,7 +129,7 @@ impl Client {
         let is_turn = admitted.as_ref()?.pass.is_some();
         let toolbox = Toolbox::of(&self.app, admitted?, self.registry, self.lane());
         // A turn ends without an event.
-        self.seen = (!is_turn).then(|| Seen {
+        self.seen = (!is_turn).then(|| ToolListState {
             toolbox: toolbox.clone(),
             newest_event,
             at: Instant::now(),
@@ -142,12 +142,12 @@ impl Client {
 /// its own, which is in nobody's.
 #[derive(Clone)]
 pub(crate) struct Toolbox {
-    holder: Holder,
+    holder: ToolHolder,
     lane: Option<Lane>,
 }
 
 #[derive(Clone)]
-enum Holder {
+enum ToolHolder {
     /// Whoever showed an agent's token.
     Agent {
         control: Control,
@@ -167,8 +167,8 @@ impl Toolbox {
         lane: Option<Lane>,
     ) -> Self {
         let holder = match admitted.pass {
-            Some(pass) => Holder::Turn(pass),
-            None => Holder::Agent {
+            Some(pass) => ToolHolder::Turn(pass),
+            None => ToolHolder::Agent {
                 control: app.control().clone(),
                 ctx: admitted.ctx,
                 registry,
@@ -180,7 +180,7 @@ impl Toolbox {
     /// The same for another call, which has a name of its own on the record.
     fn again(&self) -> Self {
         let mut again = self.clone();
-        if let Holder::Agent { control, ctx, .. } = &mut again.holder
+        if let ToolHolder::Agent { control, ctx, .. } = &mut again.holder
             && let Ok(request_id) = new_request_id(control)
         {
             ctx.request_id = request_id;
@@ -190,8 +190,8 @@ impl Toolbox {
 
     fn tools(&self) -> Vec<&'static Tool> {
         match &self.holder {
-            Holder::Agent { ctx, registry, .. } => registry.for_caller(ctx).collect(),
-            Holder::Turn(pass) => pass.tools().to_vec(),
+            ToolHolder::Agent { ctx, registry, .. } => registry.for_caller(ctx).collect(),
+            ToolHolder::Turn(pass) => pass.tools().to_vec(),
         }
     }
 
@@ -211,8 +211,8 @@ impl Toolbox {
         arguments: Map<String, Value>,
     ) -> Option<Result<Outcome, String>> {
         let outcome = match &self.holder {
-            Holder::Turn(pass) => pass.call(name, arguments).await,
-            Holder::Agent {
+            ToolHolder::Turn(pass) => pass.call(name, arguments).await,
+            ToolHolder::Agent {
                 control,
                 ctx,
                 registry,
@@ -232,11 +232,11 @@ impl Toolbox {
 
     /// Whether what a machine wrote is kept from this caller.
     const fn withholds(&self) -> bool {
-        matches!(self.holder, Holder::Agent { .. })
+        matches!(self.holder, ToolHolder::Agent { .. })
     }
 }
 
-/// A wish that was turned down, as any other failure: a stable word first.
+/// A request that was turned down, as any other failure: a stable word first.
 fn denied(value: &Value) -> String {
     let member = |name: &str| value.get(name).and_then(Value::as_str);
     let reason = member("reason").unwrap_or("refused");

@@ -118,7 +118,7 @@ const fn who(access: Access) -> &'static str {
         Access::Read => "The owner, viewers, and agents with read or act.",
         Access::Act => "The owner and agents with act.",
         Access::Owner => "The owner.",
-        Access::OwnerAfresh => "The owner; in a browser only shortly after a sign-in.",
+        Access::OwnerRecent => "The owner; in a browser only shortly after a sign-in.",
         Access::Tools => "Agents with read or act, and programs that work in one of their turns.",
         Access::Node => "Nodes that have joined.",
         Access::Turn => "Programs that work in a turn, with its pass.",

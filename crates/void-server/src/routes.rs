@@ -40,7 +40,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use crate::access::Access;
 use crate::app::App;
 
-pub(crate) use self::actions::{DecideRequest, decide};
+pub(crate) use self::actions::{PendingDecideRequest, decide};
 pub(crate) use self::cards::{CardResponse, card};
 pub(crate) use self::services::ServiceResponse;
 
@@ -160,7 +160,7 @@ pub static ROUTES: &[Route] = &[
         operation: "approvePending",
         summary: "Approve what waits; answers with the row once it ended or the wait is over",
         query: &[WAIT],
-        request: Some(schema::<DecideRequest>),
+        request: Some(schema::<PendingDecideRequest>),
         response: json::<crate::wire::RowResponse>(),
         handler: || post(actions::approve),
     },
@@ -171,7 +171,7 @@ pub static ROUTES: &[Route] = &[
         operation: "rejectPending",
         summary: "Reject what waits",
         query: &[],
-        request: Some(schema::<DecideRequest>),
+        request: Some(schema::<PendingDecideRequest>),
         response: json::<crate::wire::RowResponse>(),
         handler: || post(actions::reject),
     },
@@ -252,7 +252,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/proposals/{id}/settle",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "settleProposal",
         summary: "Say what became of a run whose outcome is unknown",
         query: &[],
@@ -399,7 +399,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/freeze",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "thaw",
         summary: "Let things run again",
         query: &[],
@@ -421,7 +421,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/tokens",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "createToken",
         summary: "Make a token; its text is shown this once",
         query: &[],
@@ -432,7 +432,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/tokens/{id}",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "revokeToken",
         summary: "Withdraw a token, open streams included",
         query: &[],
@@ -520,7 +520,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/sessions/{id}",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "revokeSession",
         summary: "End a session, its open streams included",
         query: &[],
@@ -630,7 +630,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/hosts/{name}/trust",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "trustHost",
         summary: "Trust the host key with this fingerprint, if that is what the host shows",
         query: &[],
@@ -652,7 +652,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/nodes",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "inviteNode",
         summary: "Make a join token for a machine; it is shown this once and good for an hour",
         query: &[],
@@ -663,7 +663,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/nodes/{name}/approve",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "approveNode",
         summary: "Let a machine in, if it shows this fingerprint",
         query: &[],
@@ -674,7 +674,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/nodes/{name}",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "removeNode",
         summary: "Withdraw an invitation, turn a machine away, or end its membership",
         query: &[],
@@ -696,23 +696,23 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/quarantine/confirm",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "confirmQuarantined",
         summary: "Let one of them open again what it opened",
         query: &[],
         request: Some(schema::<quarantine::QuarantineRequest>),
-        response: json::<quarantine::ConfirmedResponse>(),
+        response: json::<quarantine::QuarantineConfirmedResponse>(),
         handler: || post(quarantine::confirm),
     },
     Route {
         method: "POST",
         path: "/api/quarantine/remove",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "removeQuarantined",
         summary: "Revoke one of them for good",
         query: &[],
         request: Some(schema::<quarantine::QuarantineRequest>),
-        response: json::<quarantine::RemovedResponse>(),
+        response: json::<quarantine::QuarantineRemovedResponse>(),
         handler: || post(quarantine::remove),
     },
     Route {
@@ -920,7 +920,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/mutes",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "mute",
         summary: "Do not tell for a time that a service, or anything on a host, is down",
         query: &[],
@@ -953,7 +953,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/notifications/pair",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "pairChannel",
         summary: "Make a one-time link by which a phone becomes the owner's",
         query: &[],
@@ -964,7 +964,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "DELETE",
         path: "/api/notifications/pairs/{target}",
-        access: Access::OwnerAfresh,
+        access: Access::OwnerRecent,
         operation: "unpairChannel",
         summary: "Stop telling an account, and stop listening to it",
         query: &[],

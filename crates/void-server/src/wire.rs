@@ -111,20 +111,20 @@ impl RowResponse {
     /// The row as a reader with this sight gets it.
     pub(crate) fn new(listed: &Listed, sight: Sight) -> Self {
         let proposal = &listed.proposal;
-        let wish = &proposal.wish;
+        let subject = &proposal.subject;
         let (resolved_by, resolved_at) = proposal.resolution();
         let requester_id = proposal.requested_by.id.map(|id| id.to_string());
         let (result, error, verification) = outcome(&proposal.state, sight);
         Self {
             id: proposal.id.to_string(),
             code: proposal.code.to_string(),
-            action_id: wish.action_id.to_string(),
-            label: wish.label.clone(),
-            params: wish.params.clone(),
-            tier: wish.tier.as_str(),
-            risk: wish.risk.as_str(),
+            action_id: subject.action_id.to_string(),
+            label: subject.label.clone(),
+            params: subject.params.clone(),
+            tier: subject.tier.as_str(),
+            risk: subject.risk.as_str(),
             status: proposal.status().as_str(),
-            digest: wish.digest.to_string(),
+            digest: subject.digest.to_string(),
             reason: proposal.reason.clone(),
             diff: proposal.diff.clone(),
             requested_by: RequestedBy {

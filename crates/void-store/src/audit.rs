@@ -3,7 +3,7 @@
 //! The record begins with entry 1 and ends at the stored head. A row outside was not written by Void: it is
 //! no entry, no list shows it, and when an entry needs its place it is set aside (see [`strays`]).
 
-use void_domain::audit::{AuditDraft, AuditEntry};
+use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::digests::Digest;
 use void_domain::time::Timestamp;
 
@@ -37,7 +37,7 @@ pub mod strays;
 pub async fn append(
     tx: &mut Tx,
     at: Timestamp,
-    draft: AuditDraft,
+    draft: NewAuditEntry,
 ) -> Result<AuditEntry, StoreError> {
     let mut entry = sealed(tx, at, draft)?;
     if !insert(tx, &entry).await? {
@@ -53,7 +53,7 @@ pub async fn append(
     Ok(entry)
 }
 
-fn sealed(tx: &mut Tx, at: Timestamp, draft: AuditDraft) -> Result<AuditEntry, StoreError> {
+fn sealed(tx: &mut Tx, at: Timestamp, draft: NewAuditEntry) -> Result<AuditEntry, StoreError> {
     let heads = *tx.heads()?;
     AuditEntry::seal(draft, heads.audit_seq + 1, at, heads.audit_hash)
         .map_err(|error| StoreError::Internal(error.to_string()))
@@ -104,7 +104,7 @@ pub async fn find(tx: &mut Tx, seq: u64) -> Result<Option<AuditEntry>, StoreErro
 
 /// Which entries; empty is every.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct AuditFilter {
     pub subject: Option<String>,
     /// What the actor begins with.
     pub actor: String,
@@ -115,7 +115,7 @@ pub struct Filter {
 /// Newest first, before the entry `cursor`.
 pub async fn list(
     tx: &mut Tx,
-    filter: &Filter,
+    filter: &AuditFilter,
     cursor: Option<u64>,
     limit: u32,
 ) -> Result<Page<AuditEntry>, StoreError> {

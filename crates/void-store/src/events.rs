@@ -2,7 +2,7 @@
 //! first use case of a batch to its commit.
 
 use void_domain::budgets::EVENT_PAGE_BYTES_MAX;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::TokenId;
 use void_domain::time::Timestamp;
 
@@ -35,7 +35,7 @@ const INSERT: &str = "INSERT INTO events (seq, at, kind, audience, payload) VALU
      ON CONFLICT (seq) DO UPDATE SET at = excluded.at, kind = excluded.kind, \
      audience = excluded.audience, payload = excluded.payload";
 
-pub async fn append(tx: &mut Tx, at: Timestamp, event: &EventDraft) -> Result<u64, StoreError> {
+pub async fn append(tx: &mut Tx, at: Timestamp, event: &NewEvent) -> Result<u64, StoreError> {
     let heads = tx.heads()?;
     heads.event_seq += 1;
     let seq = heads.event_seq;

@@ -155,7 +155,7 @@ fn node(row: &Row) -> Result<Node, StoreError> {
 
 /// A command that waits for the instance at which its node polls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StrandedErrand {
+pub struct StrandedCommand {
     pub id: String,
     pub node: String,
     pub command: String,
@@ -164,16 +164,20 @@ pub struct StrandedErrand {
 }
 
 /// The same question may strand twice; the first one stays.
-pub async fn strand(tx: &mut Tx, errand: &StrandedErrand, at: Timestamp) -> Result<(), StoreError> {
+pub async fn strand(
+    tx: &mut Tx,
+    command: &StrandedCommand,
+    at: Timestamp,
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO node_errands (id, node, command, limit_ms, is_run, created_at) \
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
-    let limit_ms = i64::try_from(errand.limit.as_millis()).unwrap_or(i64::MAX);
+    let limit_ms = i64::try_from(command.limit.as_millis()).unwrap_or(i64::MAX);
     let row = values![
-        &errand.id,
-        &errand.node,
-        &errand.command,
+        &command.id,
+        &command.node,
+        &command.command,
         limit_ms,
-        i64::from(errand.is_run),
+        i64::from(command.is_run),
         at,
     ];
     tx.execute(sql, row).await?;
@@ -181,14 +185,14 @@ pub async fn strand(tx: &mut Tx, errand: &StrandedErrand, at: Timestamp) -> Resu
 }
 
 /// What nobody has handed over yet, oldest first.
-pub async fn list_stranded(tx: &mut Tx, limit: u32) -> Result<Vec<StrandedErrand>, StoreError> {
+pub async fn list_stranded(tx: &mut Tx, limit: u32) -> Result<Vec<StrandedCommand>, StoreError> {
     let sql = "SELECT id, node, command, limit_ms, is_run FROM node_errands \
         WHERE handed_at IS NULL ORDER BY created_at LIMIT $1";
     let rows = tx
         .all("node_errands", sql, values![i64::from(limit)])
         .await?;
-    let errand = |row: &Row| {
-        Ok(StrandedErrand {
+    let command = |row: &Row| {
+        Ok(StrandedCommand {
             id: row.text(0)?.to_owned(),
             node: row.text(1)?.to_owned(),
             command: row.text(2)?.to_owned(),
@@ -196,7 +200,7 @@ pub async fn list_stranded(tx: &mut Tx, limit: u32) -> Result<Vec<StrandedErrand
             is_run: row.int(4)? != 0,
         })
     };
-    rows.iter().map(errand).collect()
+    rows.iter().map(command).collect()
 }
 
 /// Whether we are the one who hands it over.

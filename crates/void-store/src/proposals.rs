@@ -31,20 +31,20 @@ const INSERT_TRANSITION: &str = "INSERT INTO transitions (proposal_id, step, fro
 /// Stores a new proposal in the state that policy gave it.
 pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), StoreError> {
     let proposal = &created.proposal;
-    let wish = &proposal.wish;
+    let subject = &proposal.subject;
     let mut row = values![
         proposal.id.to_string(),
         proposal.code.as_str(),
         int(epoch),
-        wish.action_id.as_str(),
-        &wish.label,
-        wish.definition.to_string(),
-        wish.params.to_string(),
-        wish.tier.as_str(),
-        wish.risk.as_str(),
-        &wish.target,
-        wish.digest,
-        wish.exec_digest,
+        subject.action_id.as_str(),
+        &subject.label,
+        subject.definition.to_string(),
+        subject.params.to_string(),
+        subject.tier.as_str(),
+        subject.risk.as_str(),
+        &subject.target,
+        subject.digest,
+        subject.exec_digest,
         proposal.requested_by.kind.as_str(),
         requester_id(&proposal.requested_by),
         &proposal.requested_by.name,
@@ -113,8 +113,8 @@ pub async fn join(tx: &mut Tx, joined: &Proposal) -> Result<bool, StoreError> {
         joined.id.to_string(),
         int(joined.count),
         serde_json::to_string(&joined.taint).unwrap_or_default(),
-        joined.wish.tier.as_str(),
-        joined.wish.risk.as_str(),
+        joined.subject.tier.as_str(),
+        joined.subject.risk.as_str(),
         words,
         int(joined.revision),
     ];
@@ -156,7 +156,7 @@ pub async fn find_by_code(tx: &mut Tx, code: &ProposalCode) -> Result<Option<Sto
     first(tx.one("proposals", sql, values![code.as_str()]).await?)
 }
 
-/// The wish that a second, equal one joins.
+/// The request that a second, equal one joins.
 pub async fn find_pending_twin(
     tx: &mut Tx,
     requester: &Requester,
@@ -332,7 +332,7 @@ fn page(Listing { rows, is_cut }: Listing, limit: u32) -> Result<Page<Stored>, S
 
 /// Which proposals a list shows.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Filter {
+pub struct ProposalFilter {
     pub status: Option<Status>,
     pub requester: Option<TokenId>,
 }
@@ -340,7 +340,7 @@ pub struct Filter {
 /// Newest first. The cursor is the id of the last row of the page before.
 pub async fn list(
     tx: &mut Tx,
-    filter: Filter,
+    filter: ProposalFilter,
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Page<Stored>, StoreError> {

@@ -18,7 +18,7 @@ pub fn pending(n: u32) -> Moved {
     let proposal = Proposal {
         id: ProposalId::new(NOW, [a, b, c, d, 0, 0, 0, 0, 0, 0]),
         code: ProposalCode::from_random(&[a % 32, b % 32, c / 8, c % 32, d / 8, d % 32]),
-        wish: ProposedAction {
+        subject: ProposedAction {
             action_id: ActionId::parse("stop-ct107").expect("a valid id"),
             label: "Stop iVentoy (CT 107)".into(),
             definition: json!({"action": {"kind": "guest_power"}, "host": null}),

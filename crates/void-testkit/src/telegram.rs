@@ -31,10 +31,10 @@ pub const BOT: &str = "void_test_bot";
 
 pub struct BotApi {
     server: HttpServer,
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
 }
 
-pub(crate) struct Shared {
+pub(crate) struct BotState {
     state: Mutex<State>,
     changed: Notify,
 }
@@ -58,7 +58,7 @@ impl BotApi {
     }
 
     pub fn on(port: u16, token: &str) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(BotState {
             state: Mutex::new(State::new(token)),
             changed: Notify::new(),
         });
@@ -161,13 +161,13 @@ impl BotApi {
     }
 }
 
-impl Shared {
+impl BotState {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn answer(shared: &Shared, request: Request) -> Reply {
+async fn answer(shared: &BotState, request: Request) -> Reply {
     let Some((token, method)) = request
         .path
         .strip_prefix("/bot")
@@ -195,7 +195,7 @@ async fn answer(shared: &Shared, request: Request) -> Reply {
     dispatch(shared, method, &params).await
 }
 
-async fn dispatch(shared: &Shared, method: &str, params: &Value) -> Reply {
+async fn dispatch(shared: &BotState, method: &str, params: &Value) -> Reply {
     if method == "getUpdates" {
         return updates(shared, params).await;
     }
@@ -203,13 +203,13 @@ async fn dispatch(shared: &Shared, method: &str, params: &Value) -> Reply {
     shared.changed.notify_waiters();
     match result {
         Ok(result) => Reply::Json(200, json!({"ok": true, "result": result})),
-        Err(methods::Refusal { code: 429, .. }) => too_many(1),
+        Err(methods::BotRefusal { code: 429, .. }) => too_many(1),
         Err(refusal) => refuse(refusal.code, &refusal.words),
     }
 }
 
 /// Stays open until there is something, the time is over, or another poller comes.
-async fn updates(shared: &Shared, params: &Value) -> Reply {
+async fn updates(shared: &BotState, params: &Value) -> Reply {
     let offset = params["offset"].as_i64().unwrap_or(0);
     let limit = params["limit"].as_u64().unwrap_or(100);
     let timeout = Duration::from_secs(params["timeout"].as_u64().unwrap_or(0));

@@ -55,13 +55,13 @@ impl<R: Read> Blocks<R> {
 
 /// What a stretch of the file is. Neighbouring malformed lines are one stretch, so that a block of
 /// rubbish costs no more memory than a block of entries.
-pub(crate) enum Line {
+pub(crate) enum BlockLine {
     Entry(Entry),
     Malformed { reason: String, lines: u64 },
 }
 
 /// The lines of the block in order, in as many pieces as there are threads.
-pub(crate) fn read_lines(block: &[u8], threads: usize) -> io::Result<Vec<Vec<Line>>> {
+pub(crate) fn read_lines(block: &[u8], threads: usize) -> io::Result<Vec<Vec<BlockLine>>> {
     let mut pieces = split(block, threads.clamp(1, THREADS_MAX));
     let own = pieces.pop().unwrap_or_default();
     thread::scope(|scope| {
@@ -101,13 +101,13 @@ fn split(block: &[u8], count: usize) -> Vec<&[u8]> {
     pieces
 }
 
-fn read_piece(piece: &[u8]) -> Vec<Line> {
+fn read_piece(piece: &[u8]) -> Vec<BlockLine> {
     let mut read = Vec::new();
     for line in piece.split_inclusive(|byte| *byte == b'\n') {
         match (entries::read(line), read.last_mut()) {
-            (Ok(entry), _) => read.push(Line::Entry(entry)),
-            (Err(_), Some(Line::Malformed { lines, .. })) => *lines += 1,
-            (Err(reason), _) => read.push(Line::Malformed { reason, lines: 1 }),
+            (Ok(entry), _) => read.push(BlockLine::Entry(entry)),
+            (Err(_), Some(BlockLine::Malformed { lines, .. })) => *lines += 1,
+            (Err(reason), _) => read.push(BlockLine::Malformed { reason, lines: 1 }),
         }
     }
     read

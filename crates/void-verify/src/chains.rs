@@ -5,10 +5,10 @@
 //! is one problem and not a cascade: after a break the next line may continue from the entry that broke
 //! or from the one before it. More than one such end exists only when a problem was reported already.
 
-use crate::blocks::Line;
+use crate::blocks::BlockLine;
 use crate::entries::Entry;
 use crate::hashes::{Hash, ZERO};
-use crate::reports::{Problem, ProblemKind, Report, TailProof};
+use crate::reports::{Finding, ProblemKind, Report, TailProof};
 
 /// Problems that are kept; the rest is counted.
 pub const PROBLEMS_MAX: usize = 100;
@@ -53,9 +53,9 @@ impl Chain {
         }
     }
 
-    pub(crate) fn push(&mut self, line: Line) {
+    pub(crate) fn push(&mut self, line: BlockLine) {
         match line {
-            Line::Entry(entry) => {
+            BlockLine::Entry(entry) => {
                 self.line += 1;
                 self.witness(&entry);
                 self.link(&entry);
@@ -66,7 +66,7 @@ impl Chain {
                 self.report.last_seq = Some(entry.seq);
                 self.report.head = Some(entry.hash);
             }
-            Line::Malformed { reason, lines } => {
+            BlockLine::Malformed { reason, lines } => {
                 self.malformed(reason, lines);
                 self.line += lines;
                 self.malformed_lines += lines;
@@ -189,7 +189,7 @@ impl Chain {
     /// An entry of the gap was met before: out of order, or as the first of the file.
     fn stood_early(&self, first: u64, last: u64) -> bool {
         let is_reordered =
-            |problem: &&Problem| matches!(problem.kind, ProblemKind::Reordered { .. });
+            |problem: &&Finding| matches!(problem.kind, ProblemKind::Reordered { .. });
         let reordered = self.report.problems.iter().filter(is_reordered);
         let mut early = reordered
             .filter_map(|problem| problem.seq)
@@ -212,7 +212,7 @@ impl Chain {
     fn problem(&mut self, line: u64, seq: Option<u64>, kind: ProblemKind) {
         self.report.problems_total += 1;
         if self.report.problems.len() < PROBLEMS_MAX {
-            self.report.problems.push(Problem { line, seq, kind });
+            self.report.problems.push(Finding { line, seq, kind });
         }
     }
 

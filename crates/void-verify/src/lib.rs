@@ -28,7 +28,7 @@ use std::io::{self, Read};
 pub use chains::PROBLEMS_MAX;
 pub use entries::{DEPTH_MAX, INTEGER_MAX, LINE_BYTES_MAX};
 pub use hashes::{Hash, entry_hash, parse_hash, write_hash};
-pub use reports::{Problem, ProblemKind, Report, TailProof};
+pub use reports::{Finding, ProblemKind, Report, TailProof};
 
 /// How to verify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

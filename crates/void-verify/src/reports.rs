@@ -21,14 +21,14 @@ pub struct Report {
     /// The hash the last entry states: what to note for next time.
     pub head: Option<Hash>,
     /// The first [`crate::PROBLEMS_MAX`] problems, in the order of lines.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Finding>,
     pub problems_total: u64,
     pub tail: TailProof,
 }
 
 /// Something wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct Finding {
     /// Counted from 1.
     pub line: u64,
     /// The seq the line states.
@@ -110,7 +110,7 @@ impl fmt::Display for ProblemKind {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seq = self
             .seq
@@ -226,7 +226,7 @@ impl Report {
             }
             TailProof::Mismatched => r#"{"state":"mismatched"}"#.to_owned(),
         };
-        let problem = |Problem { line, seq, kind }: &Problem| {
+        let problem = |Finding { line, seq, kind }: &Finding| {
             let (seq, word, message) = (number(*seq), kind.word(), escape(&kind.to_string()));
             format!(r#"{{"line":{line},"seq":{seq},"kind":"{word}","message":{message}}}"#)
         };

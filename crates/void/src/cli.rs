@@ -282,7 +282,7 @@ pub(crate) enum InboxCommand {
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Withdraw a wish that still waits
+    /// Withdraw a request that still waits
     Cancel {
         /// Its code, such as K7M2, or its id
         id: String,

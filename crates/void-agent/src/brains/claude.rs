@@ -21,7 +21,7 @@ use std::time::Duration;
 use void_domain::secrets::Secret;
 
 pub(crate) use self::commands::TOOL_PREFIX;
-use self::failures::Problem;
+use self::failures::ClaudeFailure;
 use self::lines::{Conversation, Verdict};
 use self::processes::Process;
 use super::{Answering, BaseUrl, Block, Brain, BrainError, InvalidBrain, OnEvent, Prompt, Reply};
@@ -73,7 +73,7 @@ impl ClaudeBrain {
     }
 
     async fn converse(&self, prompt: &Prompt, on_event: OnEvent<'_>) -> Result<Reply, BrainError> {
-        let problem = Problem::new(prompt.pass.as_ref());
+        let problem = ClaudeFailure::new(prompt.pass.as_ref());
         let Some(pass) = &prompt.pass else {
             return Err(problem.without_pass());
         };
@@ -105,7 +105,7 @@ impl ClaudeBrain {
         session: Option<&str>,
         text: String,
         on_event: OnEvent<'_>,
-        problem: &Problem<'_>,
+        problem: &ClaudeFailure<'_>,
     ) -> Result<Conversation, BrainError> {
         let command = commands::command(&self.config, prompt, pass, session)
             .map_err(|error| problem.no_folder(&error))?;
@@ -124,7 +124,7 @@ impl ClaudeBrain {
         }
     }
 
-    fn reply(&self, heard: Conversation, problem: &Problem<'_>) -> Result<Reply, BrainError> {
+    fn reply(&self, heard: Conversation, problem: &ClaudeFailure<'_>) -> Result<Reply, BrainError> {
         let usage = match self.config.login {
             // Every token went through the gateway, which counted it.
             ClaudeLogin::Gateway => super::Usage::default(),

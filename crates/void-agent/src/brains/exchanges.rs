@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::endpoints::Endpoint;
 use super::errors::{BrainError, BrainErrorKind};
 use super::frames::{Frame, Frames, Framing, TooLong};
-use super::refusals::Said;
+use super::refusals::ProviderError;
 use super::tallies::Tally;
 use super::{ARGUMENTS_BYTES_MAX, BLOCKS_MAX, Block, OnEvent, Prompt, Reply, Stop, Usage};
 use super::{refusals, retries};
@@ -69,7 +69,7 @@ pub(super) enum Fault {
     /// Above a bound; which one.
     TooLarge(String),
     /// The server reports an error of its own.
-    Said(Said),
+    ProviderError(ProviderError),
 }
 
 pub(super) async fn answer<W: Wire>(
@@ -187,7 +187,9 @@ fn judge_end<R: Reader>(
         return Ok(());
     }
     match last {
-        Err(fault @ (Fault::Said(_) | Fault::TooLarge(_))) => Err(fault.into_error(endpoint)),
+        Err(fault @ (Fault::ProviderError(_) | Fault::TooLarge(_))) => {
+            Err(fault.into_error(endpoint))
+        }
         Ok(0) if frames_seen == 0 && stream_bytes > 0 => {
             Err(Fault::Malformed("a stream").into_error(endpoint))
         }
@@ -226,7 +228,7 @@ impl Fault {
                 let words = format!("answers with {what}");
                 endpoint.error(BrainErrorKind::AnswerTooLarge, &words, None)
             }
-            Self::Said(said) => refusals::of(endpoint, said.kind(), &said, ""),
+            Self::ProviderError(said) => refusals::of(endpoint, said.kind(), &said, ""),
         }
     }
 }

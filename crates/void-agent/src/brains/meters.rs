@@ -10,10 +10,10 @@ use super::{STREAM_BYTES_MAX, Usage};
 
 pub(crate) struct Meter {
     prompt_bytes: usize,
-    answer: Answer,
+    answer: MeteredBody,
 }
 
-enum Answer {
+enum MeteredBody {
     /// It costs nothing.
     Free,
     Stream(Box<Stream>),
@@ -32,7 +32,7 @@ impl Meter {
     pub(crate) fn free() -> Self {
         Self {
             prompt_bytes: 0,
-            answer: Answer::Free,
+            answer: MeteredBody::Free,
         }
     }
 
@@ -44,22 +44,22 @@ impl Meter {
         };
         Self {
             prompt_bytes,
-            answer: Answer::Stream(Box::new(stream)),
+            answer: MeteredBody::Stream(Box::new(stream)),
         }
     }
 
     pub(crate) fn of_object(prompt_bytes: usize) -> Self {
         Self {
             prompt_bytes,
-            answer: Answer::Whole(Vec::new()),
+            answer: MeteredBody::Whole(Vec::new()),
         }
     }
 
     pub(crate) fn see(&mut self, bytes: &[u8]) {
         match &mut self.answer {
-            Answer::Free => {}
-            Answer::Stream(stream) => stream.see(bytes),
-            Answer::Whole(seen) => {
+            MeteredBody::Free => {}
+            MeteredBody::Stream(stream) => stream.see(bytes),
+            MeteredBody::Whole(seen) => {
                 let room = STREAM_BYTES_MAX - seen.len();
                 seen.extend_from_slice(bytes.get(..room.min(bytes.len())).unwrap_or_default());
             }
@@ -70,8 +70,8 @@ impl Meter {
     pub(crate) fn settle(self) -> Usage {
         let prompt_bytes = self.prompt_bytes;
         match self.answer {
-            Answer::Free => Usage::default(),
-            Answer::Stream(stream) => {
+            MeteredBody::Free => Usage::default(),
+            MeteredBody::Stream(stream) => {
                 let (tally, bytes) = (stream.reader.tally(), stream.reader.reply_bytes());
                 let is_whole = matches!(stream.reader.progress(), Progress::Whole | Progress::Over);
                 if is_whole {
@@ -80,7 +80,7 @@ impl Meter {
                     tally.settle_torn(prompt_bytes, bytes)
                 }
             }
-            Answer::Whole(seen) => tally_of(&seen).settle(prompt_bytes, seen.len()),
+            MeteredBody::Whole(seen) => tally_of(&seen).settle(prompt_bytes, seen.len()),
         }
     }
 }

@@ -23,14 +23,14 @@ const KEY_PART_BYTES: usize = 12;
 
 /// An error in the provider's words.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ProviderError {
     /// `overloaded_error`, `insufficient_quota`: whatever the server calls it.
     pub names: Vec<String>,
     pub status: Option<u16>,
     pub message: Option<String>,
 }
 
-impl Said {
+impl ProviderError {
     /// `{"error": {"type", "code", "message"}}`, `{"error": "…"}`, `{"message": "…"}`, `{"detail": "…"}`.
     pub(super) fn of(value: &Value) -> Self {
         let inner = value.get("error").unwrap_or(value);
@@ -123,7 +123,7 @@ pub(super) async fn read(endpoint: &Endpoint, mut response: Response) -> BrainEr
     let after = pause_asked(response.headers());
     let body = words_of(&mut response).await;
     let parsed: Option<Value> = serde_json::from_slice(&body).ok();
-    let said = parsed.as_ref().map(Said::of).unwrap_or_default();
+    let said = parsed.as_ref().map(ProviderError::of).unwrap_or_default();
     let kind = said.kind_at(status);
     let mut error = match status {
         300..=399 => {
@@ -161,7 +161,7 @@ pub(crate) async fn words_of(response: &mut Response) -> Vec<u8> {
 pub(super) fn of(
     endpoint: &Endpoint,
     kind: BrainErrorKind,
-    said: &Said,
+    said: &ProviderError,
     status: &str,
 ) -> BrainError {
     let words = match kind {

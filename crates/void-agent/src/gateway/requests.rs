@@ -4,7 +4,7 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use super::{GatewayError, Question};
+use super::{GatewayError, GatewayQuestion};
 use crate::brains::TOOL_PREFIX;
 
 /// A request as it came in.
@@ -83,14 +83,14 @@ impl Asked {
 }
 
 pub(super) fn body(
-    question: Question,
+    question: GatewayQuestion,
     mut asked: Map<String, Value>,
     model: &str,
     left: u32,
 ) -> Result<Value, GatewayError> {
     let fields: &[&str] = match question {
-        Question::Message => &MESSAGE_FIELDS,
-        Question::CountTokens => &COUNT_FIELDS,
+        GatewayQuestion::Message => &MESSAGE_FIELDS,
+        GatewayQuestion::CountTokens => &COUNT_FIELDS,
     };
     asked.retain(|name, _| fields.contains(&name.as_str()));
     let messages = asked.get("messages").and_then(Value::as_array);
@@ -104,7 +104,7 @@ pub(super) fn body(
     }
     check_tools(asked.get("tools"))?;
     asked.insert("model".to_owned(), json!(model));
-    if question == Question::Message {
+    if question == GatewayQuestion::Message {
         clamp(&mut asked, left);
     }
     Ok(Value::Object(asked))
@@ -188,7 +188,7 @@ mod tests {
         let Value::Object(body) = body else {
             panic!("an object")
         };
-        super::body(Question::Message, body, "own-model", left)
+        super::body(GatewayQuestion::Message, body, "own-model", left)
     }
 
     #[test]

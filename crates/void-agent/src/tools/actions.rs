@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value, json};
-use void_control::proposals::{self, ProposeError, Proposed, Wanted};
+use void_control::proposals::{self, ProposeError, ProposeRequest, Proposed};
 use void_domain::capabilities::Capability;
 use void_domain::catalogue::Action;
 use void_domain::policy::Refusal;
@@ -25,7 +25,7 @@ pub(super) static LIST_ACTIONS: Tool = Tool {
         ones wait for the owner. There is nothing else: no shell, no other command.",
     needs: Capability::Read,
     effect: Effect::Reads,
-    arguments: schema::<NoArguments>,
+    arguments: schema::<ListActionsArguments>,
     result: written_schema::<ActionsResult>,
     run: list,
 };
@@ -45,7 +45,7 @@ pub(super) static PROPOSE_ACTION: Tool = Tool {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NoArguments {}
+struct ListActionsArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ActionsResult {
@@ -84,7 +84,7 @@ struct Listed {
 
 fn list(mut call: Call) -> Running {
     Box::pin(async move {
-        call.arguments::<NoArguments>()?;
+        call.arguments::<ListActionsArguments>()?;
         let cooling = proposals::cooling(&call.control, call.ctx.actor.kind()).await?;
         let actions = call.control.catalogue().actions().map(|action| {
             let mut its = cooling.iter().filter(|(id, _)| *id == action.id);
@@ -167,7 +167,7 @@ fn propose(mut call: Call) -> Running {
     Box::pin(async move {
         let arguments: ProposeArguments = call.arguments()?;
         let action_id = arguments.action_id.clone();
-        let wanted = Wanted {
+        let wanted = ProposeRequest {
             action_id: arguments.action_id,
             params: Value::Object(arguments.params),
             reason: arguments.reason,

@@ -31,14 +31,14 @@ pub(super) static RECENT_ACTIVITY: Tool = Tool {
         states and times, never what somebody wrote.",
     needs: Capability::Read,
     effect: Effect::Reads,
-    arguments: schema::<NoArguments>,
+    arguments: schema::<ActivityArguments>,
     result: written_schema::<ActivityResult>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NoArguments {}
+struct ActivityArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ActivityResult {
@@ -85,7 +85,7 @@ struct Entry {
 
 fn run(mut call: Call) -> Running {
     Box::pin(async move {
-        call.arguments::<NoArguments>()?;
+        call.arguments::<ActivityArguments>()?;
         let control = &call.control;
         let waiting = proposals::list_waiting(control, None, ROWS_MAX).await?;
         let running = proposals::list_in(control, Status::Running, ROWS_MAX).await?;
@@ -110,9 +110,9 @@ fn describe(proposal: &Proposal) -> Request {
     let (decided_by, ended_at) = proposal.resolution();
     Request {
         code: proposal.code.to_string(),
-        action_id: proposal.wish.action_id.to_string(),
-        label: proposal.wish.label.clone(),
-        tier: proposal.wish.tier.as_str(),
+        action_id: proposal.subject.action_id.to_string(),
+        label: proposal.subject.label.clone(),
+        tier: proposal.subject.tier.as_str(),
         status: proposal.status().as_str(),
         asked_by: shown(&proposal.requested_by.name),
         asked_at: proposal.created_at.to_string(),
@@ -128,12 +128,12 @@ fn shown(name: &str) -> String {
     text::escaped(text::cut(name, NAME_BYTES_MAX))
 }
 
-/// The steps of requests are told with them; a wish that became no request is told here. The turns of chats
+/// The steps of requests are told with them; a request that became no request is told here. The turns of chats
 /// are left out: there are more of them than of all else, the one that asks included.
 async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
     let page = audit::list(
         &call.control,
-        audit::Filter::default(),
+        audit::AuditFilter::default(),
         None,
         ENTRIES_READ_MAX,
     )
@@ -149,7 +149,7 @@ async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
 fn tell(call: &Call, entry: &AuditEntry) -> Entry {
     let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
     let action = detail.get("action_id").and_then(Value::as_str);
-    // A refused wish may name anything; only what the catalogue has is repeated.
+    // A refused request may name anything; only what the catalogue has is repeated.
     let action = action
         .and_then(|id| ActionId::parse(id).ok())
         .filter(|id| call.control.catalogue().get(id).is_some());

@@ -21,8 +21,8 @@ pub(super) static PROPOSAL_STATUS: Tool = Tool {
         further action waits for the owner.",
     needs: Capability::Read,
     effect: Effect::Reads,
-    arguments: schema::<Arguments>,
-    result: written_schema::<StatusResult>,
+    arguments: schema::<ProposalArguments>,
+    result: written_schema::<ProposalStatusResult>,
     run,
 };
 
@@ -78,7 +78,7 @@ fn unknown() -> ToolError {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ProposalArguments {
     /// The code or the id.
     proposal: String,
     #[serde(default)]
@@ -86,7 +86,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct StatusResult {
+struct ProposalStatusResult {
     action_id: String,
     label: String,
     created_at: String,
@@ -101,7 +101,7 @@ struct StatusResult {
 
 fn run(mut call: Call) -> Running {
     Box::pin(async move {
-        let arguments: Arguments = call.arguments()?;
+        let arguments: ProposalArguments = call.arguments()?;
         let key = ProposalKey::parse(&arguments.proposal).ok_or_else(unknown)?;
         let found = proposals::find(&call.control, &call.ctx, key).await?;
         let proposal = found.ok_or_else(unknown)?.proposal;
@@ -114,9 +114,9 @@ fn run(mut call: Call) -> Running {
             .as_ref()
             .map(|_| format!("output of {}", proposal.code));
         let (resolved_by, _) = proposal.resolution();
-        let value = json!(StatusResult {
-            action_id: proposal.wish.action_id.to_string(),
-            label: proposal.wish.label.clone(),
+        let value = json!(ProposalStatusResult {
+            action_id: proposal.subject.action_id.to_string(),
+            label: proposal.subject.label.clone(),
             created_at: proposal.created_at.to_string(),
             resolved_by: resolved_by.map(str::to_owned),
             result: result(&proposal),

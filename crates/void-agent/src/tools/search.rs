@@ -20,14 +20,14 @@ pub(super) static SEARCH: Tool = Tool {
         contain all the words. Shows ids and states, never what somebody wrote.",
     needs: Capability::Read,
     effect: Effect::Reads,
-    arguments: schema::<Arguments>,
+    arguments: schema::<SearchArguments>,
     result: written_schema::<SearchResult>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct SearchArguments {
     /// Words; all of them have to be found.
     #[schemars(length(max = 200), regex(pattern = r"\S"))]
     query: String,
@@ -63,7 +63,7 @@ impl Words {
 
 fn run(mut call: Call) -> Running {
     Box::pin(async move {
-        let arguments: Arguments = call.arguments()?;
+        let arguments: SearchArguments = call.arguments()?;
         let query = arguments.query.trim().to_lowercase();
         // As the schema says it.
         if query.is_empty() || arguments.query.chars().count() > QUERY_CHARS_MAX {
@@ -114,17 +114,17 @@ async fn of_proposals(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError>
     let page = proposals::list(&call.control, &call.ctx, None, None, ROWS_MAX).await?;
     let rows = page.items.into_iter().map(|listed| listed.proposal);
     let found = rows.filter(|proposal| {
-        let wish = &proposal.wish;
+        let subject = &proposal.subject;
         words.are_in(&format!(
             "{} {} {}",
-            proposal.code, wish.action_id, wish.label
+            proposal.code, subject.action_id, subject.label
         ))
     });
     Ok(found
         .map(|proposal| Hit {
             kind: "proposal",
             id: proposal.code.to_string(),
-            label: proposal.wish.label.clone(),
+            label: proposal.subject.label.clone(),
             state: Some(proposal.status().as_str().to_owned()),
             at: Some(proposal.created_at.to_string()),
         })
@@ -133,7 +133,7 @@ async fn of_proposals(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError>
 
 /// The record shows everybody's deeds; an agent finds those about its own proposals and its own.
 async fn of_record(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError> {
-    let page = audit::list(&call.control, audit::Filter::default(), None, ROWS_MAX).await?;
+    let page = audit::list(&call.control, audit::AuditFilter::default(), None, ROWS_MAX).await?;
     let me = call.ctx.actor.to_string();
     let visible = page
         .items

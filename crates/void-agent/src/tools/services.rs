@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use void_control::health::{self, ServiceView};
 use void_domain::capabilities::Capability;
-use void_domain::services::{Answer, Health, Place};
+use void_domain::services::{CheckResult, Health, Location};
 
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
@@ -16,21 +16,21 @@ pub(super) static SERVICE_STATUS: Tool = Tool {
         Without an id all of them. Call this before you say anything about the lab.",
     needs: Capability::Read,
     effect: Effect::Reads,
-    arguments: schema::<Arguments>,
-    result: written_schema::<StatusResult>,
+    arguments: schema::<ServiceStatusArguments>,
+    result: written_schema::<ServiceStatusResult>,
     run,
 };
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct ServiceStatusArguments {
     /// One service's id.
     #[serde(default)]
     id: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct StatusResult {
+struct ServiceStatusResult {
     services: Vec<Service>,
     at: String,
 }
@@ -66,7 +66,7 @@ struct Service {
 
 fn run(mut call: Call) -> Running {
     Box::pin(async move {
-        let arguments: Arguments = call.arguments()?;
+        let arguments: ServiceStatusArguments = call.arguments()?;
         let views = match &arguments.id {
             None => health::list(&call.control),
             Some(id) => match health::find(&call.control, id) {
@@ -93,16 +93,16 @@ fn run(mut call: Call) -> Running {
             .map(|view| describe(&call, view))
             .collect();
         let at = call.control.clock().now().to_string();
-        Ok(Outcome::of(json!(StatusResult { services, at })))
+        Ok(Outcome::of(json!(ServiceStatusResult { services, at })))
     })
 }
 
 fn describe(call: &Call, view: ServiceView) -> Service {
     let answer = view.last.map(|reading| reading.answer);
     let (http_status, latency_ms) = match answer {
-        Some(Answer::Good { latency_ms, code }) => (code, Some(latency_ms)),
-        Some(Answer::Bad { code, .. }) => (code, None),
-        Some(Answer::None { .. }) | None => (None, None),
+        Some(CheckResult::Good { latency_ms, code }) => (code, Some(latency_ms)),
+        Some(CheckResult::Bad { code, .. }) => (code, None),
+        Some(CheckResult::None { .. }) | None => (None, None),
     };
     let id = view.service.id.to_string();
     let actions = call.control.catalogue().actions();
@@ -113,14 +113,14 @@ fn describe(call: &Call, view: ServiceView) -> Service {
     Service {
         label: view.service.label,
         runs_on: view.service.place.map(|place| match place {
-            Place::Host(host) => host,
-            Place::Guest { node, vmid } => format!("{vmid} on {node}"),
+            Location::Host(host) => host,
+            Location::Guest { node, vmid } => format!("{vmid} on {node}"),
         }),
         status: view.standing.health.as_str(),
         since: view.last.map(|_| view.standing.since.to_string()),
         checked_at: view.last.map(|reading| reading.at.to_string()),
         stopped_by_owner_at: view.stopped_at.map(|at| at.to_string()),
-        reason: answer.and_then(Answer::reason),
+        reason: answer.and_then(CheckResult::reason),
         http_status,
         latency_ms,
         flapping: view.flapping,

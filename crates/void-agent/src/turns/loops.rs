@@ -15,10 +15,10 @@ use void_domain::proposals::Failure;
 use void_domain::secrets::Secret;
 use void_domain::text;
 
-use super::drafts::Draft;
 use super::live::{ChatEvent, Live};
 use super::passes::Models;
 use super::prompts;
+use super::transcripts::Transcript;
 use crate::agents::Agent;
 use crate::brains::{
     Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, Usage,
@@ -46,7 +46,7 @@ pub(super) struct Running {
     message_id: MessageId,
     tokens_left: Option<u64>,
     live: Arc<Live>,
-    draft: Mutex<Draft>,
+    transcript: Mutex<Transcript>,
     /// The answer is as long as one may be.
     full: Notify,
 }
@@ -69,17 +69,19 @@ impl Running {
             message_id: begun.message_id,
             tokens_left: begun.tokens_left,
             live,
-            draft: Mutex::new(Draft::of(begun)),
+            transcript: Mutex::new(Transcript::of(begun)),
             full: Notify::new(),
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, Draft> {
-        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, Transcript> {
+        self.transcript
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What it has come to.
-    pub(super) fn draft(&self) -> Draft {
+    pub(super) fn transcript(&self) -> Transcript {
         self.open().clone()
     }
 
@@ -209,9 +211,9 @@ impl Running {
     /// Text that the brain says, as far as there is room for it.
     fn hear(&self, text: &str) {
         let room = {
-            let mut draft = self.open();
-            draft.unsettled_bytes = draft.unsettled_bytes.map(|bytes| bytes + text.len());
-            limits::ANSWER_BYTES_MAX.saturating_sub(draft.body.len())
+            let mut transcript = self.open();
+            transcript.unsettled_bytes = transcript.unsettled_bytes.map(|bytes| bytes + text.len());
+            limits::ANSWER_BYTES_MAX.saturating_sub(transcript.body.len())
         };
         let fits = text::cut(text, room);
         self.put(fits);
@@ -238,8 +240,8 @@ impl Running {
 
     fn paragraph(&self) {
         let gap = {
-            let draft = self.open();
-            !draft.body.is_empty() && !draft.body.ends_with("\n\n")
+            let transcript = self.open();
+            !transcript.body.is_empty() && !transcript.body.ends_with("\n\n")
         };
         if gap {
             self.put("\n\n");
@@ -267,8 +269,8 @@ impl Running {
     }
 
     pub(super) fn count(&self, usage: Usage) {
-        let mut draft = self.open();
-        draft.usage = draft.usage.plus(conversations::Usage {
+        let mut transcript = self.open();
+        transcript.usage = transcript.usage.plus(conversations::Usage {
             input_tokens: usage.input,
             output_tokens: usage.output,
             cache_read_tokens: usage.cache_read,
@@ -284,11 +286,11 @@ impl Running {
 
     /// Takes so many of the tool calls that a turn has. `false`: there are not so many left.
     pub(super) fn take_calls(&self, wanted: usize) -> bool {
-        let mut draft = self.open();
-        let calls = draft.calls.saturating_add(wanted);
+        let mut transcript = self.open();
+        let calls = transcript.calls.saturating_add(wanted);
         let fits = calls <= limits::TURN_TOOL_CALLS_MAX;
         if fits {
-            draft.calls = calls;
+            transcript.calls = calls;
         }
         fits
     }
@@ -349,8 +351,8 @@ impl Running {
             ));
         };
         let (taint, notes) = {
-            let draft = self.open();
-            (draft.taint.clone(), draft.proposals.clone())
+            let transcript = self.open();
+            (transcript.taint.clone(), transcript.proposals.clone())
         };
         let outcome = tool
             .call(&self.control, &ctx, &taint, &notes, arguments)
@@ -365,9 +367,9 @@ impl Running {
     /// From here on the turn is tainted, on the record too; only then may the model read on.
     async fn taint_with(&self, source: &str) -> Result<(), ToolError> {
         let taint = {
-            let mut draft = self.open();
-            draft.taint.add(source);
-            draft.taint.clone()
+            let mut transcript = self.open();
+            transcript.taint.add(source);
+            transcript.taint.clone()
         };
         if record::mark_tainted(&self.control, self.message_id, &taint).await? {
             Ok(())

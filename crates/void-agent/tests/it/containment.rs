@@ -242,8 +242,8 @@ fn nothing_ran_without_its_approval(room: &Room, rows: &[Proposal]) {
         assert!(has_read || row.taint.is_clean() || !is_told, "{row:?}");
         match row.status() {
             Status::Executed => {
-                assert!(row.wish.tier == Tier::Safe && !has_read, "{row:?}");
-                *ran.entry(row.wish.action_id.to_string()).or_default() += 1;
+                assert!(row.subject.tier == Tier::Safe && !has_read, "{row:?}");
+                *ran.entry(row.subject.action_id.to_string()).or_default() += 1;
             }
             Status::Pending => waiting += 1,
             Status::Refused => {}

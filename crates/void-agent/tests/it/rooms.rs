@@ -21,12 +21,12 @@ use void_domain::ids::{MessageId, RequestId};
 use void_domain::proposals::Proposal;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_store::proposals::Filter;
+use void_store::proposals::ProposalFilter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, proposals};
 use void_testkit::{eventually, postgres_database};
 
 use crate::labs::Lab;
-use crate::scripted::{Answer, Scripted};
+use crate::scripted::{Scripted, ScriptedReply};
 
 pub(crate) const OWNER_TOKEN: &str = "owner-canary-5f0c2d7be1a94c3b";
 
@@ -79,7 +79,9 @@ pub(crate) struct Room {
 }
 
 /// The room of an agent that says this.
-pub(crate) async fn room(answers: impl IntoIterator<Item = Answer>) -> (Room, Arc<Scripted>) {
+pub(crate) async fn room(
+    answers: impl IntoIterator<Item = ScriptedReply>,
+) -> (Room, Arc<Scripted>) {
     let brain = Scripted::new(answers);
     let room = Setup::default().open(Arc::clone(&brain) as _).await;
     (room, brain)
@@ -212,7 +214,7 @@ impl Room {
     pub(crate) async fn proposals(&self) -> Vec<Proposal> {
         let read = self
             .store
-            .read(|tx| Box::pin(proposals::list(tx, Filter::default(), None, 500)));
+            .read(|tx| Box::pin(proposals::list(tx, ProposalFilter::default(), None, 500)));
         let rows = read.await.unwrap().items.into_iter();
         let mut rows: Vec<Proposal> = rows.map(|stored| stored.proposal).collect();
         rows.reverse();

@@ -13,7 +13,7 @@ use void_agent::brains::{
 
 /// One answer.
 #[derive(Default)]
-pub(crate) struct Answer {
+pub(crate) struct ScriptedReply {
     blocks: Vec<Block>,
     stop: Option<Stop>,
     usage: Usage,
@@ -26,7 +26,7 @@ pub(crate) struct Answer {
     once_asked: Option<Decide>,
 }
 
-type Decide = Box<dyn FnOnce(&Prompt) -> Answer + Send>;
+type Decide = Box<dyn FnOnce(&Prompt) -> ScriptedReply + Send>;
 
 #[derive(Default)]
 enum End {
@@ -37,28 +37,30 @@ enum End {
     Breaks,
 }
 
-pub(crate) fn says(text: &str) -> Answer {
-    Answer::default().text(text)
+pub(crate) fn says(text: &str) -> ScriptedReply {
+    ScriptedReply::default().text(text)
 }
 
-pub(crate) fn calls(name: &str, arguments: Value) -> Answer {
-    Answer::default().and(name, arguments)
+pub(crate) fn calls(name: &str, arguments: Value) -> ScriptedReply {
+    ScriptedReply::default().and(name, arguments)
 }
 
-pub(crate) fn proposes(action: &str) -> Answer {
+pub(crate) fn proposes(action: &str) -> ScriptedReply {
     calls("propose_action", wish(action))
 }
 
 /// An answer that depends on the question.
-pub(crate) fn once_asked(decide: impl FnOnce(&Prompt) -> Answer + Send + 'static) -> Answer {
-    Answer {
+pub(crate) fn once_asked(
+    decide: impl FnOnce(&Prompt) -> ScriptedReply + Send + 'static,
+) -> ScriptedReply {
+    ScriptedReply {
         once_asked: Some(Box::new(decide)),
-        ..Answer::default()
+        ..ScriptedReply::default()
     }
 }
 
 /// Reads what the last proposal printed.
-pub(crate) fn reads_output() -> Answer {
+pub(crate) fn reads_output() -> ScriptedReply {
     once_asked(|prompt| {
         let code = results(prompt).last().unwrap()["code"].clone();
         let arguments = serde_json::json!({"proposal": code, "include_output": true});
@@ -80,7 +82,7 @@ pub(crate) fn wish(action: &str) -> Value {
     serde_json::json!({"action_id": action, "reason": "because"})
 }
 
-impl Answer {
+impl ScriptedReply {
     pub(crate) fn text(mut self, text: &str) -> Self {
         self.blocks.push(Block::Text(text.to_owned()));
         self
@@ -148,19 +150,19 @@ impl Answer {
 
 #[derive(Default)]
 pub(crate) struct Scripted {
-    answers: Mutex<VecDeque<Answer>>,
+    answers: Mutex<VecDeque<ScriptedReply>>,
     prompts: Mutex<Vec<Prompt>>,
 }
 
 impl Scripted {
-    pub(crate) fn new(answers: impl IntoIterator<Item = Answer>) -> Arc<Self> {
+    pub(crate) fn new(answers: impl IntoIterator<Item = ScriptedReply>) -> Arc<Self> {
         Arc::new(Self {
             answers: Mutex::new(answers.into_iter().collect()),
             prompts: Mutex::default(),
         })
     }
 
-    pub(crate) fn then(&self, answers: impl IntoIterator<Item = Answer>) {
+    pub(crate) fn then(&self, answers: impl IntoIterator<Item = ScriptedReply>) {
         self.answers.lock().unwrap().extend(answers);
     }
 
@@ -169,7 +171,7 @@ impl Scripted {
         self.prompts.lock().unwrap().clone()
     }
 
-    fn next(&self, prompt: &Prompt) -> Answer {
+    fn next(&self, prompt: &Prompt) -> ScriptedReply {
         let mut prompts = self.prompts.lock().unwrap();
         prompts.push(prompt.clone());
         let answer = self.answers.lock().unwrap().pop_front();
@@ -212,7 +214,7 @@ impl Brain for Scripted {
     }
 }
 
-impl Answer {
+impl ScriptedReply {
     async fn end(self) -> Result<Reply, BrainError> {
         let calls = self
             .blocks

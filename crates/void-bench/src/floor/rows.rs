@@ -39,16 +39,16 @@ const HEADS: &str = "UPDATE heads SET audit_seq = ?1, audit_hash = ?2, event_seq
 /// One durable step of an operation.
 pub(super) enum Step {
     /// A risky wish waits.
-    Queue(Wish),
+    Queue(FloorRequest),
     /// What waited is approved and running.
     Approve(String),
     /// A safe wish is approved by policy and running.
-    Start(Wish),
+    Start(FloorRequest),
     /// What ran has ended.
     Finish(String, Tier),
 }
 
-pub(super) struct Wish {
+pub(super) struct FloorRequest {
     pub id: String,
     pub number: u64,
     pub action: String,
@@ -178,8 +178,8 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn insert(&self, wish: &Wish, approved_by: Option<&str>) -> rusqlite::Result<()> {
-        let Wish { id, number, action } = wish;
+    fn insert(&self, wish: &FloorRequest, approved_by: Option<&str>) -> rusqlite::Result<()> {
+        let FloorRequest { id, number, action } = wish;
         let (tier, risk, reason, status) = match approved_by {
             None => ("risky", "guarded", Some(REASON), "pending"),
             Some(_) => ("safe", "nominal", None, "approved"),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use void_control::Clock;
-use void_domain::audit::{AuditDraft, AuditEntry};
+use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::digests::Digest;
 use void_domain::time::Timestamp;
 use void_store::{Store, StoreError, audit};
@@ -93,8 +93,8 @@ fn export(entries: u64) -> Outcome<String> {
 }
 
 /// As long as an ordinary one.
-pub(crate) fn draft() -> AuditDraft {
-    AuditDraft {
+pub(crate) fn draft() -> NewAuditEntry {
+    NewAuditEntry {
         request_id: None,
         actor: "owner-api".to_owned(),
         verb: "proposal.approved",

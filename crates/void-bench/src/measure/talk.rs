@@ -17,7 +17,7 @@ use crate::measure::process::ACTIONS;
 use crate::plan::Plan;
 use crate::servers::{Server, folder_in};
 use crate::statistics::{quantile, rounded};
-use crate::talker::{Talker, Wish};
+use crate::talker::{TalkScript, Talker};
 
 /// As fast as quick models speak.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -30,12 +30,12 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, program: &Path) -> Outcom
     let folder = folder_in(place)?;
     let server = Server::talking(program, folder.path(), ACTIONS, talker.address).await?;
     let address = server.address;
-    let wish = Wish::Pieces(plan.pieces, PAUSE);
+    let wish = TalkScript::Pieces(plan.pieces, PAUSE);
     let direct = Pieces::of(straight(&talker, wish).await?);
     let conversation = begin(address).await?;
     let through = Pieces::of(by_void(&talker, address, &conversation, wish).await?);
     let rounds = rounds(plan, &talker, address).await?;
-    let wish = Wish::Pieces(plan.pieces_of_many, PAUSE_OF_MANY);
+    let wish = TalkScript::Pieces(plan.pieces_of_many, PAUSE_OF_MANY);
     let conversations = begin_many(plan, address).await?;
     let many_direct = at_once(&conversations, |_| {
         let talker = Arc::clone(&talker);
@@ -81,7 +81,7 @@ impl Pieces {
 }
 
 /// The same answer read from the model itself.
-async fn straight(talker: &Talker, wish: Wish) -> Outcome<Vec<u32>> {
+async fn straight(talker: &Talker, wish: TalkScript) -> Outcome<Vec<u32>> {
     let body = json!({"messages": [{"role": "user", "content": wish.words()}]}).to_string();
     let stream = TcpStream::connect(talker.address).await?;
     read_pieces(
@@ -97,7 +97,7 @@ async fn by_void(
     talker: &Talker,
     address: SocketAddr,
     conversation: &str,
-    wish: Wish,
+    wish: TalkScript,
 ) -> Outcome<Vec<u32>> {
     let mut connection = Connection::open(address).await?;
     let body = json!({"text": wish.words()}).to_string();
@@ -118,9 +118,9 @@ async fn read_pieces(
     mut stream: TcpStream,
     request: &[u8],
     talker: &Talker,
-    wish: Wish,
+    wish: TalkScript,
 ) -> Outcome<Vec<u32>> {
-    let Wish::Pieces(count, _) = wish else {
+    let TalkScript::Pieces(count, _) = wish else {
         return Err("only pieces can be read".into());
     };
     stream.set_nodelay(true)?;
@@ -161,7 +161,7 @@ async fn rounds(plan: &Plan, talker: &Talker, address: SocketAddr) -> Outcome<f6
         let conversation = begin(address).await?;
         talker.take_asked();
         let mut connection = Connection::open(address).await?;
-        let body = json!({"text": Wish::Rounds(ROUNDS).words()}).to_string();
+        let body = json!({"text": TalkScript::Rounds(ROUNDS).words()}).to_string();
         let path = format!("/api/conversations/{conversation}/messages");
         connection
             .call(&http::request("POST", &path, &body))

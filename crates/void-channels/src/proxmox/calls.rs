@@ -38,7 +38,7 @@ pub(super) enum CallError {
 }
 
 /// An answer with the moment at which Proxmox gave it, by its own clock.
-pub(super) struct Answer {
+pub(super) struct ApiResponse {
     pub data: Value,
     pub their_time: Option<Timestamp>,
 }
@@ -56,7 +56,7 @@ impl Client {
     }
 
     /// How far their clock is ahead of ours, to a second.
-    pub(super) fn ahead_ms(&self, answer: &Answer) -> Result<i64, Failure> {
+    pub(super) fn ahead_ms(&self, answer: &ApiResponse) -> Result<i64, Failure> {
         let theirs = answer.their_time.ok_or_else(|| {
             let message = format!("{} does not say what time it is", self.config.address);
             Failure::new("bad_answer", message)
@@ -69,7 +69,7 @@ impl Client {
         Ok(answer.data)
     }
 
-    pub(super) async fn get_with_time(&self, path: &str) -> Result<Answer, CallError> {
+    pub(super) async fn get_with_time(&self, path: &str) -> Result<ApiResponse, CallError> {
         self.call(Method::GET, path, || Ok(())).await
     }
 
@@ -88,7 +88,7 @@ impl Client {
         method: Method,
         path: &str,
         gate: impl FnOnce() -> Result<(), Failure>,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<ApiResponse, CallError> {
         let config = &self.config;
         let request = self.request(method, path).map_err(CallError::NotSent)?;
         let opened = connections::open(&config.address, &config.tls, config.patience.connect).await;
@@ -153,7 +153,7 @@ impl Client {
         })
     }
 
-    fn judge(&self, read: Read) -> Result<Answer, CallError> {
+    fn judge(&self, read: Read) -> Result<ApiResponse, CallError> {
         let Read {
             status,
             words,
@@ -174,7 +174,7 @@ impl Client {
                         format!("{} does not answer as Proxmox does", self.config.address);
                     CallError::Lost(Failure::new("bad_answer", message))
                 })?;
-                Ok(Answer { data, their_time })
+                Ok(ApiResponse { data, their_time })
             }
             // It reached the node, or a proxy in between gave up: who knows how far the call came.
             502..=504 | 596..=599 => {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use void_domain::catalogue::Guest;
 use void_domain::proposals::Failure;
-use void_domain::services::{Answer, Bad, Unreadable};
+use void_domain::services::{Bad, CheckResult, Unreadable};
 use void_domain::text;
 
 use super::labs::LabGuest;
@@ -119,17 +119,17 @@ impl Proxmox {
     }
 
     /// Whether the guest with this number runs, wherever in the cluster it is.
-    pub(crate) async fn check(&self, vmid: u32, timeout: Duration) -> Answer {
+    pub(crate) async fn check(&self, vmid: u32, timeout: Duration) -> CheckResult {
         let start = Instant::now();
-        let unreadable = Answer::None {
+        let unreadable = CheckResult::None {
             reason: Unreadable::Proxmox,
         };
         match tokio::time::timeout(timeout, self.find(vmid)).await {
-            Ok(Ok(GuestStatus::Running)) => Answer::Good {
+            Ok(Ok(GuestStatus::Running)) => CheckResult::Good {
                 latency_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
                 code: None,
             },
-            Ok(Ok(GuestStatus::Stopped | GuestStatus::Other)) => Answer::Bad {
+            Ok(Ok(GuestStatus::Stopped | GuestStatus::Other)) => CheckResult::Bad {
                 reason: Bad::Stopped,
                 code: None,
             },

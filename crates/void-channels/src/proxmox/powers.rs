@@ -32,8 +32,8 @@ impl Power {
     }
 
     /// From a stored proposal, so that a run can be asked about when the catalogue has changed.
-    pub(crate) fn of_wish(wish: &ProposedAction) -> Option<Self> {
-        let action = wish.definition.get("action")?;
+    pub(crate) fn of_subject(subject: &ProposedAction) -> Option<Self> {
+        let action = subject.definition.get("action")?;
         let text = |name: &str| action.get(name)?.as_str();
         if text("kind")? != "guest_power" {
             return None;

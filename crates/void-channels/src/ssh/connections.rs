@@ -17,16 +17,16 @@ const CONNECTIONS_PER_HOST: usize = 4;
 
 pub(super) struct Connections {
     run_folder: PathBuf,
-    hosts: Mutex<BTreeMap<Digest, [Arc<Connection>; CONNECTIONS_PER_HOST]>>,
+    hosts: Mutex<BTreeMap<Digest, [Arc<SharedConnection>; CONNECTIONS_PER_HOST]>>,
 }
 
-struct Connection {
+struct SharedConnection {
     places: Arc<Semaphore>,
     /// Where the process that holds the connection listens, if there is one.
     socket: Mutex<Option<PathBuf>>,
 }
 
-impl Default for Connection {
+impl Default for SharedConnection {
     fn default() -> Self {
         Self {
             places: Arc::new(Semaphore::new(COMMANDS_PER_CONNECTION)),
@@ -36,8 +36,8 @@ impl Default for Connection {
 }
 
 /// A place on one connection, held for as long as a command uses it.
-pub(super) struct Place {
-    connection: Arc<Connection>,
+pub(super) struct SocketSlot {
+    connection: Arc<SharedConnection>,
     _held: Option<OwnedSemaphorePermit>,
 }
 
@@ -51,18 +51,18 @@ impl Connections {
 
     /// A place on the first connection that has one; waits if there is none. `identity` stands for
     /// everything that makes a connection this host's: address, account, the keys it may show.
-    pub(super) async fn place(&self, identity: Digest) -> Place {
+    pub(super) async fn place(&self, identity: Digest) -> SocketSlot {
         let connections = self.hosts.lock().await.entry(identity).or_default().clone();
         for connection in &connections {
             if let Ok(held) = Arc::clone(&connection.places).try_acquire_owned() {
-                return Place {
+                return SocketSlot {
                     connection: Arc::clone(connection),
                     _held: Some(held),
                 };
             }
         }
         let [first, ..] = connections;
-        Place {
+        SocketSlot {
             // Only a closed semaphore gives no place, and nobody closes it.
             _held: Arc::clone(&first.places).acquire_owned().await.ok(),
             connection: first,
@@ -84,7 +84,7 @@ impl Connections {
     }
 }
 
-impl Place {
+impl SocketSlot {
     /// The connection's socket. Whoever holds this may open it anew.
     pub(super) async fn socket(&self) -> MutexGuard<'_, Option<PathBuf>> {
         self.connection.socket.lock().await
@@ -127,9 +127,9 @@ mod tests {
         for number in 0..CONNECTIONS_PER_HOST * COMMANDS_PER_CONNECTION {
             let place = connections.place(host).await;
             let first = number / COMMANDS_PER_CONNECTION * COMMANDS_PER_CONNECTION;
-            let same = places
-                .get(first)
-                .is_none_or(|earlier: &Place| Arc::ptr_eq(&earlier.connection, &place.connection));
+            let same = places.get(first).is_none_or(|earlier: &SocketSlot| {
+                Arc::ptr_eq(&earlier.connection, &place.connection)
+            });
             assert!(same, "{number} is not on the connection of {first}");
             places.push(place);
         }

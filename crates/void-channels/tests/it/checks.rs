@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_channels::{Checker, Trust};
-use void_domain::services::{Answer, Services};
+use void_domain::services::{CheckResult, Services};
 use void_testkit::free_port;
 
 use crate::sockets::{Canned, Does, Identity, says};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-async fn look(checker: &Checker, check: Value) -> Answer {
+async fn look(checker: &Checker, check: Value) -> CheckResult {
     let file = json!({"services": [{"id": "it", "label": "it", "check": check, "timeout_s": 1}]});
     let services = Services::parse(&file.to_string()).unwrap();
     let service = services.get("it").unwrap();
@@ -37,12 +37,12 @@ async fn a_service_that_answers_is_good() {
     let tcp = json!({"kind": "tcp", "address": format!("127.0.0.1:{}", server.port)});
     let checker = Checker::new(None);
     let answer = look(&checker, tcp).await;
-    assert!(matches!(answer, Answer::Good { code: None, .. }));
+    assert!(matches!(answer, CheckResult::Good { code: None, .. }));
     assert!(server.received().is_empty());
     let answer = look(&checker, http(server.port)).await;
     assert!(matches!(
         answer,
-        Answer::Good {
+        CheckResult::Good {
             code: Some(200),
             ..
         }
@@ -96,7 +96,7 @@ async fn a_wished_status_is_the_only_good_one() {
     let answer = look(&Checker::new(None), check.clone()).await;
     assert!(matches!(
         answer,
-        Answer::Good {
+        CheckResult::Good {
             code: Some(401),
             ..
         }

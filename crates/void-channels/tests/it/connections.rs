@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::json;
 use void_channels::{Channel as _, Evidence, Outcome};
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_testkit::processes::{Signal, processes_about, signal};
 use void_testkit::sshd::Sshd;
 
@@ -186,7 +186,11 @@ async fn two_instances_do_not_take_each_others_connections() {
     let other = channels(&lab.catalogue, &lab.sshd, lab.client.path());
     let run_other = async || {
         let running = lab.running("start-it", &json!({}));
-        done(other.execute(lab.permit(&running, Brake::default())).await);
+        done(
+            other
+                .execute(lab.permit(&running, FreezeSwitch::default()))
+                .await,
+        );
     };
     done(lab.run("stop-it").await);
     let first = lab.masters();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use void_channels::Evidence;
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::digests::Digest;
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::ids::ActionId;
 use void_domain::permits::Permit;
 use void_domain::proposals::Proposal;
@@ -297,10 +297,16 @@ fn parsed(text: &str) -> Catalogue {
 fn permits(catalogue: &Catalogue, running: &Proposal) -> bool {
     let id = ActionId::parse("scale-it").unwrap();
     let action = catalogue.get(&id).unwrap();
-    let Ok(params) = action.params.check(&running.wish.params) else {
+    let Ok(params) = action.params.check(&running.subject.params) else {
         return false;
     };
-    Permit::issue(running, Arc::clone(action), &params, Brake::default()).is_some()
+    Permit::issue(
+        running,
+        Arc::clone(action),
+        &params,
+        FreezeSwitch::default(),
+    )
+    .is_some()
 }
 
 #[test]
@@ -367,11 +373,11 @@ fn no_permit_for_a_stored_row_that_was_edited() {
     lab.catalogue = parsed(&definition().to_string());
     let running = lab.running("scale-it", &json!({"n": 3}));
     let edits: [fn(&mut Proposal); 5] = [
-        |row| row.wish.params = json!({"n": 4}),
-        |row| row.wish.params = json!({}),
-        |row| row.wish.digest = Digest::of(b"another"),
-        |row| row.wish.exec_digest = Digest::of(b"another"),
-        |row| row.wish.action_id = ActionId::parse("back").unwrap(),
+        |row| row.subject.params = json!({"n": 4}),
+        |row| row.subject.params = json!({}),
+        |row| row.subject.digest = Digest::of(b"another"),
+        |row| row.subject.exec_digest = Digest::of(b"another"),
+        |row| row.subject.action_id = ActionId::parse("back").unwrap(),
     ];
     for edit in edits {
         let mut edited = running.clone();

@@ -16,7 +16,7 @@ use void_channels::{
     Channel as _, Channels, Evidence, LocalConfig, Outcome, SshConfig, UnsafePath,
 };
 use void_domain::catalogue::{Action, Catalogue};
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::hosts::{Host, HostName};
 use void_domain::ids::ActionId;
 use void_domain::permits::{Permit, Ticket};
@@ -123,8 +123,12 @@ impl Lab {
         running(self.action(id), params, number)
     }
 
-    pub(crate) fn permit(&self, running: &Proposal, brake: Brake) -> Permit {
-        permit(self.action(running.wish.action_id.as_str()), running, brake)
+    pub(crate) fn permit(&self, running: &Proposal, freeze_switch: FreezeSwitch) -> Permit {
+        permit(
+            self.action(running.subject.action_id.as_str()),
+            running,
+            freeze_switch,
+        )
     }
 
     /// What Void would send for a new proposal.
@@ -148,20 +152,20 @@ impl Lab {
     }
 
     pub(crate) async fn execute(&self, running: &Proposal) -> Outcome {
-        let permit = self.permit(running, Brake::default());
+        let permit = self.permit(running, FreezeSwitch::default());
         self.channels.execute(permit).await
     }
 
     /// In the background, so that the test can interfere.
     pub(crate) fn start(&self, running: &Proposal) -> tokio::task::JoinHandle<Outcome> {
-        let permit = self.permit(running, Brake::default());
+        let permit = self.permit(running, FreezeSwitch::default());
         let channels = Arc::clone(&self.channels);
         tokio::spawn(async move { channels.execute(permit).await })
     }
 
     pub(crate) async fn settle(&self, running: &Proposal) -> Evidence {
         let ticket = Ticket::of(running).unwrap();
-        self.channels.settle(&running.wish, &ticket).await
+        self.channels.settle(&running.subject, &ticket).await
     }
 
     /// What listed commands left behind: one line per start, `program|argument|…|`.

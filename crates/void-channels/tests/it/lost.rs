@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use void_channels::Evidence;
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_testkit::processes::{Process, Signal, signal};
 
 use crate::lab::{
@@ -233,7 +233,7 @@ async fn a_command_travels_over_the_opened_connection_or_not_at_all() {
     config.program = lab.sshd.install("ssh-without-socket", &script);
     let channels = channels_with(&lab.catalogue, config, local_config(&lab.sshd)).unwrap();
     let running = lab.running("stop-it", &json!({}));
-    let permit = lab.permit(&running, Brake::default());
+    let permit = lab.permit(&running, FreezeSwitch::default());
     let outcome = within(20, void_channels::Channel::execute(&channels, permit)).await;
     failed(outcome, "not_started");
     // One for the list, one for the question what became of it; none with the command.

@@ -22,7 +22,7 @@ use void_channels::{
 };
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::digests::Digest;
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::ids::ActionId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::{Proposal, Run, State};
@@ -110,7 +110,7 @@ impl Pve {
     }
 
     pub(crate) async fn execute(&self, channels: &Channels, running: &Proposal) -> Outcome {
-        self.execute_unless(channels, running, Brake::default())
+        self.execute_unless(channels, running, FreezeSwitch::default())
             .await
     }
 
@@ -118,15 +118,17 @@ impl Pve {
         &self,
         channels: &Channels,
         running: &Proposal,
-        brake: Brake,
+        freeze_switch: FreezeSwitch,
     ) -> Outcome {
-        let action = self.catalogue.get(&running.wish.action_id).unwrap();
-        channels.execute(permit(action, running, brake)).await
+        let action = self.catalogue.get(&running.subject.action_id).unwrap();
+        channels
+            .execute(permit(action, running, freeze_switch))
+            .await
     }
 
     pub(crate) async fn settle(&self, channels: &Channels, running: &Proposal) -> Evidence {
         let ticket = Ticket::of(running).unwrap();
-        channels.settle(&running.wish, &ticket).await
+        channels.settle(&running.subject, &ticket).await
     }
 
     pub(crate) fn effects_on(&self, vmid: u32) -> usize {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use void_channels::{Channel as _, SshConfig};
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_testkit::free_port;
 use void_testkit::sshd::Sshd;
 
@@ -29,7 +29,7 @@ async fn with_config(lab: &Lab, change: impl FnOnce(&mut SshConfig)) -> void_cha
     change(&mut config);
     let channels = channels_with(&lab.catalogue, config, local_config(&lab.sshd)).unwrap();
     let running = lab.running("stop-it", &json!({}));
-    let outcome = channels.execute(lab.permit(&running, Brake::default()));
+    let outcome = channels.execute(lab.permit(&running, FreezeSwitch::default()));
     within(5, outcome).await
 }
 
@@ -231,23 +231,25 @@ async fn the_stop_file_holds_everything_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_brake_that_is_pulled_before_the_first_byte_stops_it() {
     let lab = Lab::new(&usual());
-    let brake = Brake::default();
-    brake.pull();
+    let freeze_switch = FreezeSwitch::default();
+    freeze_switch.pull();
     for id in ["stop-it", "start-it"] {
         let running = lab.running(id, &json!({}));
-        let outcome = lab.channels.execute(lab.permit(&running, brake.clone()));
+        let outcome = lab
+            .channels
+            .execute(lab.permit(&running, freeze_switch.clone()));
         failed(outcome.await, "frozen");
     }
     nothing_ran(&lab);
     // Also while the host is still being asked.
     let gate = lab.hold("void-list").await;
-    brake.release();
+    freeze_switch.release();
     let running = lab.running("stop-it", &json!({}));
-    let permit = lab.permit(&running, brake.clone());
+    let permit = lab.permit(&running, freeze_switch.clone());
     let channels = std::sync::Arc::clone(&lab.channels);
     let task = tokio::spawn(async move { channels.execute(permit).await });
     lab.wait_for_arrivals(1).await;
-    brake.pull();
+    freeze_switch.pull();
     lab.release(&gate);
     failed(task.await.unwrap(), "frozen");
     nothing_ran(&lab);
@@ -295,7 +297,7 @@ async fn a_local_program_that_is_missing_is_said() {
     let ssh = ssh_config(&lab.sshd, lab.client.path());
     let channels = channels_with(&lab.catalogue, ssh, local).unwrap();
     let running = lab.running("stop-it", &json!({}));
-    let outcome = channels.execute(lab.permit(&running, Brake::default()));
+    let outcome = channels.execute(lab.permit(&running, FreezeSwitch::default()));
     failed(outcome.await, "not_configured");
     nothing_ran(&lab);
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use void_channels::Evidence;
 use void_domain::digests::Digest;
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::permits::Ticket;
 use void_testkit::processes::processes_about;
 
@@ -130,7 +130,7 @@ async fn questions_change_nothing() {
         let lab = Lab::new(&listed);
         let running = lab.running("stop-it", &json!({}));
         let ticket = Ticket::of(&running).unwrap();
-        let host = running.wish.host().unwrap();
+        let host = running.subject.host().unwrap();
         let list = lab.channels.probe().list(&host).await.unwrap();
         assert_eq!(list.entries.len(), 2);
         assert!(!list.stopped);
@@ -185,7 +185,7 @@ async fn what_no_channel_serves_is_refused() {
         ("by-file", "not_configured", "no_evidence"),
     ] {
         let running = lab.running(id, &json!({}));
-        let permit = lab.permit(&running, Brake::default());
+        let permit = lab.permit(&running, FreezeSwitch::default());
         let outcome = void_channels::Channel::execute(&*lab.channels, permit).await;
         failed(outcome, failure);
         let Evidence::None(failure) = lab.settle(&running).await else {

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use void_channels::{Channel as _, LocalConfig, SshConfig};
 use void_domain::catalogue::{Catalogue, Lockout};
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::ids::ActionId;
 use void_testkit::processes::{Signal, processes_about, signal};
 
@@ -59,7 +59,7 @@ async fn one_run() {
     let running = running(action, &json!({}), 1);
     let before = peak_kb();
     let outcome = channels
-        .execute(permit(action, &running, Brake::default()))
+        .execute(permit(action, &running, FreezeSwitch::default()))
         .await;
     println!("outcome: {outcome:?}");
     println!("grown: {} kB", peak_kb() - before);

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
-use void_domain::bridge::{FILE_BYTES_MAX, InstanceId, Place};
+use void_domain::bridge::{FILE_BYTES_MAX, InstanceId, StatusFolder};
 use void_domain::{fail_point, text};
 
 /// Names of one directory that are looked at; what is beyond waits until there is room.
@@ -37,7 +37,7 @@ pub(super) struct Folder {
 
 /// What a name is bound to, without having opened it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct FileStamp {
     device: u64,
     inode: u64,
     bytes: i64,
@@ -47,7 +47,7 @@ pub(super) struct Seen {
     mode: u32,
 }
 
-impl Seen {
+impl FileStamp {
     fn of(stat: &Stat) -> Self {
         // The widths of these fields differ between machines.
         #[allow(
@@ -94,7 +94,7 @@ impl Seen {
 
 /// What reading gave.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum FileContent {
     Bytes(Vec<u8>),
     /// Not a file that may be read.
     Unfit(String),
@@ -169,7 +169,7 @@ impl Folder {
             let opened = make_directory(root.as_fd(), name, mode);
             opened.map_err(|why| format!("{}: {why}", path.join(name).display()))
         };
-        let places = Place::ALL
+        let places = StatusFolder::ALL
             .iter()
             .map(|place| inner(place.as_str(), DIRECTORY_MODE))
             .collect::<Result<_, _>>()?;
@@ -189,21 +189,22 @@ impl Folder {
         let (Ok(there), Ok(here)) = (rustix::fs::stat(path), rustix::fs::fstat(&self.root)) else {
             return false;
         };
-        let open = Place::ALL.iter().all(|place| {
+        let open = StatusFolder::ALL.iter().all(|place| {
             let (Ok(there), Ok(here)) = (
                 rustix::fs::statat(&self.root, place.as_str(), AtFlags::SYMLINK_NOFOLLOW),
                 rustix::fs::fstat(self.at(*place)),
             ) else {
                 return false;
             };
-            Seen::of(&there).is_same_file(&Seen::of(&here))
-                && Seen::of(&here).mode & WRITABLE_BY_ALL == 0
+            FileStamp::of(&there).is_same_file(&FileStamp::of(&here))
+                && FileStamp::of(&here).mode & WRITABLE_BY_ALL == 0
         });
-        open && Seen::of(&there).is_same_file(&Seen::of(&here)) && check_root(&self.root).is_ok()
+        open && FileStamp::of(&there).is_same_file(&FileStamp::of(&here))
+            && check_root(&self.root).is_ok()
     }
 
-    fn at(&self, place: Place) -> BorrowedFd<'_> {
-        let index = Place::ALL.iter().position(|one| *one == place);
+    fn at(&self, place: StatusFolder) -> BorrowedFd<'_> {
+        let index = StatusFolder::ALL.iter().position(|one| *one == place);
         index
             .and_then(|index| self.places.get(index))
             .map_or(self.hold.as_fd(), AsFdExt::as_borrowed)
@@ -211,14 +212,14 @@ impl Folder {
 
     /// Paths by which the kernel can watch exactly the directories that are open.
     pub(super) fn watchable(&self) -> Vec<String> {
-        let watched = Place::ALL.map(|place| self.at(place).as_raw_fd());
+        let watched = StatusFolder::ALL.map(|place| self.at(place).as_raw_fd());
         watched
             .iter()
             .map(|fd| format!("/proc/self/fd/{fd}"))
             .collect()
     }
 
-    pub(super) fn names(&self, place: Place) -> io::Result<Vec<Name>> {
+    pub(super) fn names(&self, place: StatusFolder) -> io::Result<Vec<Name>> {
         names(self.at(place))
     }
 
@@ -231,17 +232,17 @@ impl Folder {
         names(self.hold.as_fd())
     }
 
-    pub(super) fn look(&self, place: Place, name: &Name) -> io::Result<Option<Seen>> {
+    pub(super) fn look(&self, place: StatusFolder, name: &Name) -> io::Result<Option<FileStamp>> {
         look(self.at(place), &name.raw)
     }
 
     /// Every place where the name is, in the order in which files move: a moving file may be seen twice,
     /// and is never missed. What is seen twice is looked at again.
-    pub(super) fn locate(&self, name: &Name) -> io::Result<Vec<(Place, Seen)>> {
+    pub(super) fn locate(&self, name: &Name) -> io::Result<Vec<(StatusFolder, FileStamp)>> {
         let mut found = Vec::new();
         for _ in 0..3 {
             found.clear();
-            for place in Place::ALL {
+            for place in StatusFolder::ALL {
                 if let Some(seen) = self.look(place, name)? {
                     found.push((place, seen));
                 }
@@ -253,23 +254,23 @@ impl Folder {
         Ok(found)
     }
 
-    pub(super) fn read(&self, place: Place, name: &Name) -> io::Result<Content> {
+    pub(super) fn read(&self, place: StatusFolder, name: &Name) -> io::Result<FileContent> {
         read(self.at(place), &name.raw)
     }
 
-    pub(super) fn read_invalid(&self, name: &Name) -> io::Result<Content> {
+    pub(super) fn read_invalid(&self, name: &Name) -> io::Result<FileContent> {
         read(self.invalid.as_fd(), &name.raw)
     }
 
-    pub(super) fn read_held(&self, name: &Name) -> io::Result<Content> {
+    pub(super) fn read_held(&self, name: &Name) -> io::Result<FileContent> {
         read(self.hold.as_fd(), &name.raw)
     }
 
     /// Puts new content in place of the file that was seen at `from`, or where there was none.
     pub(super) fn put(
         &self,
-        from: Option<(Place, Seen)>,
-        to: Place,
+        from: Option<(StatusFolder, FileStamp)>,
+        to: StatusFolder,
         name: &Name,
         content: &[u8],
     ) -> io::Result<Moved> {
@@ -303,7 +304,12 @@ impl Folder {
     }
 
     /// Replaces a file where it is, without a moment in which it is not there.
-    pub(super) fn replace(&self, place: Place, name: &Name, content: &[u8]) -> io::Result<()> {
+    pub(super) fn replace(
+        &self,
+        place: StatusFolder,
+        name: &Name,
+        content: &[u8],
+    ) -> io::Result<()> {
         let staged = held(b"new-", name);
         self.stage(&staged, content)?;
         rustix::fs::renameat(&self.hold, &staged, self.at(place), &name.raw)?;
@@ -327,7 +333,7 @@ impl Folder {
     /// Makes the held offer public: from now on a foreign executor may take it.
     pub(super) fn publish_offer(&self, name: &Name) -> io::Result<Moved> {
         fail_point!("bridge.publish.before");
-        let to = self.at(Place::Approved);
+        let to = self.at(StatusFolder::Approved);
         let placed = self.rename_new(self.hold.as_fd(), &held(b"offer-", name), to, &name.raw);
         fail_point!("bridge.publish.after");
         match placed {
@@ -340,7 +346,7 @@ impl Folder {
     /// Takes an offer back, unless an executor was faster.
     pub(super) fn withdraw_offer(&self, name: &Name) -> io::Result<Moved> {
         fail_point!("bridge.withdraw.before");
-        let from = self.at(Place::Approved);
+        let from = self.at(StatusFolder::Approved);
         let taken = rustix::fs::renameat(from, &name.raw, &self.hold, held(b"offer-", name));
         let taken = taken.and_then(|()| self.sync_both(from, self.hold.as_fd()));
         fail_point!("bridge.withdraw.after");
@@ -352,7 +358,12 @@ impl Folder {
     }
 
     /// Takes a public file away before its offer is made.
-    pub(super) fn take_away(&self, place: Place, name: &Name, seen: &Seen) -> io::Result<Moved> {
+    pub(super) fn take_away(
+        &self,
+        place: StatusFolder,
+        name: &Name,
+        seen: &FileStamp,
+    ) -> io::Result<Moved> {
         let taken = held(b"old-", name);
         if !self.take(place, name, &taken, seen)? {
             return Ok(Moved::Lost);
@@ -362,7 +373,12 @@ impl Folder {
     }
 
     /// Moves what cannot be believed into `invalid/`, with the reason beside it.
-    pub(super) fn set_aside(&self, place: Place, name: &Name, why: &str) -> io::Result<Moved> {
+    pub(super) fn set_aside(
+        &self,
+        place: StatusFolder,
+        name: &Name,
+        why: &str,
+    ) -> io::Result<Moved> {
         self.aside(self.at(place), &name.raw, name, why)
     }
 
@@ -409,7 +425,7 @@ impl Folder {
     /// Where the stream of events was when its last file was in place.
     pub(super) fn cursor(&self) -> Option<u64> {
         match read(self.hold.as_fd(), c"cursor") {
-            Ok(Content::Bytes(bytes)) => String::from_utf8(bytes).ok()?.trim().parse().ok(),
+            Ok(FileContent::Bytes(bytes)) => String::from_utf8(bytes).ok()?.trim().parse().ok(),
             _ => None,
         }
     }
@@ -438,7 +454,13 @@ impl Folder {
     }
 
     /// `false`: it was gone. Another file that was put under this name meanwhile is set aside.
-    fn take(&self, place: Place, name: &Name, taken: &CString, seen: &Seen) -> io::Result<bool> {
+    fn take(
+        &self,
+        place: StatusFolder,
+        name: &Name,
+        taken: &CString,
+        seen: &FileStamp,
+    ) -> io::Result<bool> {
         fail_point!("bridge.take.before");
         match rustix::fs::renameat(self.at(place), &name.raw, &self.hold, taken) {
             Ok(()) => {}
@@ -534,7 +556,7 @@ fn make_directory(root: BorrowedFd<'_>, name: &str, mode: u32) -> Result<OwnedFd
         Err(error) => return Err(said(error)),
     }
     let opened = open_directory(root, name).map_err(said)?;
-    let seen = Seen::of(&rustix::fs::fstat(&opened).map_err(said)?);
+    let seen = FileStamp::of(&rustix::fs::fstat(&opened).map_err(said)?);
     if seen.mode & WRITABLE_BY_ALL != 0 {
         return Err("everybody on this machine may write to it; chmod o-w".to_owned());
     }
@@ -547,7 +569,7 @@ fn check_root(root: &OwnedFd) -> Result<(), String> {
     if stat.st_uid != us && stat.st_uid != 0 {
         return Err("it belongs to another account; chown it to the one that runs void".to_owned());
     }
-    if Seen::of(&stat).mode & WRITABLE_BY_ALL != 0 {
+    if FileStamp::of(&stat).mode & WRITABLE_BY_ALL != 0 {
         return Err("everybody on this machine may write to it; chmod o-w".to_owned());
     }
     Ok(())
@@ -576,32 +598,32 @@ fn names(directory: BorrowedFd<'_>) -> io::Result<Vec<Name>> {
     Ok(found)
 }
 
-fn look(directory: BorrowedFd<'_>, name: &std::ffi::CStr) -> io::Result<Option<Seen>> {
+fn look(directory: BorrowedFd<'_>, name: &std::ffi::CStr) -> io::Result<Option<FileStamp>> {
     match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(Seen::of(&stat))),
+        Ok(stat) => Ok(Some(FileStamp::of(&stat))),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Looks at what the name is before opening it, and at what was opened after.
-fn read(directory: BorrowedFd<'_>, name: &std::ffi::CStr) -> io::Result<Content> {
+fn read(directory: BorrowedFd<'_>, name: &std::ffi::CStr) -> io::Result<FileContent> {
     let Some(seen) = look(directory, name)? else {
-        return Ok(Content::Gone);
+        return Ok(FileContent::Gone);
     };
     if let Some(why) = seen.unfit() {
-        return Ok(Content::Unfit(why));
+        return Ok(FileContent::Unfit(why));
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let opened = match rustix::fs::openat(directory, name, flags | OFlags::CLOEXEC, Mode::empty()) {
         Ok(opened) => opened,
-        Err(Errno::NOENT) => return Ok(Content::Gone),
-        Err(Errno::LOOP) => return Ok(Content::Unfit("it is a symbolic link".to_owned())),
-        Err(Errno::ACCESS) => return Ok(Content::Unfit("Void may not read it".to_owned())),
+        Err(Errno::NOENT) => return Ok(FileContent::Gone),
+        Err(Errno::LOOP) => return Ok(FileContent::Unfit("it is a symbolic link".to_owned())),
+        Err(Errno::ACCESS) => return Ok(FileContent::Unfit("Void may not read it".to_owned())),
         Err(error) => return Err(error.into()),
     };
-    if let Some(why) = Seen::of(&rustix::fs::fstat(&opened)?).unfit() {
-        return Ok(Content::Unfit(why));
+    if let Some(why) = FileStamp::of(&rustix::fs::fstat(&opened)?).unfit() {
+        return Ok(FileContent::Unfit(why));
     }
     let mut bytes = Vec::new();
     let limit = FILE_BYTES_MAX as u64 + 1;
@@ -609,9 +631,9 @@ fn read(directory: BorrowedFd<'_>, name: &std::ffi::CStr) -> io::Result<Content>
         .take(limit)
         .read_to_end(&mut bytes)?;
     if bytes.len() > FILE_BYTES_MAX {
-        return Ok(Content::Unfit(format!(
+        return Ok(FileContent::Unfit(format!(
             "it is larger than {FILE_BYTES_MAX} bytes"
         )));
     }
-    Ok(Content::Bytes(bytes))
+    Ok(FileContent::Bytes(bytes))
 }

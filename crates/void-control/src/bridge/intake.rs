@@ -2,15 +2,15 @@
 //! and always waits for a person. What it says is snapshotted in the same transaction; edits after that
 //! change nothing.
 
-use void_domain::bridge::{Dropped, InstanceId, Place, render_joined};
+use void_domain::bridge::{Dropped, InstanceId, StatusFolder, render_joined};
 use void_domain::capabilities::Capability;
 use void_domain::proposals::Proposal;
 use void_domain::taint::Taint;
 
-use super::folder::{Content, Name, Seen};
+use super::folder::{FileContent, FileStamp, Name};
 use super::records;
 use super::worker::{BridgeError, QUIET, SETTLED, Worker};
-use crate::proposals::{self, ProposeError, Proposed, Wanted};
+use crate::proposals::{self, ProposeError, ProposeRequest, Proposed};
 use crate::tokens;
 
 /// The identity that dropped files act in. The owner can withdraw it like any token.
@@ -24,20 +24,20 @@ impl Worker {
     ) -> Result<(), BridgeError> {
         let looked = name.clone();
         let seen = self
-            .disk(move |folder| folder.look(Place::Pending, &looked))
+            .disk(move |folder| folder.look(StatusFolder::Pending, &looked))
             .await?;
         let Some(seen) = seen else { return Ok(()) };
-        if !self.is_quiet(Place::Pending, name, seen, QUIET) {
+        if !self.is_quiet(StatusFolder::Pending, name, seen, QUIET) {
             return Ok(());
         }
         let read = name.clone();
         let content = self
-            .disk(move |folder| folder.read(Place::Pending, &read))
+            .disk(move |folder| folder.read(StatusFolder::Pending, &read))
             .await?;
         let parsed = match content {
-            Content::Gone => return Ok(()),
-            Content::Unfit(why) => Err(why),
-            Content::Bytes(bytes) => Dropped::parse(&bytes, instance).map_err(|problems| {
+            FileContent::Gone => return Ok(()),
+            FileContent::Unfit(why) => Err(why),
+            FileContent::Bytes(bytes) => Dropped::parse(&bytes, instance).map_err(|problems| {
                 let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 said.join("\n")
             }),
@@ -45,8 +45,8 @@ impl Worker {
         match parsed {
             Ok(dropped) => self.propose(name, seen, dropped).await,
             // It may be half-written still.
-            Err(why) if self.is_quiet(Place::Pending, name, seen, SETTLED) => {
-                self.aside(Place::Pending, name, &why).await
+            Err(why) if self.is_quiet(StatusFolder::Pending, name, seen, SETTLED) => {
+                self.aside(StatusFolder::Pending, name, &why).await
             }
             Err(_) => Ok(()),
         }
@@ -55,19 +55,23 @@ impl Worker {
     async fn propose(
         &mut self,
         name: &Name,
-        seen: Seen,
+        seen: FileStamp,
         dropped: Dropped,
     ) -> Result<(), BridgeError> {
         let action = match dropped.subject.find(&self.control.catalogue) {
             Ok(action) => action.clone(),
-            Err(why) => return self.aside(Place::Pending, name, &why.to_string()).await,
+            Err(why) => {
+                return self
+                    .aside(StatusFolder::Pending, name, &why.to_string())
+                    .await;
+            }
         };
         let ctx = tokens::resident_ctx(&self.control, AGENT, &[Capability::Act]).await?;
         let Some(ctx) = ctx else {
             let why = "the owner has withdrawn the token of the agent \"file\"";
-            return self.aside(Place::Pending, name, why).await;
+            return self.aside(StatusFolder::Pending, name, why).await;
         };
-        let wanted = Wanted {
+        let wanted = ProposeRequest {
             action_id: action.id.to_string(),
             params: dropped.params(&action),
             reason: dropped.details.reason.clone(),
@@ -88,16 +92,20 @@ impl Worker {
                     .iter()
                     .map(|(name, problem)| format!("parameter {name}: {problem}"))
                     .collect();
-                self.aside(Place::Pending, name, &said.join("\n")).await
+                self.aside(StatusFolder::Pending, name, &said.join("\n"))
+                    .await
             }
-            Err(error) => self.aside(Place::Pending, name, &error.to_string()).await,
+            Err(error) => {
+                self.aside(StatusFolder::Pending, name, &error.to_string())
+                    .await
+            }
         }
     }
 
     async fn arrived(
         &mut self,
         name: &Name,
-        seen: Seen,
+        seen: FileStamp,
         dropped: &Dropped,
         proposal: &Proposal,
     ) -> Result<(), BridgeError> {
@@ -107,15 +115,17 @@ impl Worker {
             self.saw(dropped.instance.as_str(), None, "pending", &note);
             return self.sync(proposal.id, true).await;
         }
-        // The same wish waits already; this file was counted there and ends here.
-        let (file, to) = (name.clone(), Place::Rejected);
+        // The same request waits already; this file was counted there and ends here.
+        let (file, to) = (name.clone(), StatusFolder::Rejected);
         let content = render_joined(dropped, proposal, self.control.clock.now());
-        self.disk(move |folder| folder.put(Some((Place::Pending, seen)), to, &file, &content))
-            .await?;
+        self.disk(move |folder| {
+            folder.put(Some((StatusFolder::Pending, seen)), to, &file, &content)
+        })
+        .await?;
         let note = format!("joined {}", proposal.code);
         self.saw(
             dropped.instance.as_str(),
-            Some(Place::Pending),
+            Some(StatusFolder::Pending),
             "rejected",
             &note,
         );

@@ -3,19 +3,19 @@
 //! The intent is recorded before the file is public, and the file is taken back before the record says
 //! that nobody may take it. An offer that is gone was taken: it is never made twice.
 
-use void_domain::bridge::{Place, Returned};
+use void_domain::bridge::{Returned, StatusFolder};
 use void_domain::fail_point;
 use void_domain::ids::ProposalId;
 use void_domain::policy::{Brakes, Cap, Cooldown};
 use void_domain::proposals::{Failure, Run, State, Status};
 use void_store::{StoreError, Tx, bridge as files, proposals as table};
 
-use super::folder::{Content, Moved, Name, Seen};
+use super::folder::{FileContent, FileStamp, Moved, Name};
 use super::records::{self, Record};
-use super::sync::Step;
+use super::sync::SyncStep;
 use super::worker::{BridgeError, Worker};
 use crate::control::Control;
-use crate::{proposals, records as written};
+use crate::{facts, proposals};
 
 const FREE: Brakes = Brakes {
     frozen: false,
@@ -25,7 +25,7 @@ const FREE: Brakes = Brakes {
 
 /// Whether an approved proposal may be in `approved/` now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum OfferStanding {
     Open,
     /// Frozen, cooling down, or its target is busy.
     Held,
@@ -41,18 +41,18 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        place: Place,
-        seen: Seen,
-    ) -> Result<Step, BridgeError> {
+        place: StatusFolder,
+        seen: FileStamp,
+    ) -> Result<SyncStep, BridgeError> {
         if self.content(record, name, place, seen).await?.is_none() {
             return Ok(self.wait_or_look());
         }
-        match self.standing(record, Busy::Counts).await? {
-            Standing::Open => {}
-            Standing::Lapsed => return self.retract(record, name).await,
-            Standing::Held if place == Place::Pending => return Ok(Step::Rest),
-            Standing::Held => return self.place(record, name, Some((place, seen))).await,
-            Standing::Over => return Ok(Step::Again),
+        match self.standing(record, TargetBusy::Counts).await? {
+            OfferStanding::Open => {}
+            OfferStanding::Lapsed => return self.retract(record, name).await,
+            OfferStanding::Held if place == StatusFolder::Pending => return Ok(SyncStep::Rest),
+            OfferStanding::Held => return self.place(record, name, Some((place, seen))).await,
+            OfferStanding::Over => return Ok(SyncStep::Again),
         }
         let (file, content) = (name.clone(), record.render().bytes);
         self.disk(move |folder| folder.hold_offer(&file, &content))
@@ -64,23 +64,23 @@ impl Worker {
         if taken == Moved::Lost || !self.record_offer(record.proposal.id).await? {
             let file = name.clone();
             self.disk(move |folder| folder.drop_offer(&file)).await?;
-            return Ok(Step::Again);
+            return Ok(SyncStep::Again);
         }
         self.publish(record, name).await
     }
 
     async fn record_offer(&self, id: ProposalId) -> Result<bool, BridgeError> {
         let control = self.control.clone();
-        let scribe = self.control.scribe(&self.control.system_ctx()?);
+        let context = self.control.context(&self.control.system_ctx()?);
         fail_point!("bridge.offer.before");
         let offered = self
             .control
             .store
             .write(move |tx| {
                 Box::pin(async move {
-                    let standing = standing(tx, &control, id, Busy::Counts).await?;
-                    if standing != Standing::Open
-                        || !proposals::on_record::still_holds(tx, &control, &scribe, id).await?
+                    let standing = standing(tx, &control, id, TargetBusy::Counts).await?;
+                    if standing != OfferStanding::Open
+                        || !proposals::on_record::still_holds(tx, &control, &context, id).await?
                     {
                         return Ok(false);
                     }
@@ -93,11 +93,11 @@ impl Worker {
         Ok(offered)
     }
 
-    async fn publish(&mut self, record: &Record, name: &Name) -> Result<Step, BridgeError> {
+    async fn publish(&mut self, record: &Record, name: &Name) -> Result<SyncStep, BridgeError> {
         let file = name.clone();
         let published = self.disk(move |folder| folder.publish_offer(&file)).await?;
         if published == Moved::Done {
-            let from = Some(Place::Pending);
+            let from = Some(StatusFolder::Pending);
             self.saw(record.instance.as_str(), from, "approved", "offered");
         }
         Ok(published.into())
@@ -108,14 +108,16 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-    ) -> Result<Step, BridgeError> {
+    ) -> Result<SyncStep, BridgeError> {
         let file = name.clone();
         if !self.disk(move |folder| folder.has_offer(&file)).await? {
             return self.claim(record).await;
         }
-        match self.standing(record, Busy::IsItself).await? {
-            Standing::Open => self.publish(record, name).await,
-            Standing::Held | Standing::Lapsed | Standing::Over => self.retract(record, name).await,
+        match self.standing(record, TargetBusy::IsItself).await? {
+            OfferStanding::Open => self.publish(record, name).await,
+            OfferStanding::Held | OfferStanding::Lapsed | OfferStanding::Over => {
+                self.retract(record, name).await
+            }
         }
     }
 
@@ -124,16 +126,16 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        seen: Seen,
-    ) -> Result<Step, BridgeError> {
+        seen: FileStamp,
+    ) -> Result<SyncStep, BridgeError> {
         let file = name.clone();
         let content = self
-            .disk(move |folder| folder.read(Place::Approved, &file))
+            .disk(move |folder| folder.read(StatusFolder::Approved, &file))
             .await?;
         let edited = match content {
-            Content::Gone => return Ok(Step::Again),
-            Content::Unfit(why) => Some(why),
-            Content::Bytes(bytes) => match record.read(&bytes) {
+            FileContent::Gone => return Ok(SyncStep::Again),
+            FileContent::Unfit(why) => Some(why),
+            FileContent::Bytes(bytes) => match record.read(&bytes) {
                 Returned::Same { .. } => None,
                 Returned::Changed(why) => Some(why),
             },
@@ -144,12 +146,12 @@ impl Worker {
             let (file, content) = (name.clone(), record.render().bytes);
             self.disk(move |folder| folder.hold_offer(&file, &content))
                 .await?;
-            self.aside(Place::Approved, name, &why).await?;
-            return Ok(Step::Again);
+            self.aside(StatusFolder::Approved, name, &why).await?;
+            return Ok(SyncStep::Again);
         }
-        if self.standing(record, Busy::IsItself).await? == Standing::Open {
-            self.remember(record, Place::Approved, seen);
-            return Ok(Step::Rest);
+        if self.standing(record, TargetBusy::IsItself).await? == OfferStanding::Open {
+            self.remember(record, StatusFolder::Approved, seen);
+            return Ok(SyncStep::Rest);
         }
         let file = name.clone();
         let taken = self
@@ -157,14 +159,14 @@ impl Worker {
             .await?;
         match taken {
             Moved::Done => self.retract(record, name).await,
-            Moved::Lost => Ok(Step::Again),
+            Moved::Lost => Ok(SyncStep::Again),
         }
     }
 
     /// The file is in Void's hands, so the record may say that the offer is over.
-    async fn retract(&mut self, record: &Record, name: &Name) -> Result<Step, BridgeError> {
+    async fn retract(&mut self, record: &Record, name: &Name) -> Result<SyncStep, BridgeError> {
         let (control, id) = (self.control.clone(), record.proposal.id);
-        let scribe = self.control.scribe(&self.control.system_ctx()?);
+        let context = self.control.context(&self.control.system_ctx()?);
         fail_point!("bridge.retract.before");
         self.control
             .store
@@ -179,7 +181,7 @@ impl Worker {
                         && let Ok(moved) = stored.proposal.expire(now)
                         && table::advance(tx, &moved).await?
                     {
-                        written::moved(tx, &scribe, &moved).await?;
+                        facts::moved(tx, &context, &moved).await?;
                     }
                     Ok::<_, StoreError>(())
                 })
@@ -189,10 +191,14 @@ impl Worker {
         self.control.waiters.wake_id(id);
         let file = name.clone();
         self.disk(move |folder| folder.drop_offer(&file)).await?;
-        Ok(Step::Again)
+        Ok(SyncStep::Again)
     }
 
-    async fn standing(&self, record: &Record, busy: Busy) -> Result<Standing, BridgeError> {
+    async fn standing(
+        &self,
+        record: &Record,
+        busy: TargetBusy,
+    ) -> Result<OfferStanding, BridgeError> {
         let (control, id) = (self.control.clone(), record.proposal.id);
         let found = self
             .control
@@ -204,7 +210,7 @@ impl Worker {
 
 /// Whether what is under way on the target holds it back; an offer that was made holds its own target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Busy {
+enum TargetBusy {
     Counts,
     IsItself,
 }
@@ -213,36 +219,37 @@ async fn standing(
     tx: &mut Tx,
     control: &Control,
     id: ProposalId,
-    busy: Busy,
-) -> Result<Standing, StoreError> {
+    busy: TargetBusy,
+) -> Result<OfferStanding, StoreError> {
     let Some(record) = records::find(tx, id).await? else {
-        return Ok(Standing::Over);
+        return Ok(OfferStanding::Over);
     };
     let proposal = record.proposal;
     let now = control.clock.now();
     if proposal.status() != Status::Approved {
-        return Ok(Standing::Over);
+        return Ok(OfferStanding::Over);
     }
     if proposals::has_lapsed(&proposal, control.clock.latest()) {
-        return Ok(Standing::Lapsed);
+        return Ok(OfferStanding::Lapsed);
     }
-    let Some(action) = control.catalogue.get(&proposal.wish.action_id) else {
-        return Ok(Standing::Held);
+    let Some(action) = control.catalogue.get(&proposal.subject.action_id) else {
+        return Ok(OfferStanding::Held);
     };
     let bound = proposals::bound(&proposal);
     let free = proposals::brakes(tx, action, bound, now).await? == FREE;
-    let busy = busy == Busy::Counts && proposals::is_busy(tx, control, &proposal.wish).await?;
+    let busy =
+        busy == TargetBusy::Counts && proposals::is_busy(tx, control, &proposal.subject).await?;
     Ok(if free && !busy {
-        Standing::Open
+        OfferStanding::Open
     } else {
-        Standing::Held
+        OfferStanding::Held
     })
 }
 
 /// The bridge was switched off while an offer was public: whether somebody took it cannot be known here.
 /// `false` if there was no offer.
 pub(crate) async fn lose_offer(control: &Control, id: ProposalId) -> Result<bool, StoreError> {
-    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
     control
         .store
         .write_closing(move |tx| {
@@ -270,13 +277,13 @@ pub(crate) async fn lose_offer(control: &Control, id: ProposalId) -> Result<bool
                 let lost = started
                     .proposal
                     .clone()
-                    .lose(now, failure)
+                    .mark_unknown(now, failure)
                     .map_err(impossible)?;
                 for moved in [started, lost] {
                     if !table::advance(tx, &moved).await? {
                         return Ok(false);
                     }
-                    written::moved(tx, &scribe, &moved).await?;
+                    facts::moved(tx, &context, &moved).await?;
                 }
                 Ok::<_, StoreError>(true)
             })

@@ -1,6 +1,6 @@
 //! What the record says about a file: the proposal, its history, and what the bridge knows beside them.
 
-use void_domain::bridge::{self, Details, InstanceId, Note, Place, Rendered, Returned};
+use void_domain::bridge::{self, Details, InstanceId, Note, Rendered, Returned, StatusFolder};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Proposal, Transition};
 use void_store::{StoreError, Tx, bridge as files, proposals};
@@ -18,8 +18,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) const fn place(&self) -> Place {
-        Place::of(&self.proposal, self.offered)
+    pub(super) const fn place(&self) -> StatusFolder {
+        StatusFolder::of(&self.proposal, self.offered)
     }
 
     /// Whether this is still the file of this record, and what it reports.

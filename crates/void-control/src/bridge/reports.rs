@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
-use void_domain::bridge::Place;
+use void_domain::bridge::StatusFolder;
 use void_domain::text;
 use void_domain::time::Timestamp;
 
-use super::folder::{Content, Folder, Name};
+use super::folder::{FileContent, Folder, Name};
 use crate::control::Control;
 
 /// How many files of `invalid/` are named.
@@ -29,7 +29,7 @@ pub struct Report {
 
 #[derive(Debug, Clone)]
 pub struct Counts {
-    pub place: Place,
+    pub place: StatusFolder,
     pub files: usize,
 }
 
@@ -74,7 +74,7 @@ fn count(folder: &Folder) -> Vec<Counts> {
         let names = folder.names(place).unwrap_or_default();
         names.iter().filter(|name| !name.is_temporary()).count()
     };
-    Place::ALL
+    StatusFolder::ALL
         .into_iter()
         .map(|place| Counts {
             place,
@@ -96,7 +96,7 @@ fn invalid(folder: &Folder) -> Vec<InvalidFile> {
     files.truncate(INVALID_SHOWN);
     let reason = |file: &str| {
         let raw = std::ffi::CString::new(format!("{file}{REASON}")).ok()?;
-        let Ok(Content::Bytes(bytes)) = folder.read_invalid(&Name { raw }) else {
+        let Ok(FileContent::Bytes(bytes)) = folder.read_invalid(&Name { raw }) else {
             return None;
         };
         let said = String::from_utf8_lossy(&bytes).into_owned();

@@ -3,20 +3,20 @@
 use serde_json::json;
 use void_channels::Outcome;
 use void_domain::actors::{Actor, Surface};
-use void_domain::bridge::{Move, Note, Place, Reported, Returned};
+use void_domain::bridge::{Move, Note, Reported, Returned, StatusFolder};
 use void_domain::capabilities::Capabilities;
 use void_domain::fail_point;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Failure, Run, State, Status};
 use void_store::{StoreError, bridge as files, proposals as table};
 
-use super::folder::{Content, Moved, Name, Seen};
+use super::folder::{FileContent, FileStamp, Moved, Name};
 use super::records::{self, Record};
 use super::worker::{BridgeError, SETTLED, Worker};
 use crate::context::Ctx;
-use crate::proposals::{self, Answer, DecideError, Decision, ProposalKey};
-use crate::refusal_counts::{self, Kind};
-use crate::{random, records as written};
+use crate::proposals::{self, DecideError, DecideRequest, Decision, ProposalKey};
+use crate::refusal_counts::{self, RefusalKind};
+use crate::{facts, random};
 
 /// Pending, decided, offered, taken, reported, put away; one to spare.
 const STEPS_MAX: u32 = 8;
@@ -26,13 +26,13 @@ const NOT_WHOLE: &str = "not everything that you should read fits into this file
 const SWITCHED_OFF: &str = "decisions by file are switched off here; nothing was decided";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum SyncStep {
     /// Something changed: look at it again.
     Again,
     Rest,
 }
 
-impl From<Moved> for Step {
+impl From<Moved> for SyncStep {
     fn from(moved: Moved) -> Self {
         match moved {
             Moved::Done => Self::Rest,
@@ -48,7 +48,7 @@ impl Worker {
             let Some(record) = records::load(&self.control, id).await? else {
                 return Ok(());
             };
-            if self.step(&record, fresh).await? == Step::Rest {
+            if self.step(&record, fresh).await? == SyncStep::Rest {
                 return Ok(());
             }
         }
@@ -56,7 +56,7 @@ impl Worker {
         Ok(())
     }
 
-    async fn step(&mut self, record: &Record, fresh: bool) -> Result<Step, BridgeError> {
+    async fn step(&mut self, record: &Record, fresh: bool) -> Result<SyncStep, BridgeError> {
         let name = Name::of(&record.instance);
         let looked = name.clone();
         let found = self.disk(move |folder| folder.locate(&looked)).await?;
@@ -73,13 +73,13 @@ impl Worker {
         record: &Record,
         name: &Name,
         fresh: bool,
-    ) -> Result<Step, BridgeError> {
+    ) -> Result<SyncStep, BridgeError> {
         let status = record.proposal.status();
         if status == Status::Approved && record.offered {
             return self.missing_offer(record, name).await;
         }
         if status.is_end() && status != Status::Unknown && !fresh {
-            return Ok(Step::Rest);
+            return Ok(SyncStep::Rest);
         }
         self.place(record, name, None).await
     }
@@ -88,24 +88,24 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        place: Place,
-        seen: Seen,
-    ) -> Result<Step, BridgeError> {
+        place: StatusFolder,
+        seen: FileStamp,
+    ) -> Result<SyncStep, BridgeError> {
         match Move::read(&record.proposal, record.offered, place) {
             Move::None => self.at_home(record, name, place, seen).await,
             Move::Follow
                 if record.proposal.status() == Status::Approved
-                    && record.proposal.wish.is_by_file() =>
+                    && record.proposal.subject.is_by_file() =>
             {
                 self.offer(record, name, place, seen).await
             }
             Move::Follow => self.bring_home(record, name, place, seen).await,
             Move::Approve => {
-                self.decide(record, name, (place, seen), Answer::Approve)
+                self.decide(record, name, (place, seen), Decision::Approve)
                     .await
             }
             Move::Reject => {
-                self.decide(record, name, (place, seen), Answer::Reject)
+                self.decide(record, name, (place, seen), Decision::Reject)
                     .await
             }
             Move::Claim => self.claim(record).await,
@@ -118,11 +118,11 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        place: Place,
-        seen: Seen,
-    ) -> Result<Step, BridgeError> {
+        place: StatusFolder,
+        seen: FileStamp,
+    ) -> Result<SyncStep, BridgeError> {
         let status = record.proposal.status();
-        let by_file = record.proposal.wish.is_by_file();
+        let by_file = record.proposal.subject.is_by_file();
         match status {
             Status::Approved if by_file && record.offered => {
                 self.watch_offer(record, name, seen).await
@@ -131,7 +131,7 @@ impl Worker {
             // A foreign executor has it: nobody takes it out of its hands.
             Status::Running if by_file => {
                 self.remember(record, place, seen);
-                Ok(Step::Rest)
+                Ok(SyncStep::Rest)
             }
             _ => self.refresh(record, name, place, seen).await,
         }
@@ -142,44 +142,44 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        place: Place,
-        seen: Seen,
-    ) -> Result<Step, BridgeError> {
+        place: StatusFolder,
+        seen: FileStamp,
+    ) -> Result<SyncStep, BridgeError> {
         let Some(bytes) = self.content(record, name, place, seen).await? else {
-            return Ok(Step::Again);
+            return Ok(SyncStep::Again);
         };
         let wanted = record.render().bytes;
         if bytes == wanted {
             self.remember(record, place, seen);
-            return Ok(Step::Rest);
+            return Ok(SyncStep::Rest);
         }
         let taken_by_others =
-            record.proposal.wish.is_by_file() && record.proposal.status() == Status::Unknown;
+            record.proposal.subject.is_by_file() && record.proposal.status() == Status::Unknown;
         if taken_by_others {
             let name = name.clone();
             self.disk(move |folder| folder.replace(place, &name, &wanted))
                 .await?;
-            return Ok(Step::Rest);
+            return Ok(SyncStep::Rest);
         }
         self.bring_home(record, name, place, seen).await
     }
 
-    /// The bytes of a file that is still about the same wish. `None`: it was gone, or was set aside.
+    /// The bytes of a file that is still about the same request. `None`: it was gone, or was set aside.
     pub(super) async fn content(
         &mut self,
         record: &Record,
         name: &Name,
-        place: Place,
-        seen: Seen,
+        place: StatusFolder,
+        seen: FileStamp,
     ) -> Result<Option<Vec<u8>>, BridgeError> {
         let read = name.clone();
         let content = self.disk(move |folder| folder.read(place, &read)).await?;
         let why = match content {
-            Content::Gone => return Ok(None),
-            Content::Unfit(why) => why,
+            FileContent::Gone => return Ok(None),
+            FileContent::Unfit(why) => why,
             // What we wrote ourselves is never set aside: it would be written again.
-            Content::Bytes(bytes) if bytes == record.render().bytes => return Ok(Some(bytes)),
-            Content::Bytes(bytes) => match record.read(&bytes) {
+            FileContent::Bytes(bytes) if bytes == record.render().bytes => return Ok(Some(bytes)),
+            FileContent::Bytes(bytes) => match record.read(&bytes) {
                 Returned::Same { .. } => return Ok(Some(bytes)),
                 Returned::Changed(why) => why,
             },
@@ -194,28 +194,28 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        place: Place,
-        seen: Seen,
-    ) -> Result<Step, BridgeError> {
+        place: StatusFolder,
+        seen: FileStamp,
+    ) -> Result<SyncStep, BridgeError> {
         let Some(bytes) = self.content(record, name, place, seen).await? else {
             // Half-written, gone or set aside: what is missing is made again, the rest can wait.
             return Ok(self.wait_or_look());
         };
         let over = record.proposal.status().is_end() && record.proposal.status() != Status::Unknown;
-        if over && place == Place::Pending && !is_marked(&bytes, record) {
+        if over && place == StatusFolder::Pending && !is_marked(&bytes, record) {
             let why = "this action_id was used before; a new wish needs a new one";
             self.aside(place, name, why).await?;
-            return Ok(Step::Rest);
+            return Ok(SyncStep::Rest);
         }
         self.place(record, name, Some((place, seen))).await
     }
 
     /// After a file could not be read: if it may be half-written, the next look sees more.
-    pub(super) const fn wait_or_look(&self) -> Step {
+    pub(super) const fn wait_or_look(&self) -> SyncStep {
         if self.look_again {
-            Step::Rest
+            SyncStep::Rest
         } else {
-            Step::Again
+            SyncStep::Again
         }
     }
 
@@ -224,15 +224,15 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        from: Option<(Place, Seen)>,
-    ) -> Result<Step, BridgeError> {
+        from: Option<(StatusFolder, FileStamp)>,
+    ) -> Result<SyncStep, BridgeError> {
         let (to, content, file) = (record.place(), record.render().bytes, name.clone());
         let moved = self
             .disk(move |folder| folder.put(from, to, &file, &content))
             .await?;
         self.forget(record.proposal.id);
         if moved == Moved::Lost {
-            return Ok(Step::Again);
+            return Ok(SyncStep::Again);
         }
         let from = from.map(|(place, _)| place);
         if from != Some(to) {
@@ -242,16 +242,20 @@ impl Worker {
         // What has arrived is compared once more, so that the next look has nothing to do.
         let settled =
             record.proposal.status().is_end() && record.proposal.status() != Status::Unknown;
-        Ok(if settled { Step::Rest } else { Step::Again })
+        Ok(if settled {
+            SyncStep::Rest
+        } else {
+            SyncStep::Again
+        })
     }
 
     async fn decide(
         &mut self,
         record: &Record,
         name: &Name,
-        at: (Place, Seen),
-        answer: Answer,
-    ) -> Result<Step, BridgeError> {
+        at: (StatusFolder, FileStamp),
+        decision: Decision,
+    ) -> Result<SyncStep, BridgeError> {
         let Some(bytes) = self.content(record, name, at.0, at.1).await? else {
             return Ok(self.wait_or_look());
         };
@@ -262,13 +266,13 @@ impl Worker {
             Returned::Same {
                 digest, revision, ..
             } => (digest, revision),
-            Returned::Changed(_) => return Ok(Step::Again),
+            Returned::Changed(_) => return Ok(SyncStep::Again),
         };
-        if answer == Answer::Approve && !record.render().is_whole {
+        if decision == Decision::Approve && !record.render().is_whole {
             return self.put_back(record, name, at, NOT_WHOLE).await;
         }
-        let decision = Decision {
-            answer,
+        let request = DecideRequest {
+            decision,
             digest,
             revision: Some(revision),
             reason: None,
@@ -284,14 +288,14 @@ impl Worker {
             is_from_outside: false,
         };
         let key = ProposalKey::Id(record.proposal.id);
-        match proposals::decide(&self.control, &ctx, key, decision).await {
+        match proposals::decide(&self.control, &ctx, key, request).await {
             Ok(_) => {
-                let verb = match answer {
-                    Answer::Approve => "approved by file",
-                    Answer::Reject => "rejected by file",
+                let verb = match decision {
+                    Decision::Approve => "approved by file",
+                    Decision::Reject => "rejected by file",
                 };
                 self.saw(record.instance.as_str(), None, at.0.as_str(), verb);
-                Ok(Step::Again)
+                Ok(SyncStep::Again)
             }
             Err(DecideError::Store(error)) => Err(error.into()),
             Err(refused) => self.put_back(record, name, at, &refused.to_string()).await,
@@ -303,9 +307,9 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        at: (Place, Seen),
+        at: (StatusFolder, FileStamp),
         why: &str,
-    ) -> Result<Step, BridgeError> {
+    ) -> Result<SyncStep, BridgeError> {
         let now = self.control.clock.now();
         let note = Note {
             from: at.0,
@@ -313,9 +317,9 @@ impl Worker {
             at_ms: now.as_ms(),
             note: why.to_owned(),
         };
-        let (id, scribe) = (
+        let (id, context) = (
             record.proposal.id,
-            self.control.scribe(&self.control.system_ctx()?),
+            self.control.context(&self.control.system_ctx()?),
         );
         let detail = json!({"from": at.0, "to": note.to, "why": why});
         self.control
@@ -324,8 +328,7 @@ impl Worker {
                 Box::pin(async move {
                     if files::add_note(tx, id, &note).await? {
                         let subject = Some(id.to_string());
-                        written::audit(tx, &scribe, now, "bridge.put_back", subject, detail)
-                            .await?;
+                        facts::audit(tx, &context, now, "bridge.put_back", subject, detail).await?;
                     }
                     Ok::<_, StoreError>(())
                 })
@@ -338,22 +341,22 @@ impl Worker {
             why,
         );
         let Some(noted) = records::load(&self.control, id).await? else {
-            return Ok(Step::Rest);
+            return Ok(SyncStep::Rest);
         };
-        // The record may have moved on meanwhile; then there is another answer.
+        // The record may have moved on meanwhile; then there is another decision.
         if noted.place() != record.place() {
-            return Ok(Step::Again);
+            return Ok(SyncStep::Again);
         }
         if self.content(&noted, name, at.0, at.1).await?.is_none() && self.look_again {
-            return Ok(Step::Rest);
+            return Ok(SyncStep::Rest);
         }
         self.place(&noted, name, Some(at)).await
     }
 
     /// A foreign executor took the file. The record follows: this is the move to *running*.
-    pub(super) async fn claim(&mut self, record: &Record) -> Result<Step, BridgeError> {
+    pub(super) async fn claim(&mut self, record: &Record) -> Result<SyncStep, BridgeError> {
         let (id, now) = (record.proposal.id, self.control.clock.now());
-        let scribe = self.control.scribe(&self.control.system_ctx()?);
+        let context = self.control.context(&self.control.system_ctx()?);
         let control = self.control.clone();
         fail_point!("bridge.claim.before");
         let claimed = self
@@ -361,7 +364,7 @@ impl Worker {
             .store
             .write(move |tx| {
                 Box::pin(async move {
-                    if !proposals::on_record::still_holds(tx, &control, &scribe, id).await? {
+                    if !proposals::on_record::still_holds(tx, &control, &context, id).await? {
                         return Ok(false);
                     }
                     let Some(stored) = table::find(tx, id).await? else {
@@ -370,7 +373,7 @@ impl Worker {
                     let run = Run {
                         started_at: now,
                         ticket_expires_at: now,
-                        lease_until: now.plus(stored.proposal.wish.timeout()),
+                        lease_until: now.plus(stored.proposal.subject.timeout()),
                     };
                     let Ok(moved) = stored.proposal.start_by(BY, run) else {
                         return Ok(false);
@@ -379,17 +382,17 @@ impl Worker {
                     if !table::advance(tx, &moved).await? {
                         return Ok(false);
                     }
-                    written::moved(tx, &scribe, &moved).await?;
+                    facts::moved(tx, &context, &moved).await?;
                     Ok::<_, StoreError>(true)
                 })
             })
             .await?;
         fail_point!("bridge.claim.after");
         if claimed {
-            let from = Some(Place::Approved);
+            let from = Some(StatusFolder::Approved);
             self.saw(record.instance.as_str(), from, "running", "taken by file");
         }
-        Ok(Step::Again)
+        Ok(SyncStep::Again)
     }
 
     /// A foreign executor says how it ended.
@@ -397,21 +400,21 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        place: Place,
-        seen: Seen,
-    ) -> Result<Step, BridgeError> {
+        place: StatusFolder,
+        seen: FileStamp,
+    ) -> Result<SyncStep, BridgeError> {
         let read = name.clone();
         let content = self.disk(move |folder| folder.read(place, &read)).await?;
         let (outcome, believed) = match content {
-            Content::Gone => return Ok(Step::Again),
-            Content::Unfit(why) => (changed(&why), false),
-            Content::Bytes(bytes) => match record.read(&bytes) {
+            FileContent::Gone => return Ok(SyncStep::Again),
+            FileContent::Unfit(why) => (changed(&why), false),
+            FileContent::Bytes(bytes) => match record.read(&bytes) {
                 Returned::Same { reported, .. } => (reported_outcome(place, reported), true),
                 Returned::Changed(why) => (changed(&why), false),
             },
         };
         if !believed && !self.is_quiet(place, name, seen, SETTLED) {
-            return Ok(Step::Rest);
+            return Ok(SyncStep::Rest);
         }
         fail_point!("bridge.report.before");
         if believed || matches!(record.proposal.state, State::Running { .. }) {
@@ -422,7 +425,7 @@ impl Worker {
             self.aside(place, name, "what came back is not what was offered")
                 .await?;
         }
-        Ok(Step::Again)
+        Ok(SyncStep::Again)
     }
 
     /// In two places at once, and not because it is moving: the record's place counts, and of what an
@@ -431,16 +434,17 @@ impl Worker {
         &mut self,
         record: &Record,
         name: &Name,
-        found: &[(Place, Seen)],
-    ) -> Result<Step, BridgeError> {
+        found: &[(StatusFolder, FileStamp)],
+    ) -> Result<SyncStep, BridgeError> {
         let status = record.proposal.status();
-        let in_foreign_hands = record.proposal.wish.is_by_file()
+        let in_foreign_hands = record.proposal.subject.is_by_file()
             && matches!(status, Status::Approved | Status::Running | Status::Unknown);
-        let furthest = found
-            .iter()
-            .rev()
-            .map(|(place, _)| *place)
-            .find(|place| matches!(place, Place::Running | Place::Completed | Place::Failed));
+        let furthest = found.iter().rev().map(|(place, _)| *place).find(|place| {
+            matches!(
+                place,
+                StatusFolder::Running | StatusFolder::Completed | StatusFolder::Failed
+            )
+        });
         let kept = match furthest {
             Some(furthest) if in_foreign_hands => furthest,
             _ => record.place(),
@@ -449,18 +453,18 @@ impl Worker {
         let why = format!("it was in several states at once: {}", places.join(", "));
         for (place, seen) in found.iter().filter(|(place, _)| *place != kept) {
             // An offer that was copied away must not be taken a second time; the rest may be moving.
-            let offer = *place == Place::Approved;
+            let offer = *place == StatusFolder::Approved;
             if !offer && !self.is_quiet(*place, name, *seen, SETTLED) {
-                return Ok(Step::Rest);
+                return Ok(SyncStep::Rest);
             }
             self.aside(*place, name, &why).await?;
         }
-        Ok(Step::Again)
+        Ok(SyncStep::Again)
     }
 
     pub(super) async fn set_aside_if_settled(
         &mut self,
-        place: Place,
+        place: StatusFolder,
         name: &Name,
         why: &str,
     ) -> Result<(), BridgeError> {
@@ -477,7 +481,7 @@ impl Worker {
     /// Into `invalid/`, with the reason beside it and on the record.
     pub(super) async fn aside(
         &mut self,
-        place: Place,
+        place: StatusFolder,
         name: &Name,
         why: &str,
     ) -> Result<(), BridgeError> {
@@ -489,8 +493,8 @@ impl Worker {
             return Ok(());
         }
         self.saw(&name.shown(), Some(place), "invalid", why);
-        let (scribe, now) = (
-            self.control.scribe(&self.control.system_ctx()?),
+        let (context, now) = (
+            self.control.context(&self.control.system_ctx()?),
             self.control.clock.now(),
         );
         // Whoever may write to the folder can fill it: of a minute's files the first is on the record, the
@@ -505,7 +509,7 @@ impl Worker {
             .store
             .write(move |tx| {
                 Box::pin(
-                    async move { written::audit(tx, &scribe, now, INVALID, None, detail).await },
+                    async move { facts::audit(tx, &context, now, INVALID, None, detail).await },
                 )
             })
             .await;
@@ -519,8 +523,8 @@ impl Worker {
 const INVALID: &str = "bridge.invalid";
 
 /// Which files are counted together: nothing in it is made up by who wrote them.
-fn unfit(place: Place) -> Kind {
-    Kind {
+fn unfit(place: StatusFolder) -> RefusalKind {
+    RefusalKind {
         actor: Actor::System.to_string(),
         verb: INVALID,
         what: place.as_str().to_owned(),
@@ -545,8 +549,8 @@ fn changed(why: &str) -> Outcome {
     Outcome::Unknown(Failure::new("changed", message))
 }
 
-fn reported_outcome(place: Place, reported: Reported) -> Outcome {
-    if place == Place::Failed {
+fn reported_outcome(place: StatusFolder, reported: Reported) -> Outcome {
+    if place == StatusFolder::Failed {
         return Outcome::Failed(reported.into_failure());
     }
     let result = json!({"reported_by": BY, "result": reported.result});

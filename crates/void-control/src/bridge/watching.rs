@@ -16,11 +16,11 @@ use super::folder::Folder;
 const STOPS_WITHIN: Duration = Duration::from_millis(500);
 
 /// Waits in a thread of its own, which ends soon after this is dropped.
-pub(super) struct Watching {
+pub(super) struct FolderWatch {
     hints: Arc<Notify>,
 }
 
-impl Watching {
+impl FolderWatch {
     pub(super) fn start(folder: &Folder) -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         let flags = WatchFlags::CLOSE_WRITE

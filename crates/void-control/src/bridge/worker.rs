@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use void_domain::bridge::{InstanceId, Place, Returned};
+use void_domain::bridge::{InstanceId, Returned, StatusFolder};
 use void_domain::events::EventKind;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Proposal, Status};
 use void_store::{StoreError, proposals};
 
-use super::folder::{Content, Folder, Name, Seen};
+use super::folder::{FileContent, FileStamp, Folder, Name};
 use super::records;
-use super::watching::Watching;
+use super::watching::FolderWatch;
 use super::{Bridge, WorkerState};
 use crate::control::Control;
 use crate::events::{StoredEvent, Subscription};
@@ -44,20 +44,20 @@ pub(super) enum BridgeError {
 }
 
 /// What was last seen in order; equal means that there is nothing to do.
-struct Known {
+struct KnownFile {
     instance: InstanceId,
     status: Status,
     checked: bool,
-    place: Place,
-    seen: Seen,
+    place: StatusFolder,
+    seen: FileStamp,
 }
 
 pub(super) struct Worker {
     pub(super) control: Control,
     pub(super) folder: Arc<Folder>,
-    known: HashMap<ProposalId, Known>,
+    known: HashMap<ProposalId, KnownFile>,
     /// Since when a name has been bound to the same bytes.
-    observed: BTreeMap<(Place, CString), (Seen, Instant)>,
+    observed: BTreeMap<(StatusFolder, CString), (FileStamp, Instant)>,
     /// What could not be put in order; tried again at every look.
     unfinished: BTreeSet<ProposalId>,
     pub(super) look_again: bool,
@@ -99,7 +99,7 @@ async fn open(bridge: &Bridge) -> Result<Folder, String> {
 
 /// Until the folder is no longer the one that was opened.
 async fn work(control: &Control, bridge: &Bridge, folder: Folder) {
-    let watching = Watching::start(&folder);
+    let watching = FolderWatch::start(&folder);
     if let Err(error) = &watching {
         tracing::warn!(%error, "the folder cannot be watched; it is looked at every few seconds");
     }
@@ -194,9 +194,9 @@ impl Worker {
         self.problem = Some(format!("{what}: {error}"));
     }
 
-    pub(super) fn saw(&self, file: &str, from: Option<Place>, to: &str, note: &str) {
+    pub(super) fn saw(&self, file: &str, from: Option<StatusFolder>, to: &str, note: &str) {
         if let Some(bridge) = self.bridge() {
-            let from = from.map(Place::as_str);
+            let from = from.map(StatusFolder::as_str);
             bridge.saw(self.control.clock.now(), file, from, to, note);
         }
     }
@@ -211,7 +211,12 @@ impl Worker {
     }
 
     /// How long this name has been bound to the same bytes, as far as was seen.
-    pub(super) fn quiet_for(&mut self, place: Place, name: &Name, seen: Seen) -> Duration {
+    pub(super) fn quiet_for(
+        &mut self,
+        place: StatusFolder,
+        name: &Name,
+        seen: FileStamp,
+    ) -> Duration {
         let now = Instant::now();
         let entry = self.observed.entry((place, name.raw.clone()));
         let (last, since) = entry.or_insert((seen, now));
@@ -224,9 +229,9 @@ impl Worker {
     /// Whether it may be judged now; otherwise it is looked at again soon.
     pub(super) fn is_quiet(
         &mut self,
-        place: Place,
+        place: StatusFolder,
         name: &Name,
-        seen: Seen,
+        seen: FileStamp,
         wanted: Duration,
     ) -> bool {
         let quiet = self.quiet_for(place, name, seen) >= wanted;
@@ -240,8 +245,13 @@ impl Worker {
         self.known.remove(&id);
     }
 
-    pub(super) fn remember(&mut self, record: &records::Record, place: Place, seen: Seen) {
-        let known = Known {
+    pub(super) fn remember(
+        &mut self,
+        record: &records::Record,
+        place: StatusFolder,
+        seen: FileStamp,
+    ) {
+        let known = KnownFile {
             instance: record.instance.clone(),
             status: record.proposal.status(),
             checked: record.proposal.verification().is_some(),
@@ -318,7 +328,11 @@ impl Worker {
         mine.extend(self.known.values().map(|known| known.instance.clone()));
         self.foreign = 0;
         let mut present = BTreeSet::new();
-        for place in [Place::Pending, Place::Approved, Place::Running] {
+        for place in [
+            StatusFolder::Pending,
+            StatusFolder::Approved,
+            StatusFolder::Running,
+        ] {
             let names = self.disk(move |folder| folder.names(place)).await?;
             if names.len() >= super::folder::NAMES_MAX {
                 let why = io::Error::other(format!("{place}/ holds too many files"));
@@ -376,7 +390,11 @@ impl Worker {
         Ok(found == [(place, seen)])
     }
 
-    async fn judge_stranger(&mut self, place: Place, name: &Name) -> Result<(), BridgeError> {
+    async fn judge_stranger(
+        &mut self,
+        place: StatusFolder,
+        name: &Name,
+    ) -> Result<(), BridgeError> {
         if self.strangers_left == 0 {
             self.look_again = true;
             return Ok(());
@@ -391,8 +409,8 @@ impl Worker {
             return self.sync(record.proposal.id, false).await;
         }
         match place {
-            Place::Pending => self.take_in(name, &instance).await,
-            Place::Approved => {
+            StatusFolder::Pending => self.take_in(name, &instance).await,
+            StatusFolder::Approved => {
                 let why = "nobody proposed this here; a new wish goes into pending/";
                 self.set_aside_if_settled(place, name, why).await
             }
@@ -442,7 +460,7 @@ impl Worker {
         let (looked, read) = (held.clone(), held.clone());
         let content = self.disk(move |folder| folder.read_held(&looked)).await?;
         let ours = match (&record, &content) {
-            (Some(record), Content::Bytes(bytes)) => {
+            (Some(record), FileContent::Bytes(bytes)) => {
                 matches!(record.read(bytes), Returned::Same { .. })
             }
             _ => false,

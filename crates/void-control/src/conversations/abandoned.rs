@@ -14,7 +14,7 @@ use void_store::{StoreError, Tx, conversations, proposals, tokens};
 use super::{by_the_record, end};
 use crate::clock::is_ahead;
 use crate::control::Control;
-use crate::records::Scribe;
+use crate::facts::AuditContext;
 
 const RUNNING_MAX: u32 = 10_000;
 /// A turn that has not ended this long after its limit has nobody working on it.
@@ -49,14 +49,14 @@ async fn fail_running(
     if !found.iter().any(|message| is_abandoned(message, at)) {
         return Ok(());
     }
-    let scribe = control.scribe(&control.system_ctx()?);
+    let context = control.context(&control.system_ctx()?);
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 for message in conversations::list_running(tx, RUNNING_MAX).await? {
                     if is_abandoned(&message, at) {
-                        fail(tx, &scribe, at, message).await?;
+                        fail(tx, &context, at, message).await?;
                     }
                 }
                 Ok(())
@@ -67,7 +67,7 @@ async fn fail_running(
 
 async fn fail(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     message: Message,
 ) -> Result<(), StoreError> {
@@ -82,7 +82,7 @@ async fn fail(
         ..*turn
     };
     let body = message.body.as_str();
-    end(tx, scribe, at, &conversation, message.id, body, &turn).await?;
+    end(tx, context, at, &conversation, message.id, body, &turn).await?;
     Ok(())
 }
 
@@ -96,7 +96,7 @@ async fn truth_since(
 ) -> Result<Truth, StoreError> {
     let mut ids = noted.ids();
     if let Some(token) = tokens::newest_named(tx, ActorKind::Agent, agent).await? {
-        let filter = proposals::Filter {
+        let filter = proposals::ProposalFilter {
             status: None,
             requester: Some(token.id),
         };

@@ -17,7 +17,7 @@ use void_store::{StoreError, Tx};
 
 use super::{Instance, LIVE_FOR, SEEN_EVERY, StartError, own};
 use crate::control::Control;
-use crate::records;
+use crate::facts;
 
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// For longer than this nobody waits: a mark that was not renewed until then is a dead one's.
@@ -79,7 +79,7 @@ fn twin(control: &Control, found: &Holder) -> StartError {
 }
 
 /// What became of a sign of life.
-enum Noted {
+enum ProcessNote {
     Seen,
     /// The row is another process's, which is there.
     TakenOver(Holder),
@@ -97,20 +97,20 @@ pub(crate) async fn note_seen(control: &Control) -> Result<(), StoreError> {
         .write_closing(move |tx| {
             Box::pin(async move {
                 if instances::note_seen(tx, &own.id, &this.process).await? {
-                    return Ok(Noted::Seen);
+                    return Ok(ProcessNote::Seen);
                 }
                 if let Some(holder) = other_holder(tx, &this).await? {
-                    return Ok(Noted::TakenOver(holder));
+                    return Ok(ProcessNote::TakenOver(holder));
                 }
                 // Nobody is there: it was forgotten, or came back with an older copy of the database.
                 instances::register(tx, &own, &this.process).await?;
-                Ok::<_, StoreError>(Noted::Seen)
+                Ok::<_, StoreError>(ProcessNote::Seen)
             })
         })
         .await?;
     match noted {
-        Noted::Seen => Ok(()),
-        Noted::TakenOver(holder) => step_aside(control, &holder).await,
+        ProcessNote::Seen => Ok(()),
+        ProcessNote::TakenOver(holder) => step_aside(control, &holder).await,
     }
 }
 
@@ -118,13 +118,13 @@ pub(crate) async fn note_seen(control: &Control) -> Result<(), StoreError> {
 async fn step_aside(control: &Control, by: &Holder) -> Result<(), StoreError> {
     control.displaced.store(true, Ordering::SeqCst);
     tracing::error!(seen = %by.seen_at, "{}", StoreError::Displaced);
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     let detail = json!({"instance": control.instance.name, "id": control.instance.id, "seen_at": by.seen_at});
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, "instance.displaced", None, detail).await
+                facts::audit(tx, &context, at, "instance.displaced", None, detail).await
             })
         })
         .await

@@ -1,4 +1,4 @@
-//! The owner has compared the fingerprint: from now on the node's secret opens its desk.
+//! The owner has compared the fingerprint: from now on the node's secret opens its mailbox.
 
 use serde_json::json;
 use void_domain::actors::ActorKind;
@@ -40,10 +40,10 @@ pub async fn approve(
     }
     let name = NodeName::parse(name).ok_or(ApproveError::NotFound)?;
     let at = control.clock.now();
-    let (id, by, scribe) = (
+    let (id, by, context) = (
         random::token_id(at)?,
         ctx.actor.to_string(),
-        control.scribe(ctx),
+        control.context(ctx),
     );
     control
         .store
@@ -78,7 +78,7 @@ pub async fn approve(
                 tokens::insert(tx, &token).await?;
                 nodes::save(tx, &node).await?;
                 let detail = json!({"fingerprint": fingerprint.to_fingerprint(), "token": id});
-                record(tx, &scribe, at, "node.joined", name.as_str(), detail).await?;
+                record(tx, &context, at, "node.joined", name.as_str(), detail).await?;
                 Ok(node)
             })
         })

@@ -45,7 +45,7 @@ pub async fn invite(control: &Control, ctx: &Ctx, name: &str) -> Result<Invited,
     let (text, expires_at) = (tokens::new_text("join")?, at.plus(INVITE_LASTS));
     let hash = Digest::of(text.expose().as_bytes());
     let node = Node::invite(name.clone(), hash, expires_at);
-    let scribe = control.scribe(ctx);
+    let context = control.context(ctx);
     control
         .store
         .write(move |tx| {
@@ -57,7 +57,7 @@ pub async fn invite(control: &Control, ctx: &Ctx, name: &str) -> Result<Invited,
                 nodes::save(tx, &node).await?;
                 let detail = json!({"expires_at": expires_at});
                 let name = node.name.as_str();
-                record(tx, &scribe, at, "node.invited", name, detail).await?;
+                record(tx, &context, at, "node.invited", name, detail).await?;
                 Ok(())
             })
         })

@@ -54,7 +54,7 @@ pub async fn join(
         authenticated_ago: None,
         is_from_outside: false,
     };
-    let scribe = control.scribe(&ctx);
+    let context = control.context(&ctx);
     control
         .store
         .write(move |tx| {
@@ -73,7 +73,7 @@ pub async fn join(
                     "version": node.presence.version,
                 });
                 let name = node.name.as_str();
-                record(tx, &scribe, at, "node.asked", name, detail).await?;
+                record(tx, &context, at, "node.asked", name, detail).await?;
                 Ok(node)
             })
         })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use void_channels::{Arrival, Errand, Session, Superseded, Turn};
+use void_channels::{Arrival, Command, Connection, Poll, Superseded};
 use void_domain::actors::Actor;
 use void_domain::digests::Digest;
 use void_domain::fail_point;
@@ -19,7 +19,7 @@ use super::record;
 use crate::access::{self, Credential};
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records::Scribe;
+use crate::facts::AuditContext;
 use crate::row_budgets::{self, TooManyRows};
 
 pub const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -48,7 +48,7 @@ pub enum PollError {
 }
 
 pub struct PollRequest {
-    pub session: Session,
+    pub session: Connection,
     pub version: String,
     /// The answer of the node's `void-act` to `void-list`.
     pub list: Option<Value>,
@@ -60,7 +60,7 @@ pub struct PollRequest {
 pub struct PollAnswer {
     /// By which the node judges whether a ticket has expired.
     pub now: Timestamp,
-    pub errands: Vec<Errand>,
+    pub commands: Vec<Command>,
 }
 
 pub async fn poll(
@@ -80,12 +80,12 @@ pub async fn poll(
         list: request.list,
         holding: request.holding,
     };
-    let turn = control.channels.nodes().arrive(name.as_str(), arrival);
-    let turn = turn.map_err(|Superseded| PollError::Superseded)?;
-    let errands = wait(control, turn, *id, until).await?;
+    let poll = control.channels.nodes().arrive(name.as_str(), arrival);
+    let poll = poll.map_err(|Superseded| PollError::Superseded)?;
+    let commands = wait(control, poll, *id, until).await?;
     Ok(PollAnswer {
         now: control.clock.now(),
-        errands,
+        commands,
     })
 }
 
@@ -105,30 +105,30 @@ fn check(request: &PollRequest) -> Result<(), PollError> {
 
 async fn wait(
     control: &Control,
-    mut turn: Turn,
+    mut poll: Poll,
     id: TokenId,
     until: Instant,
-) -> Result<Vec<Errand>, PollError> {
+) -> Result<Vec<Command>, PollError> {
     let (mut stopping, mut revoked) = (control.stopping.subscribe(), control.hub.revocations());
     loop {
         fail_point!("node.hand_over.before");
-        let errands = turn.take(control.brake.is_pulled());
-        if !errands.is_empty() {
+        let commands = poll.take(control.freeze_switch.is_pulled());
+        if !commands.is_empty() {
             fail_point!("node.hand_over.after");
-            return Ok(errands);
+            return Ok(commands);
         }
-        if turn.is_over() {
-            return Ok(errands);
+        if poll.is_over() {
+            return Ok(commands);
         }
         let woken = tokio::select! {
-            () = turn.changed() => Woken::Desk,
+            () = poll.changed() => Woken::Mailbox,
             () = tokio::time::sleep_until(until) => Woken::Late,
             _ = stopping.wait_for(|stop| *stop) => Woken::Stop,
             _ = revoked.changed() => Woken::Revocation,
         };
         match woken {
-            Woken::Desk => {}
-            Woken::Late => return Ok(errands),
+            Woken::Mailbox => {}
+            Woken::Late => return Ok(commands),
             Woken::Stop => return Err(PollError::Stopping),
             Woken::Revocation => {
                 if !access::is_still_valid(control, Credential::Token(id)).await? {
@@ -140,7 +140,7 @@ async fn wait(
 }
 
 enum Woken {
-    Desk,
+    Mailbox,
     Late,
     Stop,
     Revocation,
@@ -169,15 +169,15 @@ async fn introduce(
         return Ok(());
     }
     row_budgets::take(control, ctx)?;
-    let (at, scribe, job_name, job_told) = (
+    let (at, context, job_name, job_told) = (
         control.clock.now(),
-        control.scribe(ctx),
+        control.context(ctx),
         name.clone(),
         told.clone(),
     );
     let met = control
         .store
-        .write(move |tx| Box::pin(meet(tx, scribe, at, id, job_name, job_told)))
+        .write(move |tx| Box::pin(meet(tx, context, at, id, job_name, job_told)))
         .await?;
     if let Meeting::Twin = met {
         return Err(PollError::Superseded);
@@ -193,7 +193,7 @@ enum Meeting {
 
 async fn meet(
     tx: &mut Tx,
-    scribe: Scribe,
+    context: AuditContext,
     at: Timestamp,
     id: TokenId,
     name: NodeName,
@@ -215,7 +215,7 @@ async fn meet(
         node.presence.twin_at = Some(at);
         nodes::save(tx, &node).await?;
         let detail = json!({"generation": told.generation, "present": node.presence.generation});
-        record(tx, &scribe, at, "node.twin_refused", name.as_str(), detail).await?;
+        record(tx, &context, at, "node.twin_refused", name.as_str(), detail).await?;
         return Ok(Meeting::Twin);
     }
     let detail = json!({
@@ -229,7 +229,7 @@ async fn meet(
         ..told
     };
     nodes::save(tx, &node).await?;
-    record(tx, &scribe, at, "node.changed", name.as_str(), detail).await?;
+    record(tx, &context, at, "node.changed", name.as_str(), detail).await?;
     Ok(Meeting::Known)
 }
 

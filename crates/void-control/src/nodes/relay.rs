@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_channels::{Errand, Reported, errand_of_run, is_question, run_command};
+use void_channels::{Command, Reported, command_of_run, is_question, run_command};
 use void_domain::catalogue::Route;
 use void_domain::digests::Digest;
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::{Failure, Status};
-use void_store::nodes::{self, StrandedErrand};
+use void_store::nodes::{self, StrandedCommand};
 use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, proposals};
 
@@ -37,8 +37,8 @@ pub(crate) fn start(control: &Control) {
                 () = tokio::time::sleep(LOOK_EVERY) => {}
                 _ = stopping.wait_for(|stop| *stop) => return,
             }
-            for (node, errand) in control.channels.nodes().strand() {
-                tokio::spawn(send(control.clone(), node, errand));
+            for (node, command) in control.channels.nodes().strand() {
+                tokio::spawn(send(control.clone(), node, command));
             }
             if let Err(error) = hand_over(&control).await {
                 tracing::warn!(%error, "commands for nodes could not be passed between instances");
@@ -48,9 +48,9 @@ pub(crate) fn start(control: &Control) {
 }
 
 /// Follows one command to its end at whichever instance.
-async fn send(control: Control, node: String, errand: Errand) {
-    let id = errand.id.clone();
-    let reported = match follow(&control, &node, errand).await {
+async fn send(control: Control, node: String, command: Command) {
+    let id = command.id.clone();
+    let reported = match follow(&control, &node, command).await {
         Ok(reported) => reported,
         // It may have been handed over meanwhile.
         Err(error) => Reported::Lost(Failure::new("unavailable", error.to_string())),
@@ -61,15 +61,15 @@ async fn send(control: Control, node: String, errand: Errand) {
         .report(&node, &id, Vec::new(), Some(reported));
 }
 
-async fn follow(control: &Control, node: &str, errand: Errand) -> Result<Reported, StoreError> {
+async fn follow(control: &Control, node: &str, command: Command) -> Result<Reported, StoreError> {
     let at = control.clock.now();
-    let (id, limit) = (errand.id.clone(), errand.limit);
-    let stranded = StrandedErrand {
-        id: errand.id,
+    let (id, limit) = (command.id.clone(), command.limit);
+    let stranded = StrandedCommand {
+        id: command.id,
         node: node.to_owned(),
-        command: errand.command,
-        limit: errand.limit,
-        is_run: errand.is_run,
+        command: command.command,
+        limit: command.limit,
+        is_run: command.is_run,
     };
     control
         .store
@@ -134,16 +134,16 @@ async fn hand_over(control: &Control) -> Result<(), StoreError> {
         .store
         .read(|tx| Box::pin(nodes::list_stranded(tx, STRANDED_MAX)))
         .await?;
-    for errand in stranded {
-        if !here.contains(&errand.node) {
+    for command in stranded {
+        if !here.contains(&command.node) {
             continue;
         }
-        let (this, job) = (control.clone(), errand.clone());
+        let (this, job) = (control.clone(), command.clone());
         let won = write(control, move |tx| {
             Box::pin(async move { take(tx, &this, &job).await })
         });
         if won.await? {
-            tokio::spawn(carry(control.clone(), errand));
+            tokio::spawn(carry(control.clone(), command));
         }
     }
     Ok(())
@@ -151,24 +151,28 @@ async fn hand_over(control: &Control) -> Result<(), StoreError> {
 
 /// Whether we are the one who hands it over. A row alone starts nothing: whoever can write to the database could
 /// have put it there.
-async fn take(tx: &mut Tx, control: &Control, errand: &StrandedErrand) -> Result<bool, StoreError> {
+async fn take(
+    tx: &mut Tx,
+    control: &Control,
+    command: &StrandedCommand,
+) -> Result<bool, StoreError> {
     let at = control.clock.now();
-    if is_wanted(tx, control, errand).await? {
-        return nodes::take_stranded(tx, &errand.id, at).await;
+    if is_wanted(tx, control, command).await? {
+        return nodes::take_stranded(tx, &command.id, at).await;
     }
-    if nodes::withdraw_stranded(tx, &errand.id).await? {
+    if nodes::withdraw_stranded(tx, &command.id).await? {
         tracing::error!(
-            node = errand.node,
+            node = command.node,
             "a command for it was in the database that no run on the record asks for: it was not handed over"
         );
-        let scribe = control.scribe(&control.system_ctx()?);
-        let detail = json!({"command": Digest::of(errand.command.as_bytes())});
+        let context = control.context(&control.system_ctx()?);
+        let detail = json!({"command": Digest::of(command.command.as_bytes())});
         record(
             tx,
-            &scribe,
+            &context,
             at,
             "node.command_refused",
-            &errand.node,
+            &command.node,
             detail,
         )
         .await?;
@@ -180,12 +184,12 @@ async fn take(tx: &mut Tx, control: &Control, errand: &StrandedErrand) -> Result
 async fn is_wanted(
     tx: &mut Tx,
     control: &Control,
-    errand: &StrandedErrand,
+    command: &StrandedCommand,
 ) -> Result<bool, StoreError> {
-    if !errand.is_run {
-        return Ok(is_question(&errand.command));
+    if !command.is_run {
+        return Ok(is_question(&command.command));
     }
-    let id = errand.id.strip_prefix(&errand_of_run(""));
+    let id = command.id.strip_prefix(&command_of_run(""));
     let Some(id) = id.and_then(|id| id.parse::<ProposalId>().ok()) else {
         return Ok(false);
     };
@@ -193,25 +197,25 @@ async fn is_wanted(
         return Ok(false);
     };
     let action = current_definition(control, &proposal).map(|(action, _)| action);
-    let is_of_node = action.is_some_and(|action| action.route() == Route::Node(&errand.node));
-    let command = Ticket::of(&proposal)
-        .and_then(|ticket| run_command(proposal.wish.action_id.as_str(), &ticket));
+    let is_of_node = action.is_some_and(|action| action.route() == Route::Node(&command.node));
+    let expected = Ticket::of(&proposal)
+        .and_then(|ticket| run_command(proposal.subject.action_id.as_str(), &ticket));
     Ok(proposal.status() == Status::Running
         && is_of_node
-        && command.as_ref() == Some(&errand.command)
+        && expected.as_ref() == Some(&command.command)
         && on_record::holds(tx, &proposal).await?)
 }
 
-async fn carry(control: Control, stranded: StrandedErrand) {
+async fn carry(control: Control, stranded: StrandedCommand) {
     let id = stranded.id.clone();
-    let errand = Errand {
+    let command = Command {
         id: stranded.id,
         command: stranded.command,
         limit: stranded.limit,
         is_run: stranded.is_run,
     };
     let nodes_here = control.channels.nodes();
-    let reported = nodes_here.carry(&stranded.node, errand, true).await;
+    let reported = nodes_here.carry(&stranded.node, command, true).await;
     let text = written(&reported);
     let stored = write(&control, move |tx| {
         Box::pin(async move { nodes::answer_stranded(tx, &id, &text).await })

@@ -1,7 +1,7 @@
 //! The owner withdraws an invitation, turns a machine away, or ends a membership. The secret opens nothing any more.
 
 use serde_json::json;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::nodes::{Membership, NodeName};
 use void_store::{StoreError, events, nodes, tokens};
 
@@ -25,7 +25,7 @@ pub async fn remove(control: &Control, ctx: &Ctx, name: &str) -> Result<&'static
         return Err(RemoveError::OwnerOnly);
     }
     let name = NodeName::parse(name).ok_or(RemoveError::NotFound)?;
-    let (at, scribe) = (control.clock.now(), control.scribe(ctx));
+    let (at, context) = (control.clock.now(), control.context(ctx));
     control
         .store
         .write_closing(move |tx| {
@@ -35,7 +35,7 @@ pub async fn remove(control: &Control, ctx: &Ctx, name: &str) -> Result<&'static
                 if let Membership::Joined { token_id, .. } = node.membership
                     && tokens::revoke(tx, token_id, at).await?
                 {
-                    let revoked = EventDraft {
+                    let revoked = NewEvent {
                         kind: EventKind::AccessRevoked,
                         audience: Audience::OwnerOnly,
                         payload: json!({"token": token_id}),
@@ -44,7 +44,7 @@ pub async fn remove(control: &Control, ctx: &Ctx, name: &str) -> Result<&'static
                 }
                 let was = node.membership.as_str();
                 let detail = json!({"was": was});
-                record(tx, &scribe, at, "node.removed", name.as_str(), detail).await?;
+                record(tx, &context, at, "node.removed", name.as_str(), detail).await?;
                 Ok(was)
             })
         })

@@ -12,7 +12,7 @@ use crate::context::Ctx;
 use crate::control::Control;
 
 pub struct Report {
-    pub errand: String,
+    pub command: String,
     pub lines: Vec<String>,
     /// `None` while it runs. `Some(None)`: it ended without an answer.
     pub answer: Option<Option<Value>>,
@@ -21,12 +21,12 @@ pub struct Report {
 /// What a run on a node has said so far; nothing once it has ended.
 pub fn progress(control: &Control, proposal: &Proposal) -> Vec<String> {
     match (proposal.status(), Ticket::of(proposal)) {
-        (Status::Running, Some(ticket)) => control.channels.progress(&proposal.wish, &ticket),
+        (Status::Running, Some(ticket)) => control.channels.progress(&proposal.subject, &ticket),
         _ => Vec::new(),
     }
 }
 
-/// Only about commands on the reporting node's own desk.
+/// Only about commands on the reporting node's own mailbox.
 pub fn report(control: &Control, ctx: &Ctx, report: Report) {
     let Actor::Node { name, .. } = &ctx.actor else {
         return;
@@ -34,6 +34,6 @@ pub fn report(control: &Control, ctx: &Ctx, report: Report) {
     fail_point!("node.report.before");
     let ended = report.answer.map(Reported::of);
     let nodes = control.channels.nodes();
-    nodes.report(name, &report.errand, report.lines, ended);
+    nodes.report(name, &report.command, report.lines, ended);
     fail_point!("node.report.after");
 }

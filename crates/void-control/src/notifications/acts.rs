@@ -10,12 +10,12 @@ use void_store::StoreError;
 use super::keys;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::proposals::{self, Answer, DecideError, Decision, ProposalKey};
+use crate::proposals::{self, DecideError, DecideRequest, Decision, ProposalKey};
 use crate::random;
 
 #[derive(Debug)]
 pub struct Acted {
-    pub answer: Answer,
+    pub decision: Decision,
     pub proposal: Proposal,
 }
 
@@ -40,9 +40,9 @@ pub async fn act_by_token(control: &Control, token: &str) -> Result<Acted, ActEr
     if key.target != Target::Ntfy || key.expires_at <= control.clock.now() {
         return Err(ActError::NotGood);
     }
-    let answer = match key.meaning {
-        Meaning::Approve => Answer::Approve,
-        Meaning::RejectBecause(_) => Answer::Reject,
+    let decision = match key.meaning {
+        Meaning::Approve => Decision::Approve,
+        Meaning::RejectBecause(_) => Decision::Reject,
         Meaning::Ask
         | Meaning::Back
         | Meaning::Reject
@@ -58,8 +58,8 @@ pub async fn act_by_token(control: &Control, token: &str) -> Result<Acted, ActEr
             surface: ntfy.surface(),
         },
     )?;
-    let proposal = decide(control, &ctx, &key, answer).await?;
-    Ok(Acted { answer, proposal })
+    let proposal = decide(control, &ctx, &key, decision).await?;
+    Ok(Acted { decision, proposal })
 }
 
 /// The owner, by a way that was checked.
@@ -77,7 +77,7 @@ pub(super) async fn decide(
     control: &Control,
     ctx: &Ctx,
     key: &Key,
-    answer: Answer,
+    decision: Decision,
 ) -> Result<Proposal, DecideError> {
     let About::Proposal(id, digest) = key.about else {
         return Err(DecideError::NotFound);
@@ -86,12 +86,12 @@ pub(super) async fn decide(
         Meaning::RejectBecause(because) => because.reason().map(str::to_owned),
         _ => None,
     };
-    let decision = Decision {
-        answer,
+    let request = DecideRequest {
+        decision,
         digest: Some(digest),
         revision: Some(key.revision),
         reason,
         key: Some(key.hash),
     };
-    proposals::decide(control, ctx, ProposalKey::Id(id), decision).await
+    proposals::decide(control, ctx, ProposalKey::Id(id), request).await
 }

@@ -17,7 +17,7 @@ const USER_AGENT: &str = concat!("void/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone)]
 pub(super) struct Http(Client);
 
-pub(super) struct Answer {
+pub(super) struct HttpResponse {
     pub status: u16,
     pub body: Vec<u8>,
 }
@@ -49,7 +49,7 @@ impl Http {
         headers: HeaderMap,
         body: String,
         patience: Duration,
-    ) -> Result<Answer, NoAnswer> {
+    ) -> Result<HttpResponse, NoAnswer> {
         let sent = self
             .0
             .post(url)
@@ -63,7 +63,7 @@ impl Http {
     }
 }
 
-async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
+async fn read(request: reqwest::RequestBuilder) -> Result<HttpResponse, NoAnswer> {
     let mut response = request.send().await.map_err(no_answer)?;
     let status = response.status().as_u16();
     let mut body = Vec::new();
@@ -73,7 +73,7 @@ async fn read(request: reqwest::RequestBuilder) -> Result<Answer, NoAnswer> {
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status, body })
+    Ok(HttpResponse { status, body })
 }
 
 fn no_answer(error: reqwest::Error) -> NoAnswer {

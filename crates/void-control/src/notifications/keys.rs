@@ -15,7 +15,7 @@ use void_store::notifications::keys;
 use void_store::{StoreError, Tx};
 
 use crate::control::Control;
-use crate::proposals::Answer;
+use crate::proposals::Decision;
 use crate::random;
 
 /// Says which form the rest has. Telegram takes 64 bytes of data; this is 23.
@@ -42,7 +42,7 @@ impl Subject<'_> {
     const fn about(self) -> About {
         match self {
             Self::Nothing => About::Nothing,
-            Self::Proposal(proposal) => About::Proposal(proposal.id, proposal.wish.digest),
+            Self::Proposal(proposal) => About::Proposal(proposal.id, proposal.subject.digest),
             Self::Alert(alert) => About::Alert(alert.id),
         }
     }
@@ -119,7 +119,7 @@ pub(super) async fn mint_approval(
     let key = Key {
         hash: Digest::of(text.as_bytes()),
         target: target.clone(),
-        about: About::Proposal(proposal.id, proposal.wish.digest),
+        about: About::Proposal(proposal.id, proposal.subject.digest),
         revision: proposal.revision,
         meaning: Meaning::Approve,
         created_at: control.clock.now(),
@@ -149,17 +149,17 @@ pub(crate) async fn spend(
     tx: &mut Tx,
     hash: Digest,
     proposal: &Proposal,
-    answer: Answer,
+    answer: Decision,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let Some(key) = keys::find(tx, hash).await? else {
         return Ok(false);
     };
     let means_it = match answer {
-        Answer::Approve => key.meaning == Meaning::Approve,
-        Answer::Reject => matches!(key.meaning, Meaning::RejectBecause(_)),
+        Decision::Approve => key.meaning == Meaning::Approve,
+        Decision::Reject => matches!(key.meaning, Meaning::RejectBecause(_)),
     };
-    let fits = key.about == About::Proposal(proposal.id, proposal.wish.digest)
+    let fits = key.about == About::Proposal(proposal.id, proposal.subject.digest)
         && key.created_at >= proposal.created_at;
     Ok(means_it && fits && keys::use_up(tx, hash, now).await?)
 }

@@ -8,16 +8,16 @@ use void_store::notifications::{self, pairs};
 use void_store::{StoreError, Tx};
 
 use super::outbox;
-use super::standing::{Standing, Way};
+use super::standing::{ChannelStanding, Way};
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records;
+use crate::facts;
 
 const FAILED_SHOWN: u32 = 100;
 
 /// One place where the owner is told.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct NotificationPlace {
     pub channel: Channel,
     /// `None`: set up, but nobody is paired yet.
     pub target: Option<Target>,
@@ -39,7 +39,7 @@ pub struct Problem {
 
 #[derive(Debug, Clone)]
 pub struct Listing {
-    pub places: Vec<Place>,
+    pub places: Vec<NotificationPlace>,
     pub failed: Vec<Delivery>,
     /// Proposals that wait without anybody knowing.
     pub untold: u64,
@@ -88,7 +88,7 @@ pub async fn list(control: &Control) -> Result<Listing, StoreError> {
         .await
 }
 
-async fn places(tx: &mut Tx, control: &Control) -> Result<Vec<Place>, StoreError> {
+async fn places(tx: &mut Tx, control: &Control) -> Result<Vec<NotificationPlace>, StoreError> {
     let mut places = Vec::new();
     if let Some(bot) = control.notifiers.telegram() {
         let pairs = pairs::list(tx).await?;
@@ -104,7 +104,7 @@ async fn places(tx: &mut Tx, control: &Control) -> Result<Vec<Place>, StoreError
             places.push(place);
         }
         if targets.is_empty() {
-            places.push(Place {
+            places.push(NotificationPlace {
                 channel: Channel::Telegram,
                 target: None,
                 name: "nobody is paired yet".to_owned(),
@@ -137,9 +137,9 @@ async fn place(
     control: &Control,
     target: &Target,
     name: String,
-) -> Result<Place, StoreError> {
+) -> Result<NotificationPlace, StoreError> {
     let (waiting, failed, last_sent_at) = notifications::standing(tx, target).await?;
-    Ok(Place {
+    Ok(NotificationPlace {
         channel: target.channel(),
         target: Some(target.clone()),
         name,
@@ -157,14 +157,14 @@ async fn place(
 
 fn problem(control: &Control, way: &Way) -> Option<Problem> {
     match control.notifiers.standings()?.get(way)? {
-        Standing::Works { .. } => None,
-        Standing::Broken { since, why } => Some(Problem { why, since }),
+        ChannelStanding::Works { .. } => None,
+        ChannelStanding::Broken { since, why } => Some(Problem { why, since }),
     }
 }
 
 /// Tries something again that was put aside. `false`: it was not.
 pub async fn retry(control: &Control, ctx: &Ctx, id: NotificationId) -> Result<bool, StoreError> {
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     control
         .store
         .write(move |tx| {
@@ -173,7 +173,7 @@ pub async fn retry(control: &Control, ctx: &Ctx, id: NotificationId) -> Result<b
                     return Ok(false);
                 }
                 let detail = json!({"notification": id});
-                records::audit(tx, &scribe, at, "notification.retried", None, detail).await?;
+                facts::audit(tx, &context, at, "notification.retried", None, detail).await?;
                 Ok(true)
             })
         })

@@ -211,7 +211,7 @@ async fn about(
         (true, Some(base)) => actions(control, ntfy, proposal, &message, base).await?,
         _ => Vec::new(),
     };
-    let priority = match (asks, proposal.wish.risk) {
+    let priority = match (asks, proposal.subject.risk) {
         (true, Risk::Critical) => 5,
         (true, Risk::Guarded | Risk::Nominal) => 4,
         // Whoever did not tap themselves should look.
@@ -253,7 +253,7 @@ async fn actions(
     .await?;
     let mut actions = Vec::new();
     // What cannot be read whole here is not approved here.
-    if message.is_whole && offer(ntfy.surface(), proposal.wish.risk) != Offer::LinkOnly {
+    if message.is_whole && offer(ntfy.surface(), proposal.subject.risk) != Offer::LinkOnly {
         let key = keys::mint_approval(control, &Target::Ntfy, proposal).await?;
         actions.push(post_action("Approve", base, &key));
     }

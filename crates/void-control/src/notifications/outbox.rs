@@ -102,11 +102,12 @@ pub(crate) async fn note(
         return Ok(());
     };
     let Cause { at, kind, .. } = cause;
-    let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
+    let quiet_until = not_before(places.quiet.as_ref(), proposal.subject.risk, at);
     if kind != EventKind::ProposalCreated {
         notifications::changed(tx, proposal.id, at).await?;
         // What has become critical is said on its own, and at once where quiet hours let that through.
-        let has_risen = kind == EventKind::ProposalJoined && proposal.wish.risk == Risk::Critical;
+        let has_risen =
+            kind == EventKind::ProposalJoined && proposal.subject.risk == Risk::Critical;
         if has_risen {
             notifications::hasten(tx, proposal.id, quiet_until).await?;
         }
@@ -273,7 +274,7 @@ pub(super) async fn tell_waiting(
             at,
             kind: EventKind::ProposalCreated,
         };
-        let quiet_until = not_before(places.quiet.as_ref(), proposal.wish.risk, at);
+        let quiet_until = not_before(places.quiet.as_ref(), proposal.subject.risk, at);
         let content = Content::Message(proposal.id);
         insert(tx, target.clone(), content, cause, quiet_until).await?;
     }
@@ -314,7 +315,7 @@ async fn insert(
 
 /// What a program is told; the words of the requester are a member of their own.
 fn event_body(cause: Cause, proposal: &Proposal) -> String {
-    let wish = &proposal.wish;
+    let subject = &proposal.subject;
     json!({
         "type": cause.kind.as_str(),
         "seq": cause.seq,
@@ -322,13 +323,13 @@ fn event_body(cause: Cause, proposal: &Proposal) -> String {
         "proposal": {
             "id": proposal.id,
             "code": proposal.code,
-            "action_id": wish.action_id,
-            "label": wish.label,
-            "params": wish.params,
-            "tier": wish.tier,
-            "risk": wish.risk,
-            "target": wish.target,
-            "digest": wish.digest,
+            "action_id": subject.action_id,
+            "label": subject.label,
+            "params": subject.params,
+            "tier": subject.tier,
+            "risk": subject.risk,
+            "target": subject.target,
+            "digest": subject.digest,
             "status": proposal.status().as_str(),
             "verification": proposal.verification().map(|seen| seen.outcome.as_str()),
             "requested_by": proposal.requested_by.name,

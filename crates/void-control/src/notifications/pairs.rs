@@ -15,7 +15,7 @@ use void_store::notifications::pairs::{self, Pair};
 use super::outbox;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::{random, records};
+use crate::{facts, random};
 
 const CODE_LASTS: Duration = Duration::from_secs(10 * 60);
 const NAME_BYTES_MAX: usize = 64;
@@ -51,7 +51,7 @@ pub async fn invite(control: &Control, ctx: &Ctx) -> Result<Invitation, PairErro
     let random: [u8; 16] = random::bytes()?;
     let code = URL_SAFE_NO_PAD.encode(random);
     let hash = Digest::of(code.as_bytes());
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     let expires_at = at.plus(CODE_LASTS);
     control
         .store
@@ -59,7 +59,7 @@ pub async fn invite(control: &Control, ctx: &Ctx) -> Result<Invitation, PairErro
             Box::pin(async move {
                 pairs::insert_code(tx, hash, Channel::Telegram, at, expires_at).await?;
                 let detail = json!({"channel": "telegram", "expires_at": expires_at});
-                records::audit(tx, &scribe, at, "pairing.offered", None, detail).await
+                facts::audit(tx, &context, at, "pairing.offered", None, detail).await
             })
         })
         .await?;
@@ -78,7 +78,7 @@ pub(super) async fn accept(
     code: &str,
 ) -> Result<bool, StoreError> {
     let hash = Digest::of(code.as_bytes());
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     let pair = Pair {
         target: target.clone(),
         name: text::escaped(text::cut(name, NAME_BYTES_MAX)),
@@ -93,8 +93,8 @@ pub(super) async fn accept(
                 }
                 pairs::save(tx, &pair).await?;
                 let detail = json!({"target": pair.target.to_string(), "name": pair.name});
-                records::audit(tx, &scribe, at, "pairing.accepted", None, detail).await?;
-                outbox::tell_waiting(tx, &scribe.outbox, &pair.target, at).await?;
+                facts::audit(tx, &context, at, "pairing.accepted", None, detail).await?;
+                outbox::tell_waiting(tx, &context.outbox, &pair.target, at).await?;
                 Ok(true)
             })
         })
@@ -106,7 +106,7 @@ pub async fn unpair(control: &Control, ctx: &Ctx, target: Target) -> Result<(), 
     if !ctx.actor.is_owner() {
         return Err(PairError::OwnerOnly);
     }
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     control
         .store
         .write_closing(move |tx| {
@@ -115,7 +115,7 @@ pub async fn unpair(control: &Control, ctx: &Ctx, target: Target) -> Result<(), 
                     return Err(PairError::NotFound);
                 }
                 let detail = json!({"target": target.to_string()});
-                records::audit(tx, &scribe, at, "pairing.ended", None, detail).await?;
+                facts::audit(tx, &context, at, "pairing.ended", None, detail).await?;
                 Ok(())
             })
         })

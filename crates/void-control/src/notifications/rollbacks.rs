@@ -12,7 +12,7 @@ use void_domain::audit::AuditEntry;
 use void_domain::notifications::{RolledBack, TRIES_MAX, Target, messages, pause_after};
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::audit::{self, Filter};
+use void_store::audit::{self, AuditFilter};
 use void_store::notifications::pairs;
 use void_store::{StoreError, Tx};
 
@@ -20,7 +20,7 @@ use super::standing::Way;
 use super::worker::{ERROR_BYTES_MAX, SendError};
 use super::{frame, ntfy, telegram};
 use crate::control::Control;
-use crate::{random, records};
+use crate::{facts, random};
 
 /// The subject of both entries: they are found by it without reading the record.
 pub(crate) const SUBJECT: &str = "rollback";
@@ -165,9 +165,9 @@ async fn targets(tx: &mut Tx, control: &Control) -> Result<Vec<Target>, StoreErr
 
 /// The newest rollback on the record that nobody was told of.
 async fn find_untold(control: &Control) -> Result<Option<(u64, RolledBack)>, StoreError> {
-    let filter = Filter {
+    let filter = AuditFilter {
         subject: Some(SUBJECT.to_owned()),
-        ..Filter::default()
+        ..AuditFilter::default()
     };
     let newest = control
         .store
@@ -259,12 +259,12 @@ async fn record(control: &Control, alert: &Alert) -> Result<(), StoreError> {
         "targets": alert.told,
         "failed": alert.failed,
     });
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, ALERTED, Some(SUBJECT.to_owned()), detail).await
+                facts::audit(tx, &context, at, ALERTED, Some(SUBJECT.to_owned()), detail).await
             })
         })
         .await

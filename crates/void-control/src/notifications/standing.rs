@@ -7,7 +7,7 @@ use void_domain::notifications::Target;
 use void_domain::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ChannelStanding {
     Works { since: Timestamp },
     Broken { since: Timestamp, why: String },
 }
@@ -21,18 +21,18 @@ pub(super) enum Way {
 }
 
 #[derive(Default)]
-pub(super) struct Standings(Mutex<BTreeMap<Way, Standing>>);
+pub(super) struct Standings(Mutex<BTreeMap<Way, ChannelStanding>>);
 
 impl Standings {
-    pub(super) fn get(&self, way: &Way) -> Option<Standing> {
+    pub(super) fn get(&self, way: &Way) -> Option<ChannelStanding> {
         let standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         standings.get(way).cloned()
     }
 
     pub(super) fn works(&self, way: Way, now: Timestamp) {
         let mut standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(standings.get(&way), Some(Standing::Works { .. })) {
-            standings.insert(way, Standing::Works { since: now });
+        if !matches!(standings.get(&way), Some(ChannelStanding::Works { .. })) {
+            standings.insert(way, ChannelStanding::Works { since: now });
         }
     }
 
@@ -40,13 +40,13 @@ impl Standings {
     pub(super) fn is_broken(&self, way: Way, now: Timestamp, why: &str) {
         let mut standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match standings.get(&way) {
-            Some(Standing::Broken { why: known, .. }) => known == why,
-            Some(Standing::Works { .. }) | None => false,
+            Some(ChannelStanding::Broken { why: known, .. }) => known == why,
+            Some(ChannelStanding::Works { .. }) | None => false,
         };
         if !known {
             tracing::warn!(?way, why, "a way to the owner is broken");
             let why = why.to_owned();
-            standings.insert(way, Standing::Broken { since: now, why });
+            standings.insert(way, ChannelStanding::Broken { since: now, why });
         }
     }
 }

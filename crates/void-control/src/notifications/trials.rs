@@ -10,7 +10,7 @@ use super::worker::SendError;
 use super::{lists, telegram};
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::{random, records};
+use crate::{facts, random};
 
 #[derive(Debug, Clone)]
 pub struct Tried {
@@ -48,12 +48,12 @@ pub async fn try_out(
         "targets": tried.iter().map(|tried| tried.target.to_string()).collect::<Vec<_>>(),
         "failed": tried.iter().filter(|tried| tried.problem.is_some()).count(),
     });
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, "notification.tested", None, detail).await
+                facts::audit(tx, &context, at, "notification.tested", None, detail).await
             })
         })
         .await?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::watch;
 use void_domain::alerts::Alert;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::fail_point;
 use void_domain::ids::{AlertId, NotificationId, ProposalId};
 use void_domain::mutes::Mute;
@@ -25,7 +25,7 @@ use void_store::{StoreError, Tx, alerts, events, mutes, proposals};
 use super::standing::Way;
 use super::{is_known, ntfy, outbox, rollbacks, telegram, webhooks};
 use crate::control::Control;
-use crate::{random, records};
+use crate::{facts, random};
 
 /// How many are looked at in one round.
 const ROUND: u32 = 100;
@@ -353,7 +353,7 @@ async fn write_failure(
 ) -> Result<(), StoreError> {
     let (id, target) = (delivery.id, delivery.target.to_string());
     let about = about(delivery);
-    let (now, scribe) = (control.clock.now(), control.scribe(&control.system_ctx()?));
+    let (now, context) = (control.clock.now(), control.context(&control.system_ctx()?));
     control
         .store
         .write_closing(move |tx| {
@@ -365,8 +365,8 @@ async fn write_failure(
                 let detail = json!({"notification": id, "target": target, "why": why});
                 let kind = EventKind::NotificationFailed;
                 let subject = about.map(|id| id.to_string());
-                records::audit(tx, &scribe, now, kind.as_str(), subject, detail).await?;
-                let event = EventDraft {
+                facts::audit(tx, &context, now, kind.as_str(), subject, detail).await?;
+                let event = NewEvent {
                     kind,
                     audience: Audience::OwnerOnly,
                     payload: json!({"notification": id, "target": target, "why": why, "proposal_id": about, "at": now}),

@@ -33,7 +33,7 @@ pub(super) struct Registering {
     pub state: PasskeyRegistration,
 }
 
-pub(super) struct Made {
+pub(super) struct NewPasskey {
     pub user_handle: String,
     pub credential_id: String,
     pub credential: String,
@@ -109,11 +109,11 @@ pub(crate) async fn check(
 }
 
 /// The passkey that an authenticator made when it was asked to. `None`: it was not asked for that.
-pub(super) fn made(webauthn: &Webauthn, state: Option<String>, shown: Value) -> Option<Made> {
+pub(super) fn made(webauthn: &Webauthn, state: Option<String>, shown: Value) -> Option<NewPasskey> {
     let waiting: Registering = serde_json::from_str(&state?).ok()?;
     let shown = serde_json::from_value(shown).ok()?;
     match webauthn.finish_passkey_registration(&shown, &waiting.state) {
-        Ok(credential) => Some(Made {
+        Ok(credential) => Some(NewPasskey {
             user_handle: waiting.user_handle.to_string(),
             credential_id: encoded(credential.cred_id()),
             credential: to_text(&credential).ok()?,

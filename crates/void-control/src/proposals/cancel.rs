@@ -1,4 +1,4 @@
-//! Withdrawing a wish that still waits: by who made it, or by the owner.
+//! Withdrawing a request that still waits: by who made it, or by the owner.
 
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Cancellation, Proposal};
@@ -7,7 +7,7 @@ use void_store::{StoreError, proposals};
 use super::is_visible_to;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records;
+use crate::facts;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CancelError {
@@ -22,7 +22,7 @@ pub enum CancelError {
 }
 
 pub async fn cancel(control: &Control, ctx: &Ctx, id: ProposalId) -> Result<Proposal, CancelError> {
-    let (this, ctx, scribe) = (control.clone(), ctx.clone(), control.scribe(ctx));
+    let (this, ctx, context) = (control.clone(), ctx.clone(), control.context(ctx));
     control
         .store
         .write_closing(move |tx| {
@@ -50,7 +50,7 @@ pub async fn cancel(control: &Control, ctx: &Ctx, id: ProposalId) -> Result<Prop
                 if !proposals::advance(tx, &moved).await? {
                     return Err(CancelError::NotPending(Box::new(found)));
                 }
-                records::moved(tx, &scribe, &moved).await?;
+                facts::moved(tx, &context, &moved).await?;
                 Ok(moved.proposal)
             })
         })

@@ -9,31 +9,31 @@ use void_domain::digests::Digest;
 use void_domain::fail_point;
 use void_domain::instances::StartingInstance;
 use void_domain::limits;
-use void_domain::policy::{self, Approval, ApprovalVerdict, Refusal};
+use void_domain::policy::{self, ApprovalInput, ApprovalVerdict, Refusal};
 use void_domain::proposals::{Cancellation, InvalidTransition, Moved, Proposal, Status};
 use void_domain::time::Timestamp;
 use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, installation, proposals};
 
 use super::start::{self, Claim};
-use super::{ProposalKey, on_record, recover, to_the_end};
+use super::{ProposalKey, detached, on_record, recover};
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::facts::{self, AuditContext};
 use crate::instances;
 use crate::notifications::{self, keys};
-use crate::records::{self, Scribe};
 
 const NOT_ON_RECORD: &str = Cancellation::NotOnRecord.as_str();
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum Decision {
     Approve,
     Reject,
 }
 
 #[derive(Debug, Clone)]
-pub struct Decision {
-    pub answer: Answer,
+pub struct DecideRequest {
+    pub decision: Decision,
     /// The digest of what the person saw.
     pub digest: Option<Digest>,
     /// The revision of what the person saw: a yes does not count for words and risks that came later. `None` is the
@@ -74,37 +74,37 @@ pub async fn decide(
     control: &Control,
     ctx: &Ctx,
     key: ProposalKey,
-    decision: Decision,
+    request: DecideRequest,
 ) -> Result<Proposal, DecideError> {
-    to_the_end(run(control.clone(), ctx.clone(), key, decision)).await
+    detached(run(control.clone(), ctx.clone(), key, request)).await
 }
 
 async fn run(
     control: Control,
     ctx: Ctx,
     key: ProposalKey,
-    decision: Decision,
+    request: DecideRequest,
 ) -> Result<Proposal, DecideError> {
-    if decision
+    if request
         .reason
         .as_ref()
         .is_some_and(|reason| reason.len() > limits::REASON_BYTES_MAX)
     {
         return Err(DecideError::ReasonTooLong);
     }
-    let answer = decision.answer;
-    let job = Job {
+    let decision = request.decision;
+    let job = DecideJob {
         control: control.clone(),
         ctx: ctx.clone(),
         key,
-        decision,
+        request,
     };
-    let brake = control.brake.pinned();
+    let freeze_switch = control.freeze_switch.pinned();
     fail_point!("decide.commit.before");
     // The inner result is an answer that is recorded too; only the outer one rolls back.
-    let answered = match answer {
-        Answer::Approve => control.store.write(move |tx| Box::pin(job.run(tx))).await?,
-        Answer::Reject => {
+    let answered = match decision {
+        Decision::Approve => control.store.write(move |tx| Box::pin(job.run(tx))).await?,
+        Decision::Reject => {
             control
                 .store
                 .write_closing(move |tx| Box::pin(job.run(tx)))
@@ -114,7 +114,7 @@ async fn run(
     fail_point!("decide.commit.after");
     let decided = answered?;
     if let Some((action, params)) = decided.claimed {
-        start::execute(&control, &decided.proposal, action, params, brake);
+        start::execute(&control, &decided.proposal, action, params, freeze_switch);
     }
     Ok(decided.proposal)
 }
@@ -126,29 +126,29 @@ struct Decided {
 }
 
 /// The transaction.
-struct Job {
+struct DecideJob {
     control: Control,
     ctx: Ctx,
     key: ProposalKey,
-    decision: Decision,
+    request: DecideRequest,
 }
 
 type Answered = Result<Decided, DecideError>;
 
-impl Job {
+impl DecideJob {
     async fn run(self, tx: &mut Tx) -> Result<Answered, StoreError> {
         let now = self.control.clock.now();
-        let scribe = self.control.scribe(&self.ctx);
+        let context = self.control.context(&self.ctx);
         let Some(stored) = self.key.find(tx).await? else {
             return Ok(Err(DecideError::NotFound));
         };
         let id = stored.proposal.id;
-        let answered = self.judge_and_move(tx, &scribe, now, stored).await?;
+        let answered = self.judge_and_move(tx, &context, now, stored).await?;
         if let Err(error) = &answered {
             let detail = json!({"answer": self.word(), "code": code(error)});
-            records::audit(
+            facts::audit(
                 tx,
-                &scribe,
+                &context,
                 now,
                 "decision.refused",
                 Some(id.to_string()),
@@ -162,7 +162,7 @@ impl Job {
     async fn judge_and_move(
         &self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
         stored: Stored,
     ) -> Result<Answered, StoreError> {
@@ -174,16 +174,16 @@ impl Job {
             return Ok(Err(already(proposal)));
         }
         if proposal.expires_at <= self.control.clock.latest() {
-            return end(tx, scribe, proposal.expire(now), "expired").await;
+            return end(tx, context, proposal.expire(now), "expired").await;
         }
         if epoch != installation::epoch(tx).await? {
             let cancelled = proposal.cancel("system", now, Cancellation::Restored);
-            return end(tx, scribe, cancelled, "changed").await;
+            return end(tx, context, cancelled, "changed").await;
         }
         if self
-            .decision
+            .request
             .digest
-            .is_some_and(|digest| digest != proposal.wish.digest)
+            .is_some_and(|digest| digest != proposal.subject.digest)
         {
             let message = "what waits is not what you saw; look at it again".to_owned();
             return Ok(Err(DecideError::Conflict {
@@ -193,8 +193,8 @@ impl Job {
             }));
         }
         // Whoever does not say what they saw saw it as it was first asked for.
-        let seen = self.decision.revision.unwrap_or(0);
-        if self.decision.answer == Answer::Approve && seen != proposal.revision {
+        let seen = self.request.revision.unwrap_or(0);
+        if self.request.decision == Decision::Approve && seen != proposal.revision {
             let message =
                 "more was said about it since you looked, or its risk rose; look at it again";
             return Ok(Err(DecideError::Conflict {
@@ -203,8 +203,8 @@ impl Job {
                 row: Box::new(proposal),
             }));
         }
-        if let Some(key) = self.decision.key
-            && !keys::spend(tx, key, &proposal, self.decision.answer, now).await?
+        if let Some(key) = self.request.key
+            && !keys::spend(tx, key, &proposal, self.request.decision, now).await?
         {
             return Ok(Err(DecideError::Conflict {
                 code: "expired",
@@ -212,16 +212,16 @@ impl Job {
                 row: Box::new(proposal),
             }));
         }
-        let digest_sent = self.decision.digest.is_some();
-        match self.decision.answer {
-            Answer::Reject if !matches!(surface, Surface::Api | Surface::Cli) && !digest_sent => {
+        let digest_sent = self.request.digest.is_some();
+        match self.request.decision {
+            Decision::Reject if !matches!(surface, Surface::Api | Surface::Cli) && !digest_sent => {
                 Ok(Err(DecideError::DigestNeeded))
             }
-            Answer::Reject => self.reject(tx, scribe, now, proposal).await,
-            Answer::Approve => {
+            Decision::Reject => self.reject(tx, context, now, proposal).await,
+            Decision::Approve => {
                 if !on_record::holds(tx, &proposal).await? {
                     let cancelled = proposal.cancel("system", now, Cancellation::NotOnRecord);
-                    return end(tx, scribe, cancelled, NOT_ON_RECORD).await;
+                    return end(tx, context, cancelled, NOT_ON_RECORD).await;
                 }
                 let Some((action, params)) = recover::current_definition(&self.control, &proposal)
                 else {
@@ -235,9 +235,9 @@ impl Job {
                         }));
                     }
                     let cancelled = proposal.cancel("system", now, Cancellation::DefinitionChanged);
-                    return end(tx, scribe, cancelled, "changed").await;
+                    return end(tx, context, cancelled, "changed").await;
                 };
-                match instances::starting_instance(tx, &self.control, &proposal.wish).await? {
+                match instances::starting_instance(tx, &self.control, &proposal.subject).await? {
                     StartingInstance::This | StartingInstance::Other => {}
                     StartingInstance::Away => {
                         return Ok(Err(held_back(Refusal::InstanceAway, proposal)));
@@ -246,10 +246,10 @@ impl Job {
                         return Ok(Err(held_back(Refusal::AmbiguousHost, proposal)));
                     }
                 }
-                let verdict = policy::judge_approval(Approval {
+                let verdict = policy::judge_approval(ApprovalInput {
                     actor: self.ctx.actor.kind(),
                     surface: Some(surface),
-                    risk: proposal.wish.risk,
+                    risk: proposal.subject.risk,
                     digest_sent,
                     authenticated_ago: self.ctx.authenticated_ago,
                     allowance: notifications::allowance(tx, &self.control, surface, now).await?,
@@ -257,7 +257,7 @@ impl Job {
                 });
                 match verdict {
                     ApprovalVerdict::Accepted => {
-                        self.approve(tx, scribe, now, proposal, action, params)
+                        self.approve(tx, context, now, proposal, action, params)
                             .await
                     }
                     ApprovalVerdict::OwnerOnly => Ok(Err(DecideError::OwnerOnly)),
@@ -273,15 +273,15 @@ impl Job {
     async fn reject(
         &self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
         proposal: Proposal,
     ) -> Result<Answered, StoreError> {
         let by = self.ctx.actor.to_string();
         let moved = proposal
-            .reject(&by, now, self.decision.reason.clone())
+            .reject(&by, now, self.request.reason.clone())
             .map_err(impossible)?;
-        advance(tx, scribe, &moved).await?;
+        advance(tx, context, &moved).await?;
         Ok(Ok(Decided {
             proposal: moved.proposal,
             claimed: None,
@@ -291,7 +291,7 @@ impl Job {
     async fn approve(
         &self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
         proposal: Proposal,
         action: Arc<Action>,
@@ -300,9 +300,9 @@ impl Job {
         let moved = proposal
             .approve(&self.ctx.actor.to_string(), now)
             .map_err(impossible)?;
-        advance(tx, scribe, &moved).await?;
+        advance(tx, context, &moved).await?;
         Ok(Ok(
-            match start::claim(tx, &self.control, scribe, moved.proposal, now).await? {
+            match start::claim(tx, &self.control, context, moved.proposal, now).await? {
                 Claim::Started(proposal) => Decided {
                     proposal,
                     claimed: Some((action, params)),
@@ -316,22 +316,22 @@ impl Job {
     }
 
     const fn word(&self) -> &'static str {
-        match self.decision.answer {
-            Answer::Approve => "approve",
-            Answer::Reject => "reject",
+        match self.request.decision {
+            Decision::Approve => "approve",
+            Decision::Reject => "reject",
         }
     }
 }
 
 /// The row was read in this transaction, so nobody can have been faster.
-async fn advance(tx: &mut Tx, scribe: &Scribe, moved: &Moved) -> Result<(), StoreError> {
+async fn advance(tx: &mut Tx, context: &AuditContext, moved: &Moved) -> Result<(), StoreError> {
     fail_point!("decide.write.before");
     if !proposals::advance(tx, moved).await? {
         return Err(StoreError::Internal(
             "a row changed under its own transaction".to_owned(),
         ));
     }
-    records::moved(tx, scribe, moved).await?;
+    facts::moved(tx, context, moved).await?;
     fail_point!("decide.write.after");
     Ok(())
 }
@@ -339,12 +339,12 @@ async fn advance(tx: &mut Tx, scribe: &Scribe, moved: &Moved) -> Result<(), Stor
 /// It ends here instead of being decided, and the person is told how it ended.
 async fn end(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     moved: Result<Moved, InvalidTransition>,
     code: &'static str,
 ) -> Result<Answered, StoreError> {
     let moved = moved.map_err(impossible)?;
-    advance(tx, scribe, &moved).await?;
+    advance(tx, context, &moved).await?;
     let message = match code {
         "expired" => "its time is over; nothing ran".to_owned(),
         NOT_ON_RECORD => Cancellation::NotOnRecord.message().to_owned(),

@@ -9,7 +9,7 @@ use void_store::{StoreError, Tx, installation, proposals};
 
 use super::{recover, start, verify};
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 
 /// How many end in one transaction.
 const BATCH: u32 = 100;
@@ -33,7 +33,7 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
 /// sweep has seen it yet, so that it does not stand in the way of a new one.
 pub(super) async fn unless_over(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     waiting: Option<Stored>,
     now: Timestamp,
 ) -> Result<Option<Stored>, StoreError> {
@@ -41,7 +41,7 @@ pub(super) async fn unless_over(
         return Ok(None);
     };
     if waiting.epoch != installation::epoch(tx).await? {
-        recover::void(tx, scribe, now, waiting.proposal).await?;
+        recover::void(tx, context, now, waiting.proposal).await?;
         return Ok(None);
     }
     if waiting.proposal.expires_at > now {
@@ -50,11 +50,11 @@ pub(super) async fn unless_over(
     let moved = waiting.proposal.expire(now);
     let moved = moved.map_err(|error| StoreError::Internal(error.to_string()))?;
     if proposals::advance(tx, &moved).await? {
-        let system = Scribe {
+        let system = AuditContext {
             actor: Actor::System.to_string(),
-            ..scribe.clone()
+            ..context.clone()
         };
-        records::moved(tx, &system, &moved).await?;
+        facts::moved(tx, &system, &moved).await?;
     }
     Ok(None)
 }
@@ -74,7 +74,7 @@ async fn expire_some(control: &Control) -> Result<usize, StoreError> {
                         .into_iter()
                         .filter(|stored| has_lapsed(&stored.proposal, latest))
                         // The bridge takes its file back first: an executor may be faster.
-                        .filter(|stored| !(bridged && stored.proposal.wish.is_by_file())),
+                        .filter(|stored| !(bridged && stored.proposal.subject.is_by_file())),
                 );
                 Ok::<_, StoreError>(due)
             })
@@ -84,7 +84,7 @@ async fn expire_some(control: &Control) -> Result<usize, StoreError> {
     if count == 0 {
         return Ok(0);
     }
-    let scribe = control.scribe(&control.system_ctx()?);
+    let context = control.context(&control.system_ctx()?);
     let ids: Vec<_> = due.into_iter().map(|stored| stored.proposal.id).collect();
     let woken = ids.clone();
     control
@@ -100,7 +100,7 @@ async fn expire_some(control: &Control) -> Result<usize, StoreError> {
                         continue;
                     };
                     if proposals::advance(tx, &moved).await? {
-                        records::moved(tx, &scribe, &moved).await?;
+                        facts::moved(tx, &context, &moved).await?;
                     }
                 }
                 Ok::<_, StoreError>(())

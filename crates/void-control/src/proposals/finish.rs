@@ -15,7 +15,7 @@ use void_store::{StoreError, Tx, proposals};
 
 use super::{start, verify};
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 use crate::stops;
 
 const RETRY_FIRST: Duration = Duration::from_millis(50);
@@ -65,7 +65,7 @@ async fn write(
     by: &'static str,
     outcome: Outcome,
 ) -> Result<Option<Proposal>, StoreError> {
-    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
     fail_point!("finish.commit.before");
     let ended = control
         .store
@@ -79,7 +79,7 @@ async fn write(
                 let Some(moved) = ended(&this, stored.proposal, now, by, outcome) else {
                     return Ok(None);
                 };
-                let won = record(tx, &scribe, &moved).await?;
+                let won = record(tx, &context, &moved).await?;
                 Ok::<_, StoreError>(won.then_some(moved.proposal))
             })
         })
@@ -103,7 +103,7 @@ fn ended(
                 .map(|moved| unverified(moved, now, reason)),
         },
         Outcome::Failed(failure) => proposal.fail(now, by, failure),
-        Outcome::Unknown(failure) => proposal.lose(now, failure),
+        Outcome::Unknown(failure) => proposal.mark_unknown(now, failure),
     };
     moved.ok()
 }
@@ -124,7 +124,7 @@ pub(super) fn unverified(moved: Moved, now: Timestamp, reason: &str) -> Moved {
 /// Stores an end, if the row is still open.
 pub(super) async fn record(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     moved: &Moved,
 ) -> Result<bool, StoreError> {
     debug_assert!(!matches!(
@@ -134,7 +134,7 @@ pub(super) async fn record(
     fail_point!("finish.write.before");
     let won = proposals::advance(tx, moved).await?;
     if won {
-        records::moved(tx, scribe, moved).await?;
+        facts::moved(tx, context, moved).await?;
     }
     fail_point!("finish.write.after");
     Ok(won)

@@ -4,7 +4,7 @@ use void_domain::actors::Actor;
 use void_domain::ids::ProposalId;
 use void_domain::notifications::Told;
 use void_domain::proposals::{Proposal, Status, Transition};
-use void_store::proposals::{self, Filter, Stored};
+use void_store::proposals::{self, ProposalFilter, Stored};
 use void_store::{Page, StoreError, Tx, notifications};
 
 use super::{ProposalKey, is_visible_to, recover};
@@ -53,7 +53,7 @@ pub async fn runs_before(
     proposal: &Proposal,
     limit: u32,
 ) -> Result<Vec<Listed>, StoreError> {
-    let (action, id) = (proposal.wish.action_id.clone(), proposal.id);
+    let (action, id) = (proposal.subject.action_id.clone(), proposal.id);
     control
         .store
         .read(move |tx| {
@@ -86,7 +86,10 @@ pub async fn list(
         Actor::Agent { id, .. } | Actor::Node { id, .. } => Some(*id),
         Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => None,
     };
-    let (filter, tells) = (Filter { status, requester }, control.notifiers.tells());
+    let (filter, tells) = (
+        ProposalFilter { status, requester },
+        control.notifiers.tells(),
+    );
     control
         .store
         .read(move |tx| {
@@ -130,7 +133,7 @@ pub async fn list_in(
     status: Status,
     limit: u32,
 ) -> Result<Vec<Listed>, StoreError> {
-    let filter = Filter {
+    let filter = ProposalFilter {
         status: Some(status),
         requester: None,
     };

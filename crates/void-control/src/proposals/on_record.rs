@@ -18,7 +18,7 @@ use void_store::{StoreError, Tx, installation, proposals};
 
 use super::recover;
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 
 /// Whether the record says that this proposal waits, is approved or runs, as its row says.
 pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, StoreError> {
@@ -33,10 +33,10 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
     };
     Ok(match &proposal.state {
         State::Approved { approval } | State::Running { approval, .. } => {
-            let mut expected = wish(proposal);
+            let mut expected = subject(proposal);
             expected.extend(members(json!({
-                "tier": proposal.wish.tier,
-                "risk": proposal.wish.risk,
+                "tier": proposal.subject.tier,
+                "risk": proposal.subject.risk,
                 "approved_by": approval.by,
             })));
             says(&said, expected)
@@ -44,8 +44,8 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
         State::Pending => {
             let asked = steps::newest_asked(tx, proposal.id).await?;
             let asked = asked.as_ref().and_then(detail);
-            let risks = members(json!({"risk": proposal.wish.risk, "taint": proposal.taint}));
-            let mut expected = wish(proposal);
+            let risks = members(json!({"risk": proposal.subject.risk, "taint": proposal.taint}));
+            let mut expected = subject(proposal);
             expected.extend(members(json!({"expires_at": proposal.expires_at})));
             says(&said, expected)
                 && asked.is_some_and(|asked| says(&asked, risks) && says_joined(&asked, proposal))
@@ -61,23 +61,23 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
 /// older versions have no digest of them.
 fn says_joined(asked: &Value, proposal: &Proposal) -> bool {
     let revision = asked.get("revision").and_then(Value::as_u64).unwrap_or(0);
-    let words = asked.get(records::JOINED_DIGEST);
+    let words = asked.get(facts::JOINED_DIGEST);
     let is_first = asked.get("revision").is_none();
     revision == proposal.revision
         && words.map_or(!is_first || proposal.joined.is_empty(), |words| {
-            records::digest_of_joined(proposal).is_some_and(|digest| *words == json!(digest))
+            facts::digest_of_joined(proposal).is_some_and(|digest| *words == json!(digest))
         })
 }
 
 /// What does not change from the first request to the end.
-fn wish(proposal: &Proposal) -> Map<String, Value> {
-    let wish = &proposal.wish;
+fn subject(proposal: &Proposal) -> Map<String, Value> {
+    let subject = &proposal.subject;
     members(json!({
         "code": proposal.code,
-        "action_id": wish.action_id,
-        "params": wish.params,
-        "target": wish.target,
-        "digest": wish.digest,
+        "action_id": subject.action_id,
+        "params": subject.params,
+        "target": subject.target,
+        "digest": subject.digest,
         "requested_by": proposal.requested_by.name,
     }))
 }
@@ -113,8 +113,8 @@ fn tells(said: &Value, name: &'static str, text: Option<&str>) -> bool {
         return said.get(name).is_none_or(Value::is_null);
     };
     let mut expected = Map::new();
-    records::tell(&mut expected, name, text);
-    let is_cut = said.get(records::cut_member(name)).is_some();
+    facts::tell(&mut expected, name, text);
+    let is_cut = said.get(facts::cut_member(name)).is_some();
     let is_whole = !is_cut && said.get(name).and_then(Value::as_str) == Some(text);
     is_whole || says(said, expected)
 }
@@ -123,7 +123,7 @@ fn tells(said: &Value, name: &'static str, text: Option<&str>) -> bool {
 pub(crate) async fn still_holds(
     tx: &mut Tx,
     control: &Control,
-    scribe: &Scribe,
+    context: &AuditContext,
     id: ProposalId,
 ) -> Result<bool, StoreError> {
     let Some(stored) = proposals::find(tx, id).await? else {
@@ -133,12 +133,12 @@ pub(crate) async fn still_holds(
         return Ok(false);
     }
     if stored.epoch != installation::epoch(tx).await? {
-        recover::void(tx, scribe, control.clock.now(), stored.proposal).await?;
+        recover::void(tx, context, control.clock.now(), stored.proposal).await?;
         return Ok(false);
     }
     let holds = holds(tx, &stored.proposal).await?;
     if !holds {
-        withdraw(tx, scribe, stored.proposal, control.clock.now()).await?;
+        withdraw(tx, context, stored.proposal, control.clock.now()).await?;
     }
     Ok(holds)
 }
@@ -146,7 +146,7 @@ pub(crate) async fn still_holds(
 /// Ends what is not on the record: nothing runs, the record says why, and the owner is told.
 pub(crate) async fn withdraw(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     proposal: Proposal,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -159,7 +159,7 @@ pub(crate) async fn withdraw(
             proposal = %id,
             "its row says what the record does not: somebody edited the database. Nothing ran; void audit verify names such rows"
         );
-        records::moved(tx, scribe, &moved).await?;
+        facts::moved(tx, context, &moved).await?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Somebody names an action. Unknown, malformed and refused wishes are recorded; safe ones start at
+//! Somebody names an action. Unknown, malformed and refused requests are recorded; safe ones start at
 //! once, the rest waits.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use void_domain::fail_point;
 use void_domain::ids::{ActionId, ProposalCode};
 use void_domain::instances::StartingInstance;
 use void_domain::limits;
-use void_domain::policy::{self, Brakes, Budget, Refusal, Verdict, Wish};
+use void_domain::policy::{self, Brakes, Budget, PolicyInput, Refusal, Verdict};
 use void_domain::proposals::{Approval, Failure, Joined, Proposal, ProposedAction, State, Twin};
 use void_domain::relations::Relation;
 use void_domain::taint::Taint;
@@ -20,18 +20,18 @@ use void_domain::text;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, bridge, installation, proposals};
 
-use super::repeats::{self, Noted};
+use super::repeats::{self, RepeatNote};
 use super::start::{self, Claim};
-use super::{expire, to_the_end};
+use super::{detached, expire};
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 use crate::row_budgets::TooManyRows;
 use crate::{instances, random, refusal_counts, row_budgets};
 
 /// What somebody asks for, before anything of it is believed.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct ProposeRequest {
     pub action_id: String,
     pub params: Value,
     pub reason: Option<String>,
@@ -44,7 +44,7 @@ pub struct Wanted {
 pub enum Proposed {
     /// It is running, or a foreign executor may take it now; the proposal as it was then.
     Started(Proposal),
-    /// It waits for the owner, alone or joined to an equal wish.
+    /// It waits for the owner, alone or joined to an equal request.
     Queued(Proposal),
     /// Policy said no.
     Refused(Refusal, Proposal),
@@ -70,25 +70,25 @@ pub enum ProposeError {
 pub async fn propose(
     control: &Control,
     ctx: &Ctx,
-    wanted: Wanted,
+    wanted: ProposeRequest,
 ) -> Result<Proposed, ProposeError> {
-    to_the_end(run(control.clone(), ctx.clone(), wanted, None)).await
+    detached(run(control.clone(), ctx.clone(), wanted, None)).await
 }
 
-/// The wish of a dropped file: which file it was is stored with it, and its risk can only rise.
+/// The request of a dropped file: which file it was is stored with it, and its risk can only rise.
 pub(crate) async fn propose_dropped(
     control: &Control,
     ctx: &Ctx,
-    wanted: Wanted,
+    wanted: ProposeRequest,
     dropped: Dropped,
 ) -> Result<Proposed, ProposeError> {
-    to_the_end(run(control.clone(), ctx.clone(), wanted, Some(dropped))).await
+    detached(run(control.clone(), ctx.clone(), wanted, Some(dropped))).await
 }
 
 async fn run(
     control: Control,
     ctx: Ctx,
-    wanted: Wanted,
+    wanted: ProposeRequest,
     dropped: Option<Dropped>,
 ) -> Result<Proposed, ProposeError> {
     let (action, params) = match check(&control, &wanted) {
@@ -104,7 +104,7 @@ async fn run(
     let risk = dropped
         .as_ref()
         .map_or(action.risk, |dropped| dropped.risk.max(action.risk));
-    let wish = ProposedAction {
+    let subject = ProposedAction {
         action_id: action.id.clone(),
         label: action.label.clone(),
         definition: action.definition().clone(),
@@ -118,25 +118,25 @@ async fn run(
         digest,
         exec_digest: action.exec_digest(),
     };
-    let asked = Asked {
+    let asked = RequestInput {
         action: &action,
-        wish: &wish,
+        subject: &subject,
         taint: &wanted.taint,
     };
     if let Some(again) = repeats::refused_again(&control, &ctx, asked).await? {
         return Ok(again);
     }
     row_budgets::take(&control, &ctx)?;
-    let job = Job {
+    let job = ProposeJob {
         counts_refusals: refusal_counts::is_counted(&ctx),
         control: control.clone(),
         ctx: ctx.clone(),
         action: Arc::clone(&action),
-        wish,
+        subject,
         wanted,
         dropped,
     };
-    let brake = control.brake.pinned();
+    let freeze_switch = control.freeze_switch.pinned();
     fail_point!("propose.commit.before");
     let (proposed, claimed) = control
         .store
@@ -144,12 +144,15 @@ async fn run(
         .await?;
     fail_point!("propose.commit.after");
     if let Some(running) = claimed {
-        start::execute(&control, &running, action, params, brake);
+        start::execute(&control, &running, action, params, freeze_switch);
     }
     Ok(proposed)
 }
 
-fn check(control: &Control, wanted: &Wanted) -> Result<(Arc<Action>, Params), ProposeError> {
+fn check(
+    control: &Control,
+    wanted: &ProposeRequest,
+) -> Result<(Arc<Action>, Params), ProposeError> {
     let known = ActionId::parse(&wanted.action_id)
         .ok()
         .and_then(|id| control.catalogue.get(&id));
@@ -195,22 +198,22 @@ async fn record_invalid(
         ProposeError::TooManyRows(_) | ProposeError::Store(_) => return Ok(()),
     };
     let detail = json!({"action_id": text::escaped(text::cut(id, 80)), "code": code});
-    let (scribe, at) = (control.scribe(ctx), control.clock.now());
+    let (context, at) = (control.context(ctx), control.clock.now());
     // Of what the caller made up nothing is counted apart.
     let what = ActionId::parse(id)
         .ok()
         .filter(|id| control.catalogue.get(id).is_some());
     let what = what.map(|id| id.to_string()).unwrap_or_default();
     let first = match repeats::note_invalid(control, ctx, what, code, at) {
-        Noted::Again(()) => return Ok(()),
-        Noted::First(kind) => Some(kind),
-        Noted::Uncounted => None,
+        RepeatNote::Again(()) => return Ok(()),
+        RepeatNote::First(kind) => Some(kind),
+        RepeatNote::Uncounted => None,
     };
     let written = control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, "proposal.invalid", None, detail).await
+                facts::audit(tx, &context, at, "proposal.invalid", None, detail).await
             })
         })
         .await;
@@ -222,20 +225,20 @@ async fn record_invalid(
 
 /// What policy judges: which action, as what it would be stored, and what its requester had read.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct RequestInput<'a> {
     pub action: &'a Arc<Action>,
-    pub wish: &'a ProposedAction,
+    pub subject: &'a ProposedAction,
     pub taint: &'a Taint,
 }
 
-impl Asked<'_> {
+impl RequestInput<'_> {
     pub(super) fn judge(self, ctx: &Ctx, brakes: Brakes, budget: Budget) -> Verdict {
-        policy::judge(Wish {
+        policy::judge(PolicyInput {
             actor: ctx.actor.kind(),
             capabilities: &ctx.capabilities,
             relation: relation(&ctx.actor, self.action),
-            tier: self.wish.tier,
-            risk: self.wish.risk,
+            tier: self.subject.tier,
+            risk: self.subject.risk,
             taint: self.taint,
             brakes,
             budget,
@@ -244,59 +247,59 @@ impl Asked<'_> {
 }
 
 /// The transaction.
-struct Job {
+struct ProposeJob {
     control: Control,
     /// Whether equal refusals of this caller are one row.
     counts_refusals: bool,
     ctx: Ctx,
     action: Arc<Action>,
-    wish: ProposedAction,
-    wanted: Wanted,
+    subject: ProposedAction,
+    wanted: ProposeRequest,
     dropped: Option<Dropped>,
 }
 
 type Answer = (Proposed, Option<Proposal>);
 
-impl Job {
+impl ProposeJob {
     async fn run(self, tx: &mut Tx) -> Result<Answer, StoreError> {
         let now = self.control.clock.now();
-        let scribe = self.control.scribe(&self.ctx);
+        let context = self.control.context(&self.ctx);
         let brakes = start::brakes(tx, &self.action, self.ctx.actor.kind(), now).await?;
         let budget = start::budget_of(tx, &self.control, &self.ctx.actor, now).await?;
-        let asked = Asked {
+        let asked = RequestInput {
             action: &self.action,
-            wish: &self.wish,
+            subject: &self.subject,
             taint: &self.wanted.taint,
         };
         match asked.judge(&self.ctx, brakes, budget) {
-            Verdict::Refused(refusal) => self.refuse(tx, &scribe, now, refusal).await,
-            Verdict::NeedsApproval(_) => self.queue(tx, &scribe, now).await,
-            Verdict::RunNow => self.start(tx, &scribe, now).await,
+            Verdict::Refused(refusal) => self.refuse(tx, &context, now, refusal).await,
+            Verdict::NeedsApproval(_) => self.queue(tx, &context, now).await,
+            Verdict::RunNow => self.start(tx, &context, now).await,
         }
     }
 
     async fn refuse(
         self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
         refusal: Refusal,
     ) -> Result<Answer, StoreError> {
         let noted = match self.counts_refusals {
-            false => Noted::Uncounted,
+            false => RepeatNote::Uncounted,
             true => {
-                repeats::note_refused(tx, &self.control, &self.ctx, &self.wish, &refusal).await?
+                repeats::note_refused(tx, &self.control, &self.ctx, &self.subject, &refusal).await?
             }
         };
         let kind = match noted {
-            Noted::Again(first) => return Ok((Proposed::Refused(refusal, first), None)),
-            Noted::First(kind) => Some(kind),
-            Noted::Uncounted => None,
+            RepeatNote::Again(first) => return Ok((Proposed::Refused(refusal, first), None)),
+            RepeatNote::First(kind) => Some(kind),
+            RepeatNote::Uncounted => None,
         };
         let control = self.control.clone();
         let failure = Failure::new(refusal.code(), refusal.message());
         let proposal = self
-            .insert(tx, scribe, now, State::Refused { at: now, failure })
+            .insert(tx, context, now, State::Refused { at: now, failure })
             .await?;
         if let Some(kind) = kind {
             control.refusal_counts.written(&kind, proposal.id);
@@ -307,14 +310,14 @@ impl Job {
     async fn queue(
         self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
     ) -> Result<Answer, StoreError> {
         let requester = self.ctx.actor.requester();
         let twin =
-            proposals::find_pending_twin(tx, &requester, &self.wish.digest.to_string()).await?;
-        if let Some(twin) = expire::unless_over(tx, scribe, twin, now).await? {
-            let joined = self.join(tx, scribe, now, twin.proposal).await?;
+            proposals::find_pending_twin(tx, &requester, &self.subject.digest.to_string()).await?;
+        if let Some(twin) = expire::unless_over(tx, context, twin, now).await? {
+            let joined = self.join(tx, context, now, twin.proposal).await?;
             return Ok((Proposed::Queued(joined), None));
         }
         let limits = self.control.limits;
@@ -329,10 +332,10 @@ impl Job {
         };
         if let Some(limit) = full {
             return self
-                .refuse(tx, scribe, now, Refusal::TooManyOpen { limit })
+                .refuse(tx, context, now, Refusal::TooManyOpen { limit })
                 .await;
         }
-        let proposal = self.insert(tx, scribe, now, State::Pending).await?;
+        let proposal = self.insert(tx, context, now, State::Pending).await?;
         Ok((Proposed::Queued(proposal), None))
     }
 
@@ -340,7 +343,7 @@ impl Job {
     async fn join(
         &self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
         waiting: Proposal,
     ) -> Result<Proposal, StoreError> {
@@ -348,7 +351,7 @@ impl Job {
             reason: self.wanted.reason.clone(),
             diff: self.wanted.diff.clone(),
             taint: self.wanted.taint.clone(),
-            risk: self.wish.risk,
+            risk: self.subject.risk,
         };
         let (revision, words) = (waiting.revision, waiting.new_words(&twin, now));
         let joined = waiting
@@ -359,32 +362,32 @@ impl Job {
                 "a row changed under its own transaction".to_owned(),
             ));
         }
-        let asked = records::Asked {
+        let asked = facts::JoinFact {
             twin: &twin,
             words: words.as_ref(),
             is_news: joined.revision != revision,
         };
-        records::joined(tx, scribe, now, &joined, asked).await?;
+        facts::joined(tx, context, now, &joined, asked).await?;
         Ok(joined)
     }
 
     async fn start(
         self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
     ) -> Result<Answer, StoreError> {
-        if start::is_busy(tx, &self.control, &self.wish).await? {
-            return self.refuse(tx, scribe, now, Refusal::Busy).await;
+        if start::is_busy(tx, &self.control, &self.subject).await? {
+            return self.refuse(tx, context, now, Refusal::Busy).await;
         }
-        let starter = instances::starting_instance(tx, &self.control, &self.wish).await?;
+        let starter = instances::starting_instance(tx, &self.control, &self.subject).await?;
         match starter {
             StartingInstance::This | StartingInstance::Other => {}
             StartingInstance::Away => {
-                return self.refuse(tx, scribe, now, Refusal::InstanceAway).await;
+                return self.refuse(tx, context, now, Refusal::InstanceAway).await;
             }
             StartingInstance::Ambiguous => {
-                return self.refuse(tx, scribe, now, Refusal::AmbiguousHost).await;
+                return self.refuse(tx, context, now, Refusal::AmbiguousHost).await;
             }
         }
         let approval = Approval {
@@ -393,10 +396,10 @@ impl Job {
         };
         let control = self.control.clone();
         let approved = self
-            .insert(tx, scribe, now, State::Approved { approval })
+            .insert(tx, context, now, State::Approved { approval })
             .await?;
-        let by_file = control.bridge.is_some() && approved.wish.is_by_file();
-        match start::claim(tx, &control, scribe, approved, now).await? {
+        let by_file = control.bridge.is_some() && approved.subject.is_by_file();
+        match start::claim(tx, &control, context, approved, now).await? {
             Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
             Claim::Waits(offered) if by_file || starter == StartingInstance::Other => {
                 Ok((Proposed::Started(offered), None))
@@ -408,7 +411,7 @@ impl Job {
     async fn insert(
         self,
         tx: &mut Tx,
-        scribe: &Scribe,
+        context: &AuditContext,
         now: Timestamp,
         state: State,
     ) -> Result<Proposal, StoreError> {
@@ -424,7 +427,7 @@ impl Job {
             revision: 0,
             created_at: now,
             expires_at: now.plus(self.action.expires_after),
-            wish: self.wish,
+            subject: self.subject,
             state,
         };
         // Who asked is in the row; who let it pass, or did not, is in its history.
@@ -442,9 +445,9 @@ impl Job {
         if matches!(created.proposal.state, State::Approved { .. }) {
             // Safe: it is created and approved by policy in one breath, and the record says both.
             let kind = EventKind::ProposalCreated;
-            records::proposal(tx, scribe, now, kind, &created.proposal).await?;
+            facts::proposal(tx, context, now, kind, &created.proposal).await?;
         }
-        records::moved(tx, scribe, &created).await?;
+        facts::moved(tx, context, &created).await?;
         Ok(created.proposal)
     }
 }

@@ -1,4 +1,4 @@
-//! What a start finds: runs that a crash cut off, approvals that have not started, wishes whose
+//! What a start finds: runs that a crash cut off, approvals that have not started, requests whose
 //! definition has changed. Nothing risky is repeated; what cannot be known is called unknown.
 
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use void_store::{StoreError, Tx, installation, proposals};
 use super::executing::Working;
 use super::{settle, start};
 use crate::control::Control;
+use crate::facts::{self, AuditContext};
 use crate::instances;
-use crate::records::{self, Scribe};
 
 /// Far above the bound on what may be open.
 const OPEN_MAX: u32 = 100_000;
@@ -26,11 +26,11 @@ pub(crate) fn current_definition(
     control: &Control,
     proposal: &Proposal,
 ) -> Option<(Arc<Action>, Params)> {
-    let action = control.catalogue.get(&proposal.wish.action_id)?;
-    let params = action.params.check(&proposal.wish.params).ok()?;
-    let same = action.digest_with(&params) == Ok(proposal.wish.digest)
-        && action.exec_digest() == proposal.wish.exec_digest
-        && *action.definition() == proposal.wish.definition;
+    let action = control.catalogue.get(&proposal.subject.action_id)?;
+    let params = action.params.check(&proposal.subject.params).ok()?;
+    let same = action.digest_with(&params) == Ok(proposal.subject.digest)
+        && action.exec_digest() == proposal.subject.exec_digest
+        && *action.definition() == proposal.subject.definition;
     same.then(|| (Arc::clone(action), params))
 }
 
@@ -88,7 +88,7 @@ pub(super) async fn kept_though_unknown(
     control: &Control,
     proposal: &Proposal,
 ) -> Result<Option<String>, StoreError> {
-    if let Some(name) = instances::somebody_else_would_run(tx, control, &proposal.wish).await? {
+    if let Some(name) = instances::somebody_else_would_run(tx, control, &proposal.subject).await? {
         return Ok(Some(format!(
             "the catalogue of this instance does not have it like this; {name} has: decide it there"
         )));
@@ -107,13 +107,13 @@ async fn cancel_changed(control: &Control) -> Result<(), StoreError> {
     changed.retain(|stored| current_definition(control, &stored.proposal).is_none());
     for some in changed.chunks(AT_ONCE as usize) {
         let ids: Vec<_> = some.iter().map(|stored| stored.proposal.id).collect();
-        let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+        let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
         control
             .store
             .write_closing(move |tx| {
                 Box::pin(async move {
                     for id in ids {
-                        cancel_unless_kept(tx, &this, &scribe, id).await?;
+                        cancel_unless_kept(tx, &this, &context, id).await?;
                     }
                     Ok::<_, StoreError>(())
                 })
@@ -126,7 +126,7 @@ async fn cancel_changed(control: &Control) -> Result<(), StoreError> {
 async fn cancel_unless_kept(
     tx: &mut Tx,
     control: &Control,
-    scribe: &Scribe,
+    context: &AuditContext,
     id: ProposalId,
 ) -> Result<(), StoreError> {
     let Some(Stored { proposal, .. }) = proposals::find(tx, id).await? else {
@@ -136,19 +136,19 @@ async fn cancel_unless_kept(
         return Ok(());
     }
     let now = control.clock.now();
-    cancel(tx, scribe, proposal, now, Cancellation::DefinitionChanged).await
+    cancel(tx, context, proposal, now, Cancellation::DefinitionChanged).await
 }
 
 /// Ends what was open before the epoch was raised: nothing of an older copy comes back to life. The first of
 /// them here, the others by [`void_left`]; none of them is decided or started meanwhile. How many they are.
 pub(crate) async fn void_open(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     now: Timestamp,
 ) -> Result<u64, StoreError> {
     let epoch = installation::epoch(tx).await?;
     let open = proposals::count_open_before(tx, epoch).await?;
-    void_some(tx, scribe, now).await?;
+    void_some(tx, context, now).await?;
     Ok(open)
 }
 
@@ -159,10 +159,10 @@ pub(crate) async fn void_left(control: &Control) -> Result<(), StoreError> {
         if read.await?.is_empty() {
             break;
         }
-        let (scribe, now) = (control.scribe(&control.system_ctx()?), control.clock.now());
+        let (context, now) = (control.context(&control.system_ctx()?), control.clock.now());
         control
             .store
-            .write_closing(move |tx| Box::pin(async move { void_some(tx, &scribe, now).await }))
+            .write_closing(move |tx| Box::pin(async move { void_some(tx, &context, now).await }))
             .await?;
     }
     Ok(())
@@ -173,37 +173,37 @@ async fn list_void(tx: &mut Tx) -> Result<Vec<Stored>, StoreError> {
     proposals::list_open_before(tx, epoch, AT_ONCE).await
 }
 
-async fn void_some(tx: &mut Tx, scribe: &Scribe, now: Timestamp) -> Result<(), StoreError> {
+async fn void_some(tx: &mut Tx, context: &AuditContext, now: Timestamp) -> Result<(), StoreError> {
     for Stored { proposal, .. } in list_void(tx).await? {
-        void(tx, scribe, now, proposal).await?;
+        void(tx, context, now, proposal).await?;
     }
     Ok(())
 }
 
 pub(super) async fn void(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     now: Timestamp,
     proposal: Proposal,
 ) -> Result<(), StoreError> {
     let why = Cancellation::Restored;
     if proposal.status() != Status::Running {
-        return cancel(tx, scribe, proposal, now, why).await;
+        return cancel(tx, context, proposal, now, why).await;
     }
     let failure = Failure::new(
         why.as_str(),
         "it ran when the copy was made; the copy cannot know how it ended",
     );
-    let Ok(moved) = proposal.lose(now, failure) else {
+    let Ok(moved) = proposal.mark_unknown(now, failure) else {
         return Ok(());
     };
     proposals::advance(tx, &moved).await?;
-    records::moved(tx, scribe, &moved).await
+    facts::moved(tx, context, &moved).await
 }
 
 async fn cancel(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     proposal: Proposal,
     now: Timestamp,
     why: Cancellation,
@@ -212,7 +212,7 @@ async fn cancel(
         return Ok(());
     };
     if proposals::advance(tx, &moved).await? {
-        records::moved(tx, scribe, &moved).await?;
+        facts::moved(tx, context, &moved).await?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A wish that is refused over and over (I36): the first refusal is a row, the others are counted and
+//! A request that is refused over and over (I36): the first refusal is a row, the others are counted and
 //! answered with that row. As long as a caller is refused the same again, the writer is not asked.
 
 use void_domain::actors::Actor;
@@ -7,26 +7,26 @@ use void_domain::proposals::{Proposal, ProposedAction};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, proposals};
 
-use super::propose::{Asked, Proposed};
+use super::propose::{Proposed, RequestInput};
 use super::start;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::refusal_counts::{self, Kind, Recorded};
+use crate::refusal_counts::{self, Recorded, RefusalKind};
 
 const REFUSED: &str = "proposal.refused";
 const INVALID: &str = "proposal.invalid";
 
-pub(super) enum Noted<T> {
+pub(super) enum RepeatNote<T> {
     /// To be written.
-    First(Kind),
+    First(RefusalKind),
     /// Counted with the first one.
     Again(T),
     /// Each refusal of this caller is written.
     Uncounted,
 }
 
-fn kind(actor: &Actor, verb: &'static str, what: String, code: &str) -> Kind {
-    Kind {
+fn kind(actor: &Actor, verb: &'static str, what: String, code: &str) -> RefusalKind {
+    RefusalKind {
         actor: actor.to_string(),
         verb,
         what,
@@ -34,31 +34,31 @@ fn kind(actor: &Actor, verb: &'static str, what: String, code: &str) -> Kind {
     }
 }
 
-/// The answer to a wish whose refusal is being counted, if it would be refused so again.
+/// The answer to a request whose refusal is being counted, if it would be refused so again.
 pub(super) async fn refused_again(
     control: &Control,
     ctx: &Ctx,
-    asked: Asked<'_>,
+    asked: RequestInput<'_>,
 ) -> Result<Option<Proposed>, StoreError> {
     if !refusal_counts::is_counted(ctx) {
         return Ok(None);
     }
     let counts = &control.refusal_counts;
-    let action_id = asked.wish.action_id.as_str();
+    let action_id = asked.subject.action_id.as_str();
     let before = counts.last_of(&ctx.actor.to_string(), REFUSED, action_id);
     if before.is_empty() {
         return Ok(None);
     }
     let now = control.clock.now();
     let (this, actor) = (control.clone(), ctx.actor.clone());
-    let (action, wish) = (asked.action.clone(), asked.wish.clone());
+    let (action, subject) = (asked.action.clone(), asked.subject.clone());
     let (brakes, budget, busy) = control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let brakes = start::brakes(tx, &action, actor.kind(), now).await?;
                 let budget = start::budget_of(tx, &this, &actor, now).await?;
-                let busy = start::is_busy(tx, &this, &wish).await?;
+                let busy = start::is_busy(tx, &this, &subject).await?;
                 Ok::<_, StoreError>((brakes, budget, busy))
             })
         })
@@ -95,40 +95,40 @@ pub(super) async fn note_refused(
     tx: &mut Tx,
     control: &Control,
     ctx: &Ctx,
-    wish: &ProposedAction,
+    subject: &ProposedAction,
     refusal: &Refusal,
-) -> Result<Noted<Proposal>, StoreError> {
+) -> Result<RepeatNote<Proposal>, StoreError> {
     let kind = kind(
         &ctx.actor,
         REFUSED,
-        wish.action_id.to_string(),
+        subject.action_id.to_string(),
         refusal.code(),
     );
     match control.refusal_counts.note(kind, control.clock.now()) {
         // Without a row, the use case that was to write the first one has failed.
-        (kind, Recorded::First | Recorded::Again(None)) => Ok(Noted::First(kind)),
+        (kind, Recorded::First | Recorded::Again(None)) => Ok(RepeatNote::First(kind)),
         (kind, Recorded::Again(Some(id))) => Ok(match proposals::find(tx, id).await? {
-            Some(first) => Noted::Again(first.proposal),
+            Some(first) => RepeatNote::Again(first.proposal),
             // It was rolled back, or is no longer kept.
-            None => Noted::First(kind),
+            None => RepeatNote::First(kind),
         }),
     }
 }
 
-/// Counts a wish that cannot become a proposal.
+/// Counts a request that cannot become a proposal.
 pub(super) fn note_invalid(
     control: &Control,
     ctx: &Ctx,
     what: String,
     code: &str,
     at: Timestamp,
-) -> Noted<()> {
+) -> RepeatNote<()> {
     if !refusal_counts::is_counted(ctx) {
-        return Noted::Uncounted;
+        return RepeatNote::Uncounted;
     }
     let kind = kind(&ctx.actor, INVALID, what, code);
     match control.refusal_counts.note(kind, at) {
-        (kind, Recorded::First) => Noted::First(kind),
-        (_, Recorded::Again(_)) => Noted::Again(()),
+        (kind, Recorded::First) => RepeatNote::First(kind),
+        (_, Recorded::Again(_)) => RepeatNote::Again(()),
     }
 }

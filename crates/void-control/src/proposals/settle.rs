@@ -53,7 +53,7 @@ pub async fn settle(
     if !ctx.actor.is_owner() {
         return Err(SettleError::OwnerOnly);
     }
-    let (this, scribe, by) = (control.clone(), control.scribe(ctx), ctx.actor.to_string());
+    let (this, context, by) = (control.clone(), control.context(ctx), ctx.actor.to_string());
     control
         .store
         .write_closing(move |tx| {
@@ -74,7 +74,7 @@ pub async fn settle(
                     }
                 };
                 let moved = moved.map_err(|error| StoreError::Internal(error.to_string()))?;
-                finish::record(tx, &scribe, &moved).await?;
+                finish::record(tx, &context, &moved).await?;
                 Ok(moved.proposal)
             })
         })
@@ -123,7 +123,7 @@ async fn ask(control: &Control, proposal: &Proposal) -> bool {
         // Whoever started it on its own machine settles it, and nobody else.
         return true;
     }
-    let evidence = control.executor.settle(&proposal.wish, &ticket).await;
+    let evidence = control.executor.settle(&proposal.subject, &ticket).await;
     if let Evidence::None(failure) = &evidence {
         return !NOT_REACHED.contains(&failure.code.as_str());
     }
@@ -176,12 +176,12 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
             Ok(Knower::Other) | Err(_) => return,
         }
         let overdue =
-            control.clock.now() >= run.started_at.plus(proposal.wish.timeout() + END_MARGIN);
-        let evidence = if proposal.wish.is_by_file() {
+            control.clock.now() >= run.started_at.plus(proposal.subject.timeout() + END_MARGIN);
+        let evidence = if proposal.subject.is_by_file() {
             // Only its file can tell; the bridge reads it, and until then it is under way.
             Evidence::Started
         } else {
-            control.executor.settle(&proposal.wish, &ticket).await
+            control.executor.settle(&proposal.subject, &ticket).await
         };
         let failure = match evidence {
             Evidence::Started if !overdue => None,
@@ -201,7 +201,7 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
             }
         };
         if let Some(failure) = failure {
-            let cause = if proposal.wish.is_by_file() {
+            let cause = if proposal.subject.is_by_file() {
                 "the executor that took the file has not reported"
             } else {
                 "Void stopped while it ran, and the outcome could not be found out"

@@ -20,10 +20,10 @@ const AGE_PARTS: u32 = 8;
 pub(super) const PLACES_MAX: usize = 16;
 
 #[derive(Debug, Default)]
-pub(crate) struct Settling(Mutex<Asked>);
+pub(crate) struct Settling(Mutex<SettleAttempt>);
 
 #[derive(Debug, Default)]
-struct Asked {
+struct SettleAttempt {
     /// When each unknown outcome was asked about last.
     last: BTreeMap<ProposalId, Timestamp>,
     /// Machines that are being asked.
@@ -50,7 +50,7 @@ impl Settling {
         asked.last.retain(|id, _| still.contains(id));
         let mut places: BTreeMap<String, Vec<Proposal>> = BTreeMap::new();
         for proposal in unknown {
-            let place = place_of(&proposal.wish);
+            let place = place_of(&proposal.subject);
             let last = asked.last.get(&proposal.id).copied();
             if !asked.busy.contains(&place) && is_due(&proposal, last, now) {
                 places.entry(place).or_default().push(proposal);
@@ -79,7 +79,7 @@ impl Settling {
         places.into_iter().map(round).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Asked> {
+    fn lock(&self) -> MutexGuard<'_, SettleAttempt> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,14 +108,14 @@ fn is_due(proposal: &Proposal, last: Option<Timestamp>, now: Timestamp) -> bool 
 }
 
 /// The machine that would be asked.
-fn place_of(wish: &ProposedAction) -> String {
-    if wish.is_by_file() {
+fn place_of(subject: &ProposedAction) -> String {
+    if subject.is_by_file() {
         return "file".to_owned();
     }
-    if let Some(node) = wish.node() {
+    if let Some(node) = subject.node() {
         return format!("node {node}");
     }
-    match wish.host() {
+    match subject.host() {
         Some(host) => format!("host {}", host.name),
         None => "proxmox".to_owned(),
     }
@@ -146,7 +146,7 @@ mod tests {
         Proposal {
             id: ProposalId::new(START, [number; 10]),
             code: ProposalCode::from_random(&[1, 2, 3, 4]),
-            wish: ProposedAction {
+            subject: ProposedAction {
                 action_id: ActionId::parse("restart-caddy").unwrap(),
                 label: "Restart".into(),
                 definition,

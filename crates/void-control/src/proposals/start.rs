@@ -11,7 +11,7 @@ use void_channels::Outcome;
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::catalogue::{Action, Params};
 use void_domain::fail_point;
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::instances::StartingInstance;
 use void_domain::permits::Permit;
 use void_domain::policy::{self, Brakes, Budget, Cap, Cooldown};
@@ -23,7 +23,7 @@ use super::executing::Working;
 use super::{expire, finish, on_record, recover};
 use crate::clock::believed_until;
 use crate::control::Control;
-use crate::records::{self, Scribe};
+use crate::facts::{self, AuditContext};
 use crate::{bridge, instances};
 
 /// A ticket that arrives later than this after the claim is refused by the host.
@@ -40,22 +40,23 @@ pub(super) enum Claim {
 pub(super) async fn claim(
     tx: &mut Tx,
     control: &Control,
-    scribe: &Scribe,
+    context: &AuditContext,
     approved: Proposal,
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
     if let Some(bridge) = &control.bridge
-        && approved.wish.is_by_file()
+        && approved.subject.is_by_file()
     {
         // The claim is a foreign executor's: the bridge offers it the file after the commit.
         bridge.wake();
         return Ok(Claim::Waits(approved));
     }
-    if instances::starting_instance(tx, control, &approved.wish).await? != StartingInstance::This {
+    if instances::starting_instance(tx, control, &approved.subject).await? != StartingInstance::This
+    {
         // Left to the instance on whose machine it runs; it lapses if that one does not come.
         return Ok(Claim::Waits(approved));
     }
-    if control.is_stopping() || is_busy(tx, control, &approved.wish).await? {
+    if control.is_stopping() || is_busy(tx, control, &approved.subject).await? {
         control.somebody_waits.store(true, Ordering::SeqCst);
         return Ok(Claim::Waits(approved));
     }
@@ -73,7 +74,7 @@ pub(super) async fn claim(
         return Ok(Claim::Waits(approved));
     }
     instances::note_claim(tx, control, moved.proposal.id).await?;
-    records::moved(tx, scribe, &moved).await?;
+    facts::moved(tx, context, &moved).await?;
     fail_point!("claim.write.after");
     Ok(Claim::Started(moved.proposal))
 }
@@ -82,14 +83,14 @@ pub(super) async fn claim(
 pub(crate) async fn is_busy(
     tx: &mut Tx,
     control: &Control,
-    wish: &ProposedAction,
+    subject: &ProposedAction,
 ) -> Result<bool, StoreError> {
-    let action = control.catalogue.get(&wish.action_id);
+    let action = control.catalogue.get(&subject.action_id);
     let mut spellings = action.map_or_else(Vec::new, |action| {
         control.catalogue.target_spellings(action)
     });
-    if !spellings.contains(&wish.target) {
-        spellings.push(wish.target.clone());
+    if !spellings.contains(&subject.target) {
+        spellings.push(subject.target.clone());
     }
     for target in &spellings {
         if proposals::is_target_busy(tx, target).await? {
@@ -169,20 +170,20 @@ pub(super) async fn budget_of(
 }
 
 /// Executes a claim that has been committed, in its own task: a caller that goes away changes nothing.
-/// The brake was pinned before the claim, so that a freeze since then stops it, also one that is over.
+/// The freeze_switch was pinned before the claim, so that a freeze since then stops it, also one that is over.
 pub(super) fn execute(
     control: &Control,
     running: &Proposal,
     action: Arc<Action>,
     params: Params,
-    brake: Brake,
+    freeze_switch: FreezeSwitch,
 ) {
     let id = running.id;
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place where a permit is made, after the claim has committed"
     )]
-    let permit = Permit::issue(running, action, &params, brake);
+    let permit = Permit::issue(running, action, &params, freeze_switch);
     let control = control.clone();
     let working = Working::on(&control, id);
     control.waiters.begins(id);
@@ -201,7 +202,7 @@ pub(super) fn execute(
     });
 }
 
-/// A target has become free. Most of the time nobody waits for any; what another instance or a brake
+/// A target has become free. Most of the time nobody waits for any; what another instance or a freeze_switch
 /// holds up, the sweep starts.
 pub(super) async fn target_is_free(control: &Control) {
     if control.somebody_waits.swap(false, Ordering::SeqCst)
@@ -221,12 +222,12 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         .read(|tx| Box::pin(proposals::list_in(tx, Status::Approved, 100)))
         .await?;
     for stored in waiting {
-        let by_file = stored.proposal.wish.is_by_file();
+        let by_file = stored.proposal.subject.is_by_file();
         // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
         let elsewhere = by_file
             && (control.bridge.is_some()
                 || bridge::lose_offer(control, stored.proposal.id).await?);
-        if !elsewhere && !instances::is_of_another(control, &stored.proposal.wish) {
+        if !elsewhere && !instances::is_of_another(control, &stored.proposal.subject) {
             start_one(control, stored.proposal).await?;
         }
     }
@@ -238,9 +239,9 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
         return Ok(());
     };
     let ctx = control.system_ctx()?;
-    let (this, scribe, job_action) = (control.clone(), control.scribe(&ctx), Arc::clone(&action));
+    let (this, context, job_action) = (control.clone(), control.context(&ctx), Arc::clone(&action));
     let id = approved.id;
-    let brake = control.brake.pinned();
+    let freeze_switch = control.freeze_switch.pinned();
     fail_point!("start.commit.before");
     let claimed = control
         .store
@@ -250,7 +251,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                 let Some(stored) = proposals::find(tx, id).await? else {
                     return Ok(None);
                 };
-                if !on_record::still_holds(tx, &this, &scribe, id).await? {
+                if !on_record::still_holds(tx, &this, &context, id).await? {
                     return Ok(None);
                 }
                 let brakes = brakes(tx, &job_action, bound(&stored.proposal), now).await?;
@@ -263,7 +264,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                 if !free || expire::has_lapsed(&stored.proposal, this.clock.latest()) {
                     return Ok(None);
                 }
-                match claim(tx, &this, &scribe, stored.proposal, now).await? {
+                match claim(tx, &this, &context, stored.proposal, now).await? {
                     Claim::Started(running) => Ok::<_, StoreError>(Some(running)),
                     Claim::Waits(_) => Ok(None),
                 }
@@ -272,7 +273,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
         .await?;
     fail_point!("start.commit.after");
     if let Some(running) = claimed {
-        execute(control, &running, action, params, brake);
+        execute(control, &running, action, params, freeze_switch);
     }
     Ok(())
 }

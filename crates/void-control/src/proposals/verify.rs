@@ -18,7 +18,7 @@ use super::executing::Working;
 use super::recover::current_definition;
 use crate::clock::is_ahead;
 use crate::control::Control;
-use crate::{health, records};
+use crate::{facts, health};
 
 /// A service that is just starting may answer once and fall over: it has to answer twice.
 const SERVICE_SEEN: u32 = 2;
@@ -47,14 +47,14 @@ enum Sign {
 }
 
 /// What one look says about a sign.
-struct Seen {
+struct CheckReading {
     what: What,
     detail: Value,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
-    Wanted,
+    ProposeRequest,
     Other,
     Nothing,
 }
@@ -62,12 +62,12 @@ enum What {
 /// What is looked at after a run.
 pub(super) struct Checks {
     /// How many copies run, told by the machine right after it changed their number.
-    count: Option<Count>,
+    count: Option<VerifyCounts>,
     sign: Option<Sign>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Count {
+struct VerifyCounts {
     wanted: i64,
     running: i64,
 }
@@ -95,10 +95,10 @@ pub(super) fn checks(
     }
     // Health alone says nothing about how many copies answer.
     let wanted = action.replicas_param();
-    let wanted = wanted.and_then(|name| proposal.wish.params.get(name)?.as_i64());
+    let wanted = wanted.and_then(|name| proposal.subject.params.get(name)?.as_i64());
     let running = result.get("running").and_then(Value::as_i64);
     let count = match (wanted, running) {
-        (Some(wanted), Some(running)) => Count { wanted, running },
+        (Some(wanted), Some(running)) => VerifyCounts { wanted, running },
         _ if sign.is_some() => return Err("not_counted"),
         _ => return Err("no_check"),
     };
@@ -222,7 +222,7 @@ async fn look_until(
     let begun = Instant::now();
     let end = begun + left;
     let (mut pause, mut in_a_row) = (LOOK_FIRST, 0);
-    let mut seen = Seen {
+    let mut seen = CheckReading {
         what: What::Nothing,
         detail: sign.unanswered("timed_out"),
     };
@@ -231,15 +231,15 @@ async fn look_until(
         if let Ok(now) = tokio::time::timeout_at(end + GRACE, look(control, sign)).await {
             seen = now;
             in_a_row = match seen.what {
-                What::Wanted => in_a_row + 1,
+                What::ProposeRequest => in_a_row + 1,
                 What::Other | What::Nothing => 0,
             };
         }
         let now = Instant::now();
         let outcome = match seen.what {
-            What::Wanted if in_a_row >= sign.needed() => VerificationOutcome::Verified,
+            What::ProposeRequest if in_a_row >= sign.needed() => VerificationOutcome::Verified,
             // Also at the end of its time: once is not enough, and the next look decides.
-            What::Wanted if now < end + GRACE => {
+            What::ProposeRequest if now < end + GRACE => {
                 tokio::time::sleep(SEEN_APART).await;
                 continue;
             }
@@ -249,7 +249,7 @@ async fn look_until(
                 continue;
             }
             What::Other => VerificationOutcome::Failed,
-            What::Wanted | What::Nothing => VerificationOutcome::Unverified,
+            What::ProposeRequest | What::Nothing => VerificationOutcome::Unverified,
         };
         if let Value::Object(members) = &mut seen.detail {
             let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -310,7 +310,7 @@ impl Sign {
     }
 }
 
-async fn look(control: &Control, sign: &Sign) -> Seen {
+async fn look(control: &Control, sign: &Sign) -> CheckReading {
     match sign {
         Sign::Service { service, wanted } => {
             let answer = health::look_now(control, service).await;
@@ -321,11 +321,11 @@ async fn look(control: &Control, sign: &Sign) -> Seen {
                 "detail": answer,
             });
             let what = match answer.health() {
-                health if health == *wanted => What::Wanted,
+                health if health == *wanted => What::ProposeRequest,
                 Health::Unknown => What::Nothing,
                 Health::Up | Health::Down => What::Other,
             };
-            Seen { what, detail }
+            CheckReading { what, detail }
         }
         Sign::Guest {
             node,
@@ -336,7 +336,7 @@ async fn look(control: &Control, sign: &Sign) -> Seen {
             let state = control.channels.probe().guest(node, *kind, *vmid).await;
             let mut detail = json!({"guest": vmid, "node": node, "wanted": wanted.as_str()});
             let (what, status) = match &state {
-                Ok(state) if state.status == *wanted => (What::Wanted, state.status),
+                Ok(state) if state.status == *wanted => (What::ProposeRequest, state.status),
                 Ok(state) if state.status != GuestStatus::Unknown => (What::Other, state.status),
                 Ok(_) | Err(_) => (What::Nothing, GuestStatus::Unknown),
             };
@@ -346,7 +346,7 @@ async fn look(control: &Control, sign: &Sign) -> Seen {
                     members.insert("reason".to_owned(), json!(failure.code));
                 }
             }
-            Seen { what, detail }
+            CheckReading { what, detail }
         }
     }
 }
@@ -357,7 +357,7 @@ async fn record(
     outcome: VerificationOutcome,
     detail: Value,
 ) -> Result<(), StoreError> {
-    let (this, scribe) = (control.clone(), control.scribe(&control.system_ctx()?));
+    let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
     fail_point!("verify.commit.before");
     control
         .store
@@ -377,7 +377,7 @@ async fn record(
                 };
                 if proposals::record_verification(tx, id, &seen).await? {
                     let kind = EventKind::ProposalVerified;
-                    records::proposal(tx, &scribe, at, kind, &checked).await?;
+                    facts::proposal(tx, &context, at, kind, &checked).await?;
                 }
                 Ok::<_, StoreError>(())
             })

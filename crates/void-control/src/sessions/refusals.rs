@@ -12,17 +12,17 @@ use void_store::StoreError;
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::records;
+use crate::facts;
 
 const RECORD_EVERY: Duration = Duration::from_secs(60);
 /// A program that was forgotten may show its old token for years.
 const RECORD_BEARERS_EVERY: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Default)]
-pub(crate) struct Refusals(Mutex<Count>);
+pub(crate) struct Refusals(Mutex<RefusalTally>);
 
 #[derive(Default)]
-struct Count {
+struct RefusalTally {
     recorded_at: Option<Timestamp>,
     since: u64,
 }
@@ -53,14 +53,14 @@ pub(super) async fn record(
     let Some(tries) = control.refusals.note(at, RECORD_EVERY) else {
         return Ok(());
     };
-    let scribe = control.scribe(&Ctx::system(request_id));
+    let context = control.context(&Ctx::system(request_id));
     let detail = json!({"method": method.as_str(), "from": address, "tries": tries});
     let subject = session.map(|id| id.to_string());
     control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, "session.refused", subject, detail).await
+                facts::audit(tx, &context, at, "session.refused", subject, detail).await
             })
         })
         .await
@@ -76,13 +76,13 @@ pub async fn record_bearer(
     let Some(tries) = control.wrong_bearers.note(at, RECORD_BEARERS_EVERY) else {
         return Ok(());
     };
-    let scribe = control.scribe(&Ctx::system(request_id));
+    let context = control.context(&Ctx::system(request_id));
     let detail = json!({"from": address, "tries": tries});
     control
         .store
         .write(move |tx| {
             Box::pin(
-                async move { records::audit(tx, &scribe, at, "token.refused", None, detail).await },
+                async move { facts::audit(tx, &context, at, "token.refused", None, detail).await },
             )
         })
         .await

@@ -220,7 +220,7 @@ fn proposal(state: State) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        wish: ProposedAction {
+        subject: ProposedAction {
             action_id: ActionId::parse("restart-caddy").unwrap(),
             label: "Restart".into(),
             definition: json!({}),

@@ -8,7 +8,7 @@ use crate::catalogue::{Action, NodeOp, Risk};
 use crate::limits;
 use crate::proposals::Proposal;
 use crate::text;
-use crate::written::{self, Content, Fields, Node, Problem, Problems};
+use crate::written::{self, Fields, Problem, Problems, SourceContent, SourceNode};
 
 /// What a dropped file asks for, before the catalogue was asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,7 +144,7 @@ fn read_subject(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Subj
     })
 }
 
-fn read_details(node: &Node, problems: &mut Problems) -> Option<Details> {
+fn read_details(node: &SourceNode, problems: &mut Problems) -> Option<Details> {
     let mut fields = Fields::of(node, "details", problems)?;
     // An empty text is how the source documents write "none".
     let mut words = |name: &'static str, problems: &mut Problems| {
@@ -177,7 +177,7 @@ fn read_details(node: &Node, problems: &mut Problems) -> Option<Details> {
     }
     let params = fields.node("params");
     if let Some(params) = params
-        && !matches!(params.content, Content::Object(_))
+        && !matches!(params.content, SourceContent::Object(_))
     {
         problems.error(params.line, "details.params", "expected an object");
     }
@@ -186,20 +186,20 @@ fn read_details(node: &Node, problems: &mut Problems) -> Option<Details> {
         image,
         reason,
         diff,
-        params: params.map(Node::to_value),
+        params: params.map(SourceNode::to_value),
     })
 }
 
 /// Only its shape: who did what is known from the record, never from a file.
-fn check_history(node: &Node, problems: &mut Problems) {
+fn check_history(node: &SourceNode, problems: &mut Problems) {
     match &node.content {
-        Content::List(steps) if steps.len() > HISTORY_MAX => {
+        SourceContent::List(steps) if steps.len() > HISTORY_MAX => {
             let message = format!("has more than {HISTORY_MAX} steps");
             problems.error(node.line, "transition_history", message);
         }
-        Content::List(steps) => {
+        SourceContent::List(steps) => {
             for step in steps {
-                if !matches!(step.content, Content::Object(_)) {
+                if !matches!(step.content, SourceContent::Object(_)) {
                     problems.error(step.line, "transition_history", "a step is an object");
                 }
             }
@@ -211,7 +211,7 @@ fn check_history(node: &Node, problems: &mut Problems) {
 impl Details {
     /// The image that came with the file and is no parameter of what would run.
     pub(super) fn only_said_image(&self, proposal: &Proposal) -> Option<&str> {
-        let is_param = proposal.wish.params.get("image").is_some();
+        let is_param = proposal.subject.params.get("image").is_some();
         self.image.as_deref().filter(|_| !is_param)
     }
 

@@ -1,7 +1,7 @@
 //! What the place of a file tells. One pure function over (record, place); doubt means that the file goes
 //! back to where the record says.
 
-use super::Place;
+use super::StatusFolder;
 use crate::actors::{Actor, Surface};
 use crate::proposals::{Proposal, Status};
 
@@ -25,12 +25,12 @@ pub enum Move {
 }
 
 impl Move {
-    pub fn read(proposal: &Proposal, offered: bool, place: Place) -> Self {
-        if place == Place::of(proposal, offered) {
+    pub fn read(proposal: &Proposal, offered: bool, place: StatusFolder) -> Self {
+        if place == StatusFolder::of(proposal, offered) {
             return Self::None;
         }
-        let by_file = proposal.wish.is_by_file();
-        if place == Place::Approved && !by_file && was_approved_by_file(proposal) {
+        let by_file = proposal.subject.is_by_file();
+        if place == StatusFolder::Approved && !by_file && was_approved_by_file(proposal) {
             // The very move that approved it.
             return Self::Follow;
         }
@@ -59,60 +59,73 @@ fn was_approved_by_file(proposal: &Proposal) -> bool {
 
 const NOT_BY_FILE: &str = "only actions marked \"via\": \"file\" are executed by others";
 
-const fn of_pending(by_file: bool, place: Place) -> Move {
+const fn of_pending(by_file: bool, place: StatusFolder) -> Move {
     match place {
-        Place::Approved => Move::Approve,
-        Place::Rejected => Move::Reject,
+        StatusFolder::Approved => Move::Approve,
+        StatusFolder::Rejected => Move::Reject,
         // Two steps at once: the first one is judged first.
-        Place::Running | Place::Completed | Place::Failed if by_file => Move::Approve,
-        Place::Running | Place::Completed | Place::Failed => Move::PutBack(NOT_BY_FILE),
-        Place::Pending => Move::None,
+        StatusFolder::Running | StatusFolder::Completed | StatusFolder::Failed if by_file => {
+            Move::Approve
+        }
+        StatusFolder::Running | StatusFolder::Completed | StatusFolder::Failed => {
+            Move::PutBack(NOT_BY_FILE)
+        }
+        StatusFolder::Pending => Move::None,
     }
 }
 
-const fn of_approved(by_file: bool, offered: bool, place: Place) -> Move {
+const fn of_approved(by_file: bool, offered: bool, place: StatusFolder) -> Move {
     match place {
-        Place::Running | Place::Completed | Place::Failed if by_file => Move::Claim,
-        Place::Running | Place::Completed | Place::Failed => Move::PutBack(NOT_BY_FILE),
-        Place::Rejected => Move::Reject,
-        Place::Approved if by_file => Move::Follow,
-        Place::Approved => Move::Approve,
-        Place::Pending if offered => Move::PutBack("it was approved already"),
-        Place::Pending => Move::None,
+        StatusFolder::Running | StatusFolder::Completed | StatusFolder::Failed if by_file => {
+            Move::Claim
+        }
+        StatusFolder::Running | StatusFolder::Completed | StatusFolder::Failed => {
+            Move::PutBack(NOT_BY_FILE)
+        }
+        StatusFolder::Rejected => Move::Reject,
+        StatusFolder::Approved if by_file => Move::Follow,
+        StatusFolder::Approved => Move::Approve,
+        StatusFolder::Pending if offered => Move::PutBack("it was approved already"),
+        StatusFolder::Pending => Move::None,
     }
 }
 
 /// A foreign executor has it in its hands.
-const fn of_taken(place: Place) -> Move {
+const fn of_taken(place: StatusFolder) -> Move {
     match place {
-        Place::Completed => Move::Done,
-        Place::Failed => Move::Failed,
-        Place::Pending | Place::Approved | Place::Rejected => {
+        StatusFolder::Completed => Move::Done,
+        StatusFolder::Failed => Move::Failed,
+        StatusFolder::Pending | StatusFolder::Approved | StatusFolder::Rejected => {
             Move::PutBack("it was taken already, and nothing is known of its end")
         }
-        Place::Running => Move::None,
+        StatusFolder::Running => Move::None,
     }
 }
 
-const fn of_own_run(place: Place) -> Move {
+const fn of_own_run(place: StatusFolder) -> Move {
     match place {
-        Place::Approved => Move::Approve,
-        Place::Rejected => Move::Reject,
-        Place::Completed | Place::Failed => Move::PutBack(NOT_BY_FILE),
-        Place::Pending | Place::Running => Move::Follow,
+        StatusFolder::Approved => Move::Approve,
+        StatusFolder::Rejected => Move::Reject,
+        StatusFolder::Completed | StatusFolder::Failed => Move::PutBack(NOT_BY_FILE),
+        StatusFolder::Pending | StatusFolder::Running => Move::Follow,
     }
 }
 
-fn of_ended(proposal: &Proposal, by_file: bool, place: Place) -> Move {
+fn of_ended(proposal: &Proposal, by_file: bool, place: StatusFolder) -> Move {
     let never_ran = proposal.run().is_none();
     match place {
-        Place::Running | Place::Completed | Place::Failed if by_file && never_ran => {
+        StatusFolder::Running | StatusFolder::Completed | StatusFolder::Failed
+            if by_file && never_ran =>
+        {
             Move::PutBack("it was taken after it had ended; whether anything was done is not known")
         }
         // An offer that lapsed, or was withdrawn by a restart.
-        Place::Approved if by_file && proposal.approval().is_some() => Move::Follow,
-        Place::Approved => Move::Approve,
-        Place::Rejected => Move::Reject,
-        Place::Pending | Place::Running | Place::Completed | Place::Failed => Move::Follow,
+        StatusFolder::Approved if by_file && proposal.approval().is_some() => Move::Follow,
+        StatusFolder::Approved => Move::Approve,
+        StatusFolder::Rejected => Move::Reject,
+        StatusFolder::Pending
+        | StatusFolder::Running
+        | StatusFolder::Completed
+        | StatusFolder::Failed => Move::Follow,
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Details, Dropped, FILE_BYTES_MAX, InstanceId, Place, Subject};
+use super::{Details, Dropped, FILE_BYTES_MAX, InstanceId, StatusFolder, Subject};
 use crate::cards::{Card, words_of};
 use crate::proposals::{Proposal, State, Status, Transition};
 use crate::text;
@@ -15,8 +15,8 @@ const SYSTEM: &str = "system";
 /// A move that changed nothing: where the file was found, where it was put, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    pub from: Place,
-    pub to: Place,
+    pub from: StatusFolder,
+    pub to: StatusFolder,
     pub at_ms: i64,
     pub note: String,
 }
@@ -34,7 +34,7 @@ struct File<'a> {
     created_at: i64,
     updated_at: i64,
     details: FileDetails,
-    transition_history: Vec<Step>,
+    transition_history: Vec<HistoryEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ struct FileDetails {
 }
 
 #[derive(Serialize)]
-struct Step {
+struct HistoryEntry {
     from: Option<&'static str>,
     to: &'static str,
     timestamp: i64,
@@ -77,7 +77,7 @@ pub fn render(
     notes: &[Note],
 ) -> Rendered {
     let subject = Subject::of_proposal(proposal);
-    let mut steps: Vec<(Timestamp, Step)> = history.iter().map(step_of).collect();
+    let mut steps: Vec<(Timestamp, HistoryEntry)> = history.iter().map(step_of).collect();
     steps.extend(notes.iter().map(step_of_note));
     steps.sort_by_key(|(at, _)| *at);
     let updated_at = steps.last().map_or(proposal.created_at, |(at, _)| *at);
@@ -86,7 +86,7 @@ pub fn render(
         service: &subject.service,
         node: &subject.node,
         kind: &subject.kind,
-        risk: proposal.wish.risk.as_str(),
+        risk: proposal.subject.risk.as_str(),
         status: status_of(proposal.status()).as_str(),
         created_at: seconds(proposal.created_at),
         updated_at: seconds(updated_at),
@@ -116,13 +116,13 @@ fn facts_of(proposal: &Proposal, dropped: Option<&Details>) -> Value {
     let mut facts = json!({
         "proposal": proposal.id,
         "code": proposal.code,
-        "action": proposal.wish.action_id,
-        "label": proposal.wish.label,
-        "digest": proposal.wish.digest,
+        "action": proposal.subject.action_id,
+        "label": proposal.subject.label,
+        "digest": proposal.subject.digest,
         "revision": proposal.revision,
         "requested_by": proposal.requested_by.name,
         "expires_at": seconds(proposal.expires_at),
-        "via": if proposal.wish.is_by_file() { "file" } else { "void" },
+        "via": if proposal.subject.is_by_file() { "file" } else { "void" },
         "if_yes": card.consequence,
         "checked_by": card.checked_by,
         "binds": bound,
@@ -133,7 +133,7 @@ fn facts_of(proposal: &Proposal, dropped: Option<&Details>) -> Value {
         if !card.joined.is_empty() {
             facts.insert("joined".to_owned(), json!(card.joined));
         }
-        if let Some(image) = only_said.filter(|_| proposal.wish.is_by_file()) {
+        if let Some(image) = only_said.filter(|_| proposal.subject.is_by_file()) {
             facts.insert("image_said".to_owned(), json!(image));
         }
         if card.left_out > 0 {
@@ -181,11 +181,11 @@ fn within_bounds(file: &mut File<'_>) -> Rendered {
     }
 }
 
-/// A dropped file whose wish waits already: it is told where, and ends here.
+/// A dropped file whose request waits already: it is told where, and ends here.
 pub fn render_joined(dropped: &Dropped, waiting: &Proposal, at: Timestamp) -> Vec<u8> {
     let words = &dropped.details;
     let at = seconds(at);
-    let step = |from, to, note| Step {
+    let step = |from, to, note| HistoryEntry {
         from,
         to,
         timestamp: at,
@@ -198,7 +198,7 @@ pub fn render_joined(dropped: &Dropped, waiting: &Proposal, at: Timestamp) -> Ve
         node: &dropped.subject.node,
         kind: &dropped.subject.kind,
         risk: dropped.risk.as_str(),
-        status: Place::Rejected.as_str(),
+        status: StatusFolder::Rejected.as_str(),
         created_at: at,
         updated_at: at,
         details: FileDetails {
@@ -208,10 +208,10 @@ pub fn render_joined(dropped: &Dropped, waiting: &Proposal, at: Timestamp) -> Ve
             params: words.params.clone(),
         },
         transition_history: vec![
-            step(None, Place::Pending.as_str(), None),
+            step(None, StatusFolder::Pending.as_str(), None),
             step(
-                Some(Place::Pending.as_str()),
-                Place::Rejected.as_str(),
+                Some(StatusFolder::Pending.as_str()),
+                StatusFolder::Rejected.as_str(),
                 Some("joined".to_owned()),
             ),
         ],
@@ -236,18 +236,20 @@ const fn seconds(at: Timestamp) -> i64 {
 }
 
 /// The source documents know six words.
-const fn status_of(status: Status) -> Place {
+const fn status_of(status: Status) -> StatusFolder {
     match status {
-        Status::Pending => Place::Pending,
-        Status::Approved => Place::Approved,
-        Status::Running | Status::Unknown => Place::Running,
-        Status::Executed => Place::Completed,
-        Status::Failed => Place::Failed,
-        Status::Rejected | Status::Expired | Status::Cancelled | Status::Refused => Place::Rejected,
+        Status::Pending => StatusFolder::Pending,
+        Status::Approved => StatusFolder::Approved,
+        Status::Running | Status::Unknown => StatusFolder::Running,
+        Status::Executed => StatusFolder::Completed,
+        Status::Failed => StatusFolder::Failed,
+        Status::Rejected | Status::Expired | Status::Cancelled | Status::Refused => {
+            StatusFolder::Rejected
+        }
     }
 }
 
-fn step_of(step: &Transition) -> (Timestamp, Step) {
+fn step_of(step: &Transition) -> (Timestamp, HistoryEntry) {
     let to = status_of(step.to).as_str();
     // What the six words cannot say stands beside them.
     let more = match step.to {
@@ -256,7 +258,7 @@ fn step_of(step: &Transition) -> (Timestamp, Step) {
         }
         _ => None,
     };
-    let step_in_file = Step {
+    let step_in_file = HistoryEntry {
         from: step.from.map(|from| status_of(from).as_str()),
         to,
         timestamp: seconds(step.at),
@@ -266,9 +268,9 @@ fn step_of(step: &Transition) -> (Timestamp, Step) {
     (step.at, step_in_file)
 }
 
-fn step_of_note(note: &Note) -> (Timestamp, Step) {
+fn step_of_note(note: &Note) -> (Timestamp, HistoryEntry) {
     let at = Timestamp::from_ms(note.at_ms);
-    let step = Step {
+    let step = HistoryEntry {
         from: Some(note.from.as_str()),
         to: note.to.as_str(),
         timestamp: seconds(at),
@@ -293,14 +295,14 @@ fn by_in_file(by: &str) -> String {
 }
 
 fn details_of(proposal: &Proposal, dropped: Option<&Details>) -> FileDetails {
-    let params = proposal.wish.params.as_object().cloned();
+    let params = proposal.subject.params.as_object().cloned();
     let mut params: Map<String, Value> = params.unwrap_or_default();
     let image = params
         .remove("image")
         .and_then(|image| image.as_str().map(str::to_owned));
     // A foreign executor might act by an image that no yes was about: it is not handed one.
     let only_said = dropped
-        .filter(|_| !proposal.wish.is_by_file())
+        .filter(|_| !proposal.subject.is_by_file())
         .and_then(|dropped| dropped.only_said_image(proposal));
     let image = image.or_else(|| only_said.map(str::to_owned));
     let reason = proposal.reason.clone();
@@ -327,7 +329,7 @@ fn outcome_of(proposal: &Proposal) -> Option<Value> {
         } => {
             let seen = verification.as_ref().map(|seen| seen.outcome.as_str());
             // A foreign executor's own words go back to where it can read them.
-            let said = proposal.wish.is_by_file().then_some(result);
+            let said = proposal.subject.is_by_file().then_some(result);
             json!({"verification": seen, "result": said})
         }
         State::Failed { failure, .. }

@@ -1,4 +1,4 @@
-//! A file of ours that others had in their hands: is it still about the same wish, and what does it
+//! A file of ours that others had in their hands: is it still about the same request, and what does it
 //! report? Lenient about what tools add, strict about what would run.
 
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const MESSAGE_BYTES_MAX: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Returned {
-    /// About the same wish.
+    /// About the same request.
     Same {
         /// The digest that the file carries, if it still does.
         digest: Option<Digest>,
@@ -71,15 +71,15 @@ impl Returned {
                 return Self::Changed(format!("its {name} was changed"));
             }
         }
-        let mut params = params_of(file.get("details"), &proposal.wish.params);
+        let mut params = params_of(file.get("details"), &proposal.subject.params);
         leave_out_word(&mut params, proposal, dropped);
-        if params != proposal.wish.params {
+        if params != proposal.subject.params {
             return Self::Changed("its details.image or details.params were changed".to_owned());
         }
         let digest = file.get("void").and_then(|void| void.get("digest"));
         let digest = digest.and_then(Value::as_str).map(str::parse::<Digest>);
         match digest.transpose() {
-            Ok(digest) if digest.is_none_or(|digest| digest == proposal.wish.digest) => {
+            Ok(digest) if digest.is_none_or(|digest| digest == proposal.subject.digest) => {
                 let revision = file.get("void").and_then(|void| void.get("revision"));
                 Self::Same {
                     digest,

@@ -142,8 +142,8 @@ fn an_image_that_is_only_a_word_stays_in_the_file_and_cannot_be_exchanged() {
     };
     for by_file in [false, true] {
         let mut restart = proposal(by_file);
-        restart.wish.params = json!({});
-        restart.wish.definition["action"]["kind"] = json!("restart_service");
+        restart.subject.params = json!({});
+        restart.subject.definition["action"]["kind"] = json!("restart_service");
         let bytes = render(&name("a"), &restart, &[], Some(&details), &[]).bytes;
         let file: Value = serde_json::from_slice(&bytes).unwrap();
         // A foreign executor is handed no image that nobody approved.
@@ -348,7 +348,7 @@ fn proposal(by_file: bool) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        wish: ProposedAction {
+        subject: ProposedAction {
             action_id: ActionId::parse("deploy-web").unwrap(),
             label: "Deploy".into(),
             definition: json!({"action": {"kind": "deploy_service", "node": "n1", "service": "web", "via": via}}),
@@ -391,7 +391,7 @@ fn in_state(status: Status, by_file: bool) -> Proposal {
                 .proposal
         }
         Status::Failed => running().fail(NOW, "system", failure()).unwrap().proposal,
-        Status::Unknown => running().lose(NOW, failure()).unwrap().proposal,
+        Status::Unknown => running().mark_unknown(NOW, failure()).unwrap().proposal,
         Status::Rejected => pending().reject("owner-cli", NOW, None).unwrap().proposal,
         Status::Expired => pending().expire(NOW).unwrap().proposal,
         Status::Cancelled => {
@@ -428,8 +428,8 @@ fn a_file_has_the_source_documents_shape() {
         step(Some(Status::Running), Status::Unknown, "system"),
     ];
     let note = Note {
-        from: Place::Rejected,
-        to: Place::Running,
+        from: StatusFolder::Rejected,
+        to: StatusFolder::Running,
         at_ms: NOW.as_ms(),
         note: "already approved".to_owned(),
     };
@@ -540,7 +540,7 @@ fn a_rendered_file_is_read_as_what_it_is_about() {
     ] {
         for by_file in [true, false] {
             let mut asked = proposal(by_file);
-            asked.wish.params = params.clone();
+            asked.subject.params = params.clone();
             let bytes = render(&name("a"), &asked, &[], None, &[]).bytes;
             let read = Returned::read(&bytes, &name("a"), &asked, None);
             assert!(matches!(read, Returned::Same { .. }), "{params}: {read:?}");
@@ -555,7 +555,7 @@ fn what_would_run_cannot_be_edited() {
     let original: Value = serde_json::from_slice(&bytes).unwrap();
     let read =
         |file: &Value| Returned::read(file.to_string().as_bytes(), &name("a"), &pending, None);
-    let digest = Some(pending.wish.digest);
+    let digest = Some(pending.subject.digest);
     assert!(matches!(read(&original), Returned::Same { digest: found, .. } if found == digest));
     let harmless: [fn(&mut Value); 5] = [
         |f| f["status"] = json!("approved"),
@@ -601,13 +601,13 @@ fn a_place_tells_only_what_the_record_allows() {
         for by_file in [false, true] {
             for offered in [false, true] {
                 let proposal = in_state(status, by_file);
-                for place in Place::ALL {
+                for place in StatusFolder::ALL {
                     let said = Move::read(&proposal, offered, place);
                     let case = format!(
                         "{} by_file={by_file} offered={offered} in {place}: {said:?}",
                         status.as_str()
                     );
-                    let home = place == Place::of(&proposal, offered);
+                    let home = place == StatusFolder::of(&proposal, offered);
                     assert_eq!(said == Move::None, home, "{case}");
                     match said {
                         Move::Claim => assert!(by_file && status == Status::Approved, "{case}"),
@@ -617,8 +617,8 @@ fn a_place_tells_only_what_the_record_allows() {
                                 "{case}"
                             );
                         }
-                        Move::Approve => assert_ne!(place, Place::Rejected, "{case}"),
-                        Move::Reject => assert_eq!(place, Place::Rejected, "{case}"),
+                        Move::Approve => assert_ne!(place, StatusFolder::Rejected, "{case}"),
+                        Move::Reject => assert_eq!(place, StatusFolder::Rejected, "{case}"),
                         Move::None | Move::Follow | Move::PutBack(_) => {}
                     }
                     if status == Status::Pending && !home {
@@ -637,28 +637,28 @@ fn a_place_tells_only_what_the_record_allows() {
 fn only_offers_belong_into_approved() {
     for status in Status::ALL {
         for by_file in [false, true] {
-            let home = Place::of(&in_state(status, by_file), false);
-            assert_ne!(home, Place::Approved, "{}", status.as_str());
+            let home = StatusFolder::of(&in_state(status, by_file), false);
+            assert_ne!(home, StatusFolder::Approved, "{}", status.as_str());
         }
     }
     assert_eq!(
-        Place::of(&in_state(Status::Approved, true), true),
-        Place::Approved
+        StatusFolder::of(&in_state(Status::Approved, true), true),
+        StatusFolder::Approved
     );
     assert_eq!(
-        Place::of(&in_state(Status::Expired, true), true),
-        Place::Rejected
+        StatusFolder::of(&in_state(Status::Expired, true), true),
+        StatusFolder::Rejected
     );
     assert_eq!(
-        Place::of(&in_state(Status::Cancelled, true), false),
-        Place::Rejected
+        StatusFolder::of(&in_state(Status::Cancelled, true), false),
+        StatusFolder::Rejected
     );
     assert_eq!(
-        Place::of(&in_state(Status::Unknown, true), false),
-        Place::Running
+        StatusFolder::of(&in_state(Status::Unknown, true), false),
+        StatusFolder::Running
     );
     assert_eq!(
-        Place::of(&in_state(Status::Executed, false), false),
-        Place::Completed
+        StatusFolder::of(&in_state(Status::Executed, false), false),
+        StatusFolder::Completed
     );
 }

@@ -21,7 +21,7 @@ fn deploy() -> Value {
     })
 }
 
-fn wish(catalogue: &Value, params: Value) -> ProposedAction {
+fn subject(catalogue: &Value, params: Value) -> ProposedAction {
     let catalogue = Catalogue::parse(&catalogue.to_string(), &Lockout::default()).unwrap();
     let action = catalogue.actions().next().unwrap();
     let checked = action.params.check(&params).unwrap();
@@ -42,7 +42,7 @@ const EVIL: &str = "registry.evil.example/backdoor:1";
 
 #[test]
 fn what_is_chosen_is_part_of_the_sentence() {
-    let evil = wish(&deploy(), json!({"image": EVIL}));
+    let evil = subject(&deploy(), json!({"image": EVIL}));
     let said = format!("deploys grafana with image {EVIL} on n1");
     assert_eq!(consequence(&evil), said);
     let mut scale = evil.clone();
@@ -89,7 +89,7 @@ fn what_is_chosen_is_part_of_the_sentence() {
 /// Whatever a yes can do can also be told when it is over; a verb without a past would read as present.
 #[test]
 fn every_consequence_has_a_past() {
-    let mut wish = wish(&deploy(), json!({"image": EVIL}));
+    let mut subject = subject(&deploy(), json!({"image": EVIL}));
     for kind in [
         "service_restart",
         "guest_power",
@@ -100,8 +100,8 @@ fn every_consequence_has_a_past() {
         "new",
     ] {
         for op in ["start", "stop", "shutdown", "reboot"] {
-            wish.definition = json!({"action": {"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 7}});
-            let now = consequence(&wish);
+            subject.definition = json!({"action": {"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 7}});
+            let now = consequence(&subject);
             let then = past(&now);
             assert_ne!(now.split(' ').next(), then.split(' ').next(), "{now}");
             assert!(!then.contains("; ") && then.contains(EVIL), "{then}");
@@ -159,7 +159,7 @@ fn what_is_looked_at_afterwards_is_told_for_every_kind() {
     }
     assert_eq!(said(json!({})), nothing);
     // As the catalogue writes it, and not only as a test does.
-    let deploy = wish(&deploy(), json!({"image": EVIL}));
+    let deploy = subject(&deploy(), json!({"image": EVIL}));
     assert_eq!(
         checked_by(&deploy.definition),
         "Void looks afterwards whether grafana is up."
@@ -168,9 +168,9 @@ fn what_is_looked_at_afterwards_is_told_for_every_kind() {
 
 #[test]
 fn every_value_of_a_definition_is_bound_and_shown_whole() {
-    let mut wish = wish(&deploy(), json!({"image": EVIL}));
-    wish.risk = Risk::Critical;
-    let all = bound(&wish);
+    let mut subject = subject(&deploy(), json!({"image": EVIL}));
+    subject.risk = Risk::Critical;
+    let all = bound(&subject);
     let value = |name: &str| {
         let found: Vec<&str> = (all.iter())
             .filter(|bound| bound.name == name)
@@ -178,11 +178,11 @@ fn every_value_of_a_definition_is_bound_and_shown_whole() {
             .collect();
         found.join("|")
     };
-    let digest = wish.digest.to_string();
+    let digest = subject.digest.to_string();
     for (name, expected) in [
         ("image", EVIL),
         ("action", "deploy-grafana"),
-        ("target", wish.target.as_str()),
+        ("target", subject.target.as_str()),
         ("tier", "risky"),
         ("risk", "critical"),
         ("risk in the catalogue", "guarded"),
@@ -205,16 +205,16 @@ fn every_value_of_a_definition_is_bound_and_shown_whole() {
     assert!(all.first().is_some_and(|bound| bound.is_param));
 }
 
-/// Two wishes with different digests never look the same, even to who does not compare digests.
+/// Two requests with different digests never look the same, even to who does not compare digests.
 #[test]
 fn whatever_changes_the_digest_changes_the_card() {
-    let shown = |wish: &ProposedAction| -> (String, Vec<Bound>) {
-        let all = bound(wish)
+    let shown = |subject: &ProposedAction| -> (String, Vec<Bound>) {
+        let all = bound(subject)
             .into_iter()
             .filter(|bound| bound.name != "digest");
-        (wish.label.clone(), all.collect())
+        (subject.label.clone(), all.collect())
     };
-    let before = wish(&deploy(), json!({"image": EVIL}));
+    let before = subject(&deploy(), json!({"image": EVIL}));
     let edits = [
         ("/actions/0/label", json!("Deploy")),
         ("/actions/0/service", json!("loki")),
@@ -235,11 +235,11 @@ fn whatever_changes_the_digest_changes_the_card() {
     for (place, to) in edits {
         let mut catalogue = deploy();
         *catalogue.pointer_mut(place).unwrap() = to;
-        let after = wish(&catalogue, json!({"image": EVIL}));
+        let after = subject(&catalogue, json!({"image": EVIL}));
         assert_ne!(before.digest, after.digest, "{place}");
         assert_ne!(shown(&before), shown(&after), "{place}");
     }
-    let other = wish(
+    let other = subject(
         &deploy(),
         json!({"image": "registry.evil.example/backdoor:2"}),
     );
@@ -248,9 +248,9 @@ fn whatever_changes_the_digest_changes_the_card() {
 
 #[test]
 fn nothing_in_a_bound_value_makes_a_line_or_deceives() {
-    let mut wish = wish(&deploy(), json!({"image": EVIL}));
-    wish.params = json!({"a\nb": "x\nIf yes: nothing\u{202e}", "n": [1, "\u{200b}"]});
-    for bound in bound(&wish) {
+    let mut subject = subject(&deploy(), json!({"image": EVIL}));
+    subject.params = json!({"a\nb": "x\nIf yes: nothing\u{202e}", "n": [1, "\u{200b}"]});
+    for bound in bound(&subject) {
         let text = format!("{}{}", bound.name, bound.value);
         assert!(
             text.chars()
@@ -258,6 +258,6 @@ fn nothing_in_a_bound_value_makes_a_line_or_deceives() {
             "{text:?}"
         );
     }
-    assert!(!consequence(&wish).contains('\n'));
+    assert!(!consequence(&subject).contains('\n'));
     assert_eq!(words_of("a\nb"), "words of a\\u{a}b, not checked");
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::canonical::INTEGER_MAX;
 use crate::text;
-use crate::written::{Content, Fields, Node, Problems};
+use crate::written::{Fields, Problems, SourceContent, SourceNode};
 
 const PARAMS_MAX: usize = 16;
 const PATTERN_LEN_MAX: i64 = 1_024;
@@ -164,8 +164,8 @@ fn anchored(pattern: &str) -> Option<regex_lite::Regex> {
     regex_lite::Regex::new(&format!("^(?:{inner})$")).ok()
 }
 
-pub(super) fn read(node: &Node, path: &str, problems: &mut Problems) -> ParamSpecs {
-    let Content::Object(members) = &node.content else {
+pub(super) fn read(node: &SourceNode, path: &str, problems: &mut Problems) -> ParamSpecs {
+    let SourceContent::Object(members) = &node.content else {
         problems.error(
             node.line,
             path,
@@ -208,7 +208,7 @@ enum ParamType {
     Pattern,
 }
 
-fn read_spec(node: &Node, path: &str, problems: &mut Problems) -> Option<ParamSpec> {
+fn read_spec(node: &SourceNode, path: &str, problems: &mut Problems) -> Option<ParamSpec> {
     let mut fields = Fields::of(node, path, problems)?;
     let known = [
         ("integer", ParamType::Integer),

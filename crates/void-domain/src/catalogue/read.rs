@@ -18,7 +18,7 @@ use crate::ids::ActionId;
 use crate::instances::InstanceName;
 use crate::limits;
 use crate::text;
-use crate::written::{self, Content, Fields, Node, Problems};
+use crate::written::{self, Fields, Problems, SourceContent, SourceNode};
 
 /// Keys of an action that will mean something one day.
 const RESERVED: [&str; 4] = ["examples", "windows", "depends_on", "cuts"];
@@ -53,7 +53,7 @@ pub(super) fn catalogue(text: &str, lockout: &Lockout) -> Result<Catalogue, Vec<
 }
 
 /// `$schema` tells editors where to look and means nothing to Void.
-fn file_digest(root: &Node) -> Digest {
+fn file_digest(root: &SourceNode) -> Digest {
     let mut value = root.to_value();
     if let Value::Object(members) = &mut value {
         members.remove("$schema");
@@ -63,7 +63,7 @@ fn file_digest(root: &Node) -> Digest {
 }
 
 fn read_root(
-    root: &Node,
+    root: &SourceNode,
     lockout: &Lockout,
     problems: &mut Problems,
 ) -> (Hosts, BTreeMap<ActionId, Arc<Action>>) {
@@ -85,7 +85,7 @@ fn read_root(
         .node("actions")
         .map(|node| (node.line, &node.content))
     {
-        Some((_, Content::List(items))) => {
+        Some((_, SourceContent::List(items))) => {
             for (index, item) in items.iter().enumerate() {
                 let path = format!("actions[{index}]");
                 let Some(action) = read_action(item, &path, &hosts, &guard, problems) else {
@@ -144,9 +144,9 @@ fn add_local(hosts: &mut Hosts) {
     }
 }
 
-fn read_hosts(node: &Node, problems: &mut Problems) -> Hosts {
+fn read_hosts(node: &SourceNode, problems: &mut Problems) -> Hosts {
     let mut hosts = Hosts::new();
-    let Content::Object(members) = &node.content else {
+    let SourceContent::Object(members) = &node.content else {
         problems.error(
             node.line,
             "hosts",
@@ -184,11 +184,11 @@ fn read_hosts(node: &Node, problems: &mut Problems) -> Hosts {
 }
 
 fn read_reach(
-    node: &Node,
+    node: &SourceNode,
     path: &str,
     problems: &mut Problems,
 ) -> Option<(Reach, Option<InstanceName>)> {
-    if let Content::Text(address) = &node.content {
+    if let SourceContent::Text(address) = &node.content {
         let reach = reach(
             node.line,
             path,
@@ -308,7 +308,7 @@ const KINDS: [(&str, KindWord); 6] = [
 ];
 
 fn read_action(
-    node: &Node,
+    node: &SourceNode,
     path: &str,
     hosts: &Hosts,
     guard: &Guard<'_>,
@@ -370,7 +370,7 @@ fn read_action(
     })
 }
 
-fn definition(node: &Node, via: &Via, tier: Tier, risk: Risk) -> Value {
+fn definition(node: &SourceNode, via: &Via, tier: Tier, risk: Risk) -> Value {
     let host = match via {
         Via::Host(host) => host.to_definition(),
         Via::Proxmox | Via::Node | Via::File => Value::Null,
@@ -581,9 +581,9 @@ fn named_host(
     hosts: &Hosts,
     problems: &mut Problems,
 ) -> Option<Via> {
-    let Node {
+    let SourceNode {
         line,
-        content: Content::Text(name),
+        content: SourceContent::Text(name),
     } = fields.node(key)?
     else {
         return None;
@@ -713,13 +713,13 @@ fn seconds(
 }
 
 fn check_inverses(
-    items: &[Node],
+    items: &[SourceNode],
     actions: &BTreeMap<ActionId, Arc<Action>>,
     problems: &mut Problems,
 ) {
     let known: Vec<&str> = actions.keys().map(ActionId::as_str).collect();
     for (index, item) in items.iter().enumerate() {
-        let Content::Object(members) = &item.content else {
+        let SourceContent::Object(members) = &item.content else {
             continue;
         };
         let text_of = |name: &str| {
@@ -727,7 +727,7 @@ fn check_inverses(
                 .iter()
                 .find(|m| m.name == name)
                 .and_then(|m| match &m.value.content {
-                    Content::Text(text) => Some((m.value.line, text.as_str())),
+                    SourceContent::Text(text) => Some((m.value.line, text.as_str())),
                     _ => None,
                 })
         };

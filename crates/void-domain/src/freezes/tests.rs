@@ -132,36 +132,43 @@ fn an_agents_words_are_for_people_and_for_itself() {
 
 #[test]
 fn a_claim_from_before_a_freeze_stays_stopped_after_a_thaw() {
-    let brake = Brake::default();
-    let (before, unpinned) = (brake.pinned(), brake.clone());
+    let freeze_switch = FreezeSwitch::default();
+    let (before, unpinned) = (freeze_switch.pinned(), freeze_switch.clone());
     assert!(!before.is_pulled() && !unpinned.is_pulled());
-    brake.pull();
+    freeze_switch.pull();
     assert!(before.is_pulled() && unpinned.is_pulled());
-    brake.release();
+    freeze_switch.release();
     assert!(before.is_pulled(), "it was claimed before the freeze");
-    assert!(!unpinned.is_pulled() && !brake.pinned().is_pulled());
+    assert!(!unpinned.is_pulled() && !freeze_switch.pinned().is_pulled());
 }
 
 #[test]
 fn a_release_decided_before_a_pull_does_not_undo_it() {
-    let brake = Brake::default();
+    let freeze_switch = FreezeSwitch::default();
     // A sweep reads "thawed" …
-    let read = brake.generation();
+    let read = freeze_switch.generation();
     // … somebody freezes …
-    brake.pull();
+    freeze_switch.pull();
     // … and the sweep goes on.
-    assert!(!brake.release_if(read));
-    assert!(brake.is_pulled());
+    assert!(!freeze_switch.release_if(read));
+    assert!(freeze_switch.is_pulled());
     // Also when it was pulled before, as with a freeze whose end has come.
-    let read = brake.generation();
-    brake.pull();
-    assert!(!brake.release_if(read));
-    assert!(brake.is_pulled());
-    assert!(brake.release_if(brake.generation()));
-    assert!(!brake.is_pulled());
-    assert!(brake.release_if(brake.generation()), "twice is the same");
-    brake.hold();
-    let held = brake.generation();
-    brake.hold();
-    assert_eq!(brake.generation(), held, "what is held is not pulled anew");
+    let read = freeze_switch.generation();
+    freeze_switch.pull();
+    assert!(!freeze_switch.release_if(read));
+    assert!(freeze_switch.is_pulled());
+    assert!(freeze_switch.release_if(freeze_switch.generation()));
+    assert!(!freeze_switch.is_pulled());
+    assert!(
+        freeze_switch.release_if(freeze_switch.generation()),
+        "twice is the same"
+    );
+    freeze_switch.hold();
+    let held = freeze_switch.generation();
+    freeze_switch.hold();
+    assert_eq!(
+        freeze_switch.generation(),
+        held,
+        "what is held is not pulled anew"
+    );
 }

@@ -214,7 +214,7 @@ fn ending(proposal: &Proposal, frame: &Frame) -> Vec<String> {
 }
 
 fn last_line(proposal: &Proposal, frame: &Frame) -> String {
-    let mut last = format!("{} · {}", proposal.code, proposal.wish.digest.short());
+    let mut last = format!("{} · {}", proposal.code, proposal.subject.digest.short());
     if let Some(record) = record_line(frame) {
         last.push_str(&format!(" · {record}"));
     }
@@ -276,7 +276,7 @@ pub fn digest(gathered: &Gathered, frame: &Frame) -> Message {
             "{} {} {}",
             proposal.code,
             headline(proposal, frame).to_lowercase(),
-            text::escaped(&proposal.wish.label)
+            text::escaped(&proposal.subject.label)
         );
         lines.push(line.chars().take(LINE_CHARS_MAX).collect());
     }

@@ -62,7 +62,7 @@ fn every_wish_gets_the_strictest_answer() {
                     for risk in Risk::ALL {
                         for taint in &taints {
                             for (brakes, budget) in all_holds() {
-                                let wish = Wish {
+                                let input = PolicyInput {
                                     actor,
                                     capabilities,
                                     relation,
@@ -72,8 +72,8 @@ fn every_wish_gets_the_strictest_answer() {
                                     brakes,
                                     budget,
                                 };
-                                let verdict = judge(wish);
-                                check(&wish, &verdict);
+                                let verdict = judge(input);
+                                check(&input, &verdict);
                                 seen += 1;
                                 ran += usize::from(verdict == Verdict::RunNow);
                             }
@@ -85,61 +85,61 @@ fn every_wish_gets_the_strictest_answer() {
     }
     assert_eq!(seen, 5 * 64 * 7 * 2 * 3 * 2 * 8 * 2);
     // Owner: 64 sets × 7 relations × 2 budgets, which are not the owner's. Agent: the 32 sets with act ×
-    // Same. Each exactly when safe, nominal, clean and no brake.
+    // Same. Each exactly when safe, nominal, clean and no freeze_switch.
     assert_eq!(ran, 64 * 7 * 2 + 32);
 }
 
-fn check(wish: &Wish<'_>, verdict: &Verdict) {
-    let entitled = match wish.actor {
+fn check(input: &PolicyInput<'_>, verdict: &Verdict) {
+    let entitled = match input.actor {
         ActorKind::Owner => true,
         ActorKind::Agent => {
-            wish.capabilities.has(Capability::Act)
-                && matches!(wish.relation, Relation::Same | Relation::Ancestor { .. })
+            input.capabilities.has(Capability::Act)
+                && matches!(input.relation, Relation::Same | Relation::Ancestor { .. })
         }
         ActorKind::Viewer | ActorKind::Node | ActorKind::System => false,
     };
-    let free = wish.brakes
+    let free = input.brakes
         == Brakes {
             frozen: false,
             cooldown: Cooldown::Over,
             cap: Cap::Free,
         }
-        && (wish.budget == Budget::Left || wish.actor == ActorKind::Owner);
-    let harmless = wish.tier == Tier::Safe && wish.risk == Risk::Nominal;
+        && (input.budget == Budget::Left || input.actor == ActorKind::Owner);
+    let harmless = input.tier == Tier::Safe && input.risk == Risk::Nominal;
     let on_behalf =
-        wish.actor == ActorKind::Agent && matches!(wish.relation, Relation::Ancestor { .. });
+        input.actor == ActorKind::Agent && matches!(input.relation, Relation::Ancestor { .. });
     match verdict {
         Verdict::RunNow => assert!(
-            entitled && free && harmless && wish.taint.is_clean() && !on_behalf,
-            "{wish:?} ran"
+            entitled && free && harmless && input.taint.is_clean() && !on_behalf,
+            "{input:?} ran"
         ),
         Verdict::NeedsApproval(reasons) => {
-            assert!(entitled, "{wish:?} was queued");
+            assert!(entitled, "{input:?} was queued");
             assert_eq!(
                 reasons.contains(&ApprovalReason::Risky),
                 !harmless,
-                "{wish:?}"
+                "{input:?}"
             );
             assert_eq!(
                 reasons.contains(&ApprovalReason::Tainted),
-                !wish.taint.is_clean(),
-                "{wish:?}"
+                !input.taint.is_clean(),
+                "{input:?}"
             );
             assert_eq!(
                 reasons.contains(&ApprovalReason::OnBehalf),
                 on_behalf,
-                "{wish:?}"
+                "{input:?}"
             );
             assert!(!reasons.is_empty());
         }
         Verdict::Refused(refusal) => {
             let not_entitled = refusal.code() == "forbidden";
-            assert_eq!(not_entitled, !entitled, "{wish:?}");
+            assert_eq!(not_entitled, !entitled, "{input:?}");
             if entitled {
                 // Brakes refuse only what would otherwise have run; what waits is queued.
                 assert!(
-                    harmless && wish.taint.is_clean() && !on_behalf && !free,
-                    "{wish:?}"
+                    harmless && input.taint.is_clean() && !on_behalf && !free,
+                    "{input:?}"
                 );
             }
         }
@@ -200,7 +200,7 @@ const MUTE_TELEGRAM: Surface = Surface::Telegram {
 
 #[test]
 fn a_surface_that_has_spent_its_allowance_approves_nothing_more() {
-    let approval = |allowance| Approval {
+    let approval = |allowance| ApprovalInput {
         actor: ActorKind::Owner,
         surface: Some(TELEGRAM),
         risk: Risk::Guarded,
@@ -252,7 +252,7 @@ fn only_a_person_approves_and_critical_needs_more() {
                 for digest_sent in [false, true] {
                     for authenticated_ago in ages {
                         for brakes in all_brakes() {
-                            let approval = Approval {
+                            let approval = ApprovalInput {
                                 actor,
                                 surface,
                                 risk,

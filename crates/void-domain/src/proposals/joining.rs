@@ -108,9 +108,9 @@ impl Proposal {
             }
         }
         is_news |= self.taint.unite(&twin.taint);
-        if twin.risk > self.wish.risk {
-            self.wish.risk = twin.risk;
-            self.wish.tier = Tier::Risky;
+        if twin.risk > self.subject.risk {
+            self.subject.risk = twin.risk;
+            self.subject.tier = Tier::Risky;
             is_news = true;
         }
         self.count = self.count.saturating_add(1);

@@ -165,7 +165,7 @@ impl Proposal {
     }
 
     /// Nobody knows whether it was done.
-    pub fn lose(self, at: Timestamp, failure: Failure) -> Outcome {
+    pub fn mark_unknown(self, at: Timestamp, failure: Failure) -> Outcome {
         match &self.state {
             State::Running { approval, run } => {
                 let state = State::Unknown {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{
-    Check, HttpCheck, INTERVAL_DEFAULT, Place, SERVICES_MAX, Service, ServiceId, Services,
+    Check, HttpCheck, INTERVAL_DEFAULT, Location, SERVICES_MAX, Service, ServiceId, Services,
     TIMEOUT_DEFAULT,
 };
 use crate::canonical;
@@ -14,7 +14,7 @@ use crate::digests::Digest;
 use crate::hosts::{HostName, is_address};
 use crate::limits;
 use crate::text;
-use crate::written::{self, Content, Fields, Node, Problem, Problems};
+use crate::written::{self, Fields, Problem, Problems, SourceContent, SourceNode};
 
 pub(super) fn services(text: &str) -> Result<Services, Vec<Problem>> {
     let mut problems = Problems::default();
@@ -48,7 +48,7 @@ pub(super) fn services(text: &str) -> Result<Services, Vec<Problem>> {
     })
 }
 
-fn read_root(root: &Node, problems: &mut Problems) -> Vec<Service> {
+fn read_root(root: &SourceNode, problems: &mut Problems) -> Vec<Service> {
     let mut list = Vec::new();
     let Some(mut fields) = Fields::of(root, "", problems) else {
         return list;
@@ -58,10 +58,10 @@ fn read_root(root: &Node, problems: &mut Problems) -> Vec<Service> {
         .node("services")
         .map(|node| (node.line, &node.content))
     {
-        Some((line, Content::List(items))) if items.len() > SERVICES_MAX => {
+        Some((line, SourceContent::List(items))) if items.len() > SERVICES_MAX => {
             problems.error(line, "services", format!("at most {SERVICES_MAX} services"));
         }
-        Some((_, Content::List(items))) => {
+        Some((_, SourceContent::List(items))) => {
             let mut ids = BTreeSet::new();
             for (index, item) in items.iter().enumerate() {
                 let path = format!("services[{index}]");
@@ -86,7 +86,7 @@ fn read_root(root: &Node, problems: &mut Problems) -> Vec<Service> {
     list
 }
 
-fn read_service(node: &Node, path: &str, problems: &mut Problems) -> Option<Service> {
+fn read_service(node: &SourceNode, path: &str, problems: &mut Problems) -> Option<Service> {
     let mut fields = Fields::of(node, path, problems)?;
     let id = fields.required_text("id", problems).and_then(|(line, text)| {
         let id = ServiceId::parse(text);
@@ -136,7 +136,7 @@ fn read_service(node: &Node, path: &str, problems: &mut Problems) -> Option<Serv
 }
 
 /// `host`, or `node` with `vmid`, or neither.
-fn read_place(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Place> {
+fn read_place(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Location> {
     let host = fields.text("host", problems);
     let node = fields.text("node", problems);
     let written = fields.node("vmid").is_some();
@@ -149,14 +149,14 @@ fn read_place(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Place>
             if HostName::parse(host).is_none() {
                 problems.error(line, &fields.path_of("host"), "not a host's name");
             }
-            Some(Place::Host(host.to_owned()))
+            Some(Location::Host(host.to_owned()))
         }
         (None, Some((line, node)), true) => {
             if !is_node(node) {
                 let message = "a node's name is 1 to 63 of letters, digits and -";
                 problems.error(line, &fields.path_of("node"), message);
             }
-            Some(Place::Guest {
+            Some(Location::Guest {
                 node: node.to_owned(),
                 vmid: vmid?,
             })
@@ -187,9 +187,9 @@ enum CheckWord {
 }
 
 fn read_check(
-    node: &Node,
+    node: &SourceNode,
     path: &str,
-    place: Option<&Place>,
+    place: Option<&Location>,
     problems: &mut Problems,
 ) -> Option<Check> {
     let mut fields = Fields::of(node, path, problems)?;
@@ -208,7 +208,7 @@ fn read_check(
     let check = match fields.word("kind", &known, problems)? {
         CheckWord::Http => read_http(&mut fields, problems),
         CheckWord::Tcp => read_tcp(&mut fields, problems),
-        CheckWord::Guest if matches!(place, Some(Place::Guest { .. })) => Some(Check::Guest),
+        CheckWord::Guest if matches!(place, Some(Location::Guest { .. })) => Some(Check::Guest),
         CheckWord::Guest => {
             problems.error(
                 fields.line,

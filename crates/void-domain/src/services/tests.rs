@@ -45,7 +45,7 @@ fn the_contracts_forms_load() {
         only(json!({"id": "jellyfin", "node": "z", "vmid": 105, "check": {"kind": "guest"}}));
     assert_eq!(
         guest.place,
-        Some(Place::Guest {
+        Some(Location::Guest {
             node: "z".into(),
             vmid: 105
         })
@@ -180,15 +180,15 @@ fn what_is_wrong_is_named() {
 
 fn reading(at_s: i64, health: Health) -> Reading {
     let answer = match health {
-        Health::Up => Answer::Good {
+        Health::Up => CheckResult::Good {
             latency_ms: 1,
             code: Some(200),
         },
-        Health::Down => Answer::Bad {
+        Health::Down => CheckResult::Bad {
             reason: Bad::Refused,
             code: None,
         },
-        Health::Unknown => Answer::None {
+        Health::Unknown => CheckResult::None {
             reason: Unreadable::Proxmox,
         },
     };

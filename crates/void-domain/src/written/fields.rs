@@ -2,7 +2,7 @@
 //! asked for.
 
 use super::problems::Problems;
-use super::source::{Content, Member, Node};
+use super::source::{Member, SourceContent, SourceNode};
 use crate::text;
 
 pub(crate) struct Fields<'a> {
@@ -14,8 +14,8 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// `None`, with a complaint, if the value is not an object.
-    pub(crate) fn of(node: &'a Node, path: &str, problems: &mut Problems) -> Option<Self> {
-        let Content::Object(members) = &node.content else {
+    pub(crate) fn of(node: &'a SourceNode, path: &str, problems: &mut Problems) -> Option<Self> {
+        let SourceContent::Object(members) = &node.content else {
             problems.error(
                 node.line,
                 path,
@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn node(&mut self, name: &'static str) -> Option<&'a Node> {
+    pub(crate) fn node(&mut self, name: &'static str) -> Option<&'a SourceNode> {
         if !self.asked.contains(&name) {
             self.asked.push(name);
         }
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         problems: &mut Problems,
     ) -> Option<(u32, &'a str)> {
         let node = self.node(name)?;
-        if let Content::Text(text) = &node.content {
+        if let SourceContent::Text(text) = &node.content {
             return Some((node.line, text.as_str()));
         }
         let message = format!("expected a string, found {}", node.kind());
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
     ) -> Option<i64> {
         let node = self.node(name)?;
         match node.content {
-            Content::Integer(number) if range.contains(&number) => Some(number),
+            SourceContent::Integer(number) if range.contains(&number) => Some(number),
             _ => {
                 let message = format!(
                     "expected a whole number from {} to {}",
@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
     /// `true` or `false`.
     pub(crate) fn truth(&mut self, name: &'static str, problems: &mut Problems) -> Option<bool> {
         let node = self.node(name)?;
-        if let Content::Bool(truth) = node.content {
+        if let SourceContent::Bool(truth) = node.content {
             return Some(truth);
         }
         let message = format!("expected true or false, found {}", node.kind());
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
         problems: &mut Problems,
     ) -> Option<Vec<(u32, &'a str)>> {
         let node = self.node(name)?;
-        let Content::List(items) = &node.content else {
+        let SourceContent::List(items) = &node.content else {
             let message = format!("expected a list of strings, found {}", node.kind());
             problems.error(node.line, &self.path_of(name), message);
             return None;
@@ -139,7 +139,7 @@ impl<'a> Fields<'a> {
         let mut texts = Vec::with_capacity(items.len());
         for item in items {
             match &item.content {
-                Content::Text(text) => texts.push((item.line, text.as_str())),
+                SourceContent::Text(text) => texts.push((item.line, text.as_str())),
                 _ => problems.error(item.line, &self.path_of(name), "expected a list of strings"),
             }
         }

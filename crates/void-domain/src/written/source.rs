@@ -13,18 +13,18 @@ use crate::canonical::INTEGER_MAX;
 const DEPTH_MAX: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
+pub(crate) struct SourceNode {
     pub line: u32,
-    pub content: Content,
+    pub content: SourceContent,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Content {
+pub(crate) enum SourceContent {
     Null,
     Bool(bool),
     Integer(i64),
     Text(String),
-    List(Vec<Node>),
+    List(Vec<SourceNode>),
     Object(Vec<Member>),
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Content {
 pub(crate) struct Member {
     pub line: u32,
     pub name: String,
-    pub value: Node,
+    pub value: SourceNode,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -54,15 +54,15 @@ impl SyntaxError {
     }
 }
 
-impl Node {
+impl SourceNode {
     pub(crate) fn to_value(&self) -> Value {
         match &self.content {
-            Content::Null => Value::Null,
-            Content::Bool(flag) => Value::Bool(*flag),
-            Content::Integer(number) => Value::from(*number),
-            Content::Text(text) => Value::String(text.clone()),
-            Content::List(items) => Value::Array(items.iter().map(Self::to_value).collect()),
-            Content::Object(members) => Value::Object(
+            SourceContent::Null => Value::Null,
+            SourceContent::Bool(flag) => Value::Bool(*flag),
+            SourceContent::Integer(number) => Value::from(*number),
+            SourceContent::Text(text) => Value::String(text.clone()),
+            SourceContent::List(items) => Value::Array(items.iter().map(Self::to_value).collect()),
+            SourceContent::Object(members) => Value::Object(
                 members
                     .iter()
                     .map(|member| (member.name.clone(), member.value.to_value()))
@@ -74,17 +74,17 @@ impl Node {
     /// What a person would call this kind of value.
     pub(crate) fn kind(&self) -> &'static str {
         match self.content {
-            Content::Null => "null",
-            Content::Bool(_) => "true or false",
-            Content::Integer(_) => "a number",
-            Content::Text(_) => "a string",
-            Content::List(_) => "a list",
-            Content::Object(_) => "an object",
+            SourceContent::Null => "null",
+            SourceContent::Bool(_) => "true or false",
+            SourceContent::Integer(_) => "a number",
+            SourceContent::Text(_) => "a string",
+            SourceContent::List(_) => "a list",
+            SourceContent::Object(_) => "an object",
         }
     }
 }
 
-pub(crate) fn read(text: &str) -> Result<Node, SyntaxError> {
+pub(crate) fn read(text: &str) -> Result<SourceNode, SyntaxError> {
     let mut reader = Reader {
         rest: text,
         line: 1,
@@ -151,7 +151,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, SyntaxError> {
+    fn value(&mut self, depth: usize) -> Result<SourceNode, SyntaxError> {
         if depth > DEPTH_MAX {
             return Err(self.refusal(format!("nested deeper than {DEPTH_MAX} levels")));
         }
@@ -160,7 +160,7 @@ impl Reader<'_> {
         let content = match self.peek() {
             Some('{') => self.object(depth)?,
             Some('[') => self.list(depth)?,
-            Some('"') => Content::Text(self.string()?),
+            Some('"') => SourceContent::Text(self.string()?),
             Some('-' | '0'..='9') => self.integer()?,
             Some('t' | 'f' | 'n') => self.word()?,
             Some(other) => {
@@ -168,16 +168,16 @@ impl Reader<'_> {
             }
             None => return Err(self.error("the file ends where a value should be")),
         };
-        Ok(Node { line, content })
+        Ok(SourceNode { line, content })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Content, SyntaxError> {
+    fn object(&mut self, depth: usize) -> Result<SourceContent, SyntaxError> {
         self.take();
         let mut members: Vec<Member> = Vec::new();
         self.skip_space();
         if self.peek() == Some('}') {
             self.take();
-            return Ok(Content::Object(members));
+            return Ok(SourceContent::Object(members));
         }
         loop {
             self.skip_space();
@@ -198,17 +198,17 @@ impl Reader<'_> {
                 continue;
             }
             self.expect('}')?;
-            return Ok(Content::Object(members));
+            return Ok(SourceContent::Object(members));
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Content, SyntaxError> {
+    fn list(&mut self, depth: usize) -> Result<SourceContent, SyntaxError> {
         self.take();
         let mut items = Vec::new();
         self.skip_space();
         if self.peek() == Some(']') {
             self.take();
-            return Ok(Content::List(items));
+            return Ok(SourceContent::List(items));
         }
         loop {
             items.push(self.value(depth + 1)?);
@@ -218,7 +218,7 @@ impl Reader<'_> {
                 continue;
             }
             self.expect(']')?;
-            return Ok(Content::List(items));
+            return Ok(SourceContent::List(items));
         }
     }
 
@@ -250,7 +250,7 @@ impl Reader<'_> {
         serde_json::from_str(token).map_err(|_| self.error("a string holds an invalid escape"))
     }
 
-    fn integer(&mut self) -> Result<Content, SyntaxError> {
+    fn integer(&mut self) -> Result<SourceContent, SyntaxError> {
         let start = self.rest;
         while matches!(self.peek(), Some('-' | '+' | '.' | 'e' | 'E' | '0'..='9')) {
             self.take();
@@ -271,16 +271,18 @@ impl Reader<'_> {
             });
         }
         match token.parse::<i64>() {
-            Ok(number) if number.unsigned_abs() <= INTEGER_MAX => Ok(Content::Integer(number)),
+            Ok(number) if number.unsigned_abs() <= INTEGER_MAX => {
+                Ok(SourceContent::Integer(number))
+            }
             _ => Err(self.refusal(format!("{token} is too large"))),
         }
     }
 
-    fn word(&mut self) -> Result<Content, SyntaxError> {
+    fn word(&mut self) -> Result<SourceContent, SyntaxError> {
         for (word, content) in [
-            ("true", Content::Bool(true)),
-            ("false", Content::Bool(false)),
-            ("null", Content::Null),
+            ("true", SourceContent::Bool(true)),
+            ("false", SourceContent::Bool(false)),
+            ("null", SourceContent::Null),
         ] {
             if let Some(rest) = self.rest.strip_prefix(word) {
                 self.rest = rest;

@@ -12,13 +12,13 @@ use crate::proxmox::rows::Row;
 
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
 
-pub(crate) struct Answer {
+pub(crate) struct ApiResponse {
     pub data: Value,
     /// How many there were before `start` and `limit`; shown unless zero.
     pub total: usize,
 }
 
-impl Answer {
+impl ApiResponse {
     pub(crate) fn new(data: Value) -> Self {
         Self { data, total: 0 }
     }
@@ -113,14 +113,14 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    pub(crate) fn new(result: Result<Answer, Refusal>, release: Release) -> Self {
+    pub(crate) fn new(result: Result<ApiResponse, Refusal>, release: Release) -> Self {
         match result {
             Ok(answer) => Self::of_answer(answer),
             Err(refusal) => Self::of_refusal(refusal, release),
         }
     }
 
-    fn of_answer(answer: Answer) -> Self {
+    fn of_answer(answer: ApiResponse) -> Self {
         let mut body = Row::default();
         body.set("data", answer.data);
         if answer.total > 0 {

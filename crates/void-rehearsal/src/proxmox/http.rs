@@ -17,7 +17,7 @@ use hyper::{Request, Response, StatusCode};
 use tokio::time::sleep;
 
 use crate::clock;
-use crate::proxmox::answers::{Answer, JSON, Refusal, Reply};
+use crate::proxmox::answers::{ApiResponse, JSON, Refusal, Reply};
 use crate::proxmox::bodies::Sent;
 use crate::proxmox::cluster::{Received, Simulation};
 use crate::proxmox::config::Release;
@@ -169,7 +169,7 @@ fn process(
     body: Result<Bytes, Refusal>,
     target: Target,
     faults: &[Fault],
-) -> Result<Answer, Refusal> {
+) -> Result<ApiResponse, Refusal> {
     let method = parts.method.as_str();
     if !METHODS.contains(&method) {
         return Err(Refusal::server(

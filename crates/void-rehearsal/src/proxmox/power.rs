@@ -21,7 +21,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::clock;
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::cluster::{Cluster, Simulation};
 use crate::proxmox::config::{GuestKind, GuestStatus};
 use crate::proxmox::faults::Fault;
@@ -67,7 +67,7 @@ pub(crate) fn post(
     call: &Call<'_>,
     kind: GuestKind,
     operation: Operation,
-) -> Result<Answer, Refusal> {
+) -> Result<ApiResponse, Refusal> {
     if let Some(name) = ROOT_ONLY.iter().find(|name| {
         call.params
             .text(name)
@@ -94,7 +94,7 @@ pub(crate) fn post(
         fault: call.faults.iter().find(|fault| is_of_tasks(fault)).cloned(),
     };
     tokio::spawn(work::run(Arc::clone(call.simulation), work));
-    Ok(Answer::new(shown))
+    Ok(ApiResponse::new(shown))
 }
 
 /// A new task in the book; `None` if too many run.

@@ -15,7 +15,7 @@ mod tasks;
 use std::sync::Arc;
 
 use crate::proxmox::access::Identity;
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::cluster::Simulation;
 use crate::proxmox::config::Reach;
 use crate::proxmox::faults::Fault;
@@ -28,7 +28,7 @@ pub(crate) struct Route {
     needs: Needs,
     runs_on: RunsOn,
     params: &'static [Param],
-    handle: fn(&Call<'_>) -> Result<Answer, Refusal>,
+    handle: fn(&Call<'_>) -> Result<ApiResponse, Refusal>,
 }
 
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ pub(crate) fn handle_stranger(
     method: &str,
     path: &str,
     params: &Params,
-) -> Result<Answer, Refusal> {
+) -> Result<ApiResponse, Refusal> {
     let (route, _) = find(method, path).ok_or_else(|| Refusal::not_implemented(method, path))?;
     params.check(route.params)?;
     Err(Refusal::login_failed())
@@ -99,7 +99,7 @@ pub(crate) fn handle(
     (method, path): (&str, &str),
     given: Params,
     faults: &[Fault],
-) -> Result<Answer, Refusal> {
+) -> Result<ApiResponse, Refusal> {
     let (route, mut params) =
         find(method, path).ok_or_else(|| Refusal::not_implemented(method, path))?;
     params.merge(given)?;

@@ -15,7 +15,7 @@ pub const NAME_BYTES_MAX: usize = 40;
 /// How a service answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ServiceKind {
     /// HTTP/1.0 and 1.1: 200 and a tiny body.
     Http,
     /// Accepts connections.
@@ -26,7 +26,7 @@ pub enum Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
     pub port: u16,
-    pub kind: Kind,
+    pub kind: ServiceKind,
 }
 
 pub(crate) struct ServiceFiles {
@@ -65,7 +65,7 @@ impl ServiceFiles {
         serde_json::from_slice(&text).map_err(|error| self.failed(error.into()))
     }
 
-    pub(crate) fn write_plan(&self, port: u16, kind: Kind) -> Result<(), ServiceError> {
+    pub(crate) fn write_plan(&self, port: u16, kind: ServiceKind) -> Result<(), ServiceError> {
         let text = serde_json::to_vec(&Plan { port, kind });
         let text = text.map_err(|error| self.failed(error.into()))?;
         fs::write(self.path("json"), text).map_err(|error| self.failed(error))

@@ -4,19 +4,19 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::services::Kind;
+use crate::services::ServiceKind;
 
 const TIME_MAX: Duration = Duration::from_secs(1);
 const STATUS_LINE: &[u8] = b"HTTP/1.1 200 OK\r\n";
 
-pub(crate) fn answers(port: u16, kind: Kind) -> bool {
+pub(crate) fn answers(port: u16, kind: ServiceKind) -> bool {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let Ok(stream) = TcpStream::connect_timeout(&address, TIME_MAX) else {
         return false;
     };
     match kind {
-        Kind::Tcp => true,
-        Kind::Http => says_200(stream).is_ok_and(|yes| yes),
+        ServiceKind::Tcp => true,
+        ServiceKind::Http => says_200(stream).is_ok_and(|yes| yes),
     }
 }
 

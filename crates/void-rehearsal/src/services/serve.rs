@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::folder::ALIVE;
-use crate::services::files::{Kind, ServiceFiles};
+use crate::services::files::{ServiceFiles, ServiceKind};
 use crate::services::processes::Owner;
 use crate::services::{ServiceError, report};
 
@@ -86,7 +86,7 @@ fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-fn accept(listener: &TcpListener, kind: Kind, name: &Arc<str>) {
+fn accept(listener: &TcpListener, kind: ServiceKind, name: &Arc<str>) {
     let open = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
@@ -94,7 +94,7 @@ fn accept(listener: &TcpListener, kind: Kind, name: &Arc<str>) {
             continue;
         };
         // To accept is all that a TCP service does.
-        if kind == Kind::Tcp || open.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
+        if kind == ServiceKind::Tcp || open.load(Ordering::Relaxed) >= CONNECTIONS_MAX {
             continue;
         }
         open.fetch_add(1, Ordering::Relaxed);

@@ -14,14 +14,14 @@ use void_rehearsal::proxmox::ProxmoxServer;
 const PATIENCE: Duration = Duration::from_secs(8);
 
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) reason: String,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
@@ -85,16 +85,16 @@ impl Client {
         self
     }
 
-    pub(crate) fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> HttpResponse {
         self.send("GET", path, "").unwrap()
     }
 
-    pub(crate) fn post(&self, path: &str, form: &str) -> Answer {
+    pub(crate) fn post(&self, path: &str, form: &str) -> HttpResponse {
         self.send("POST", path, form).unwrap()
     }
 
     /// One request on a connection of its own. `path` is below `/api2/json`.
-    pub(crate) fn send(&self, method: &str, path: &str, form: &str) -> io::Result<Answer> {
+    pub(crate) fn send(&self, method: &str, path: &str, form: &str) -> io::Result<HttpResponse> {
         self.connect()?.send(method, path, form)
     }
 
@@ -117,7 +117,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn send(&mut self, method: &str, path: &str, form: &str) -> io::Result<Answer> {
+    pub(crate) fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        form: &str,
+    ) -> io::Result<HttpResponse> {
         let mut head = format!("{method} /api2/json{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n");
         if let Some(authorization) = &self.authorization {
             head += &format!("Authorization: {authorization}\r\n");
@@ -136,7 +141,7 @@ impl Connection {
         self.stream.flush()
     }
 
-    pub(crate) fn read_answer(&mut self) -> io::Result<Answer> {
+    pub(crate) fn read_answer(&mut self) -> io::Result<HttpResponse> {
         let mut read = Vec::new();
         let head_end = loop {
             if let Some(at) = read.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -149,7 +154,7 @@ impl Connection {
         let (version, rest) = head.split_once(' ').unwrap();
         assert_eq!(version, "HTTP/1.1");
         let (status, reason) = rest.lines().next().unwrap().split_once(' ').unwrap();
-        let answer = Answer {
+        let answer = HttpResponse {
             status: status.parse().unwrap(),
             reason: reason.to_owned(),
             head: head.clone(),
@@ -160,7 +165,7 @@ impl Connection {
         while body.len() < length {
             self.read_some(&mut body)?;
         }
-        Ok(Answer { body, ..answer })
+        Ok(HttpResponse { body, ..answer })
     }
 
     /// Everything until the connection ends, cleanly or not.

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use void_rehearsal::folder;
-use void_rehearsal::services::{self, Kind};
+use void_rehearsal::services::{self, ServiceKind};
 
 use crate::lab::eventually;
 use crate::processes::{self, as_process, is_running, pid_of};
@@ -42,7 +42,7 @@ fn dropping_a_folder_ends_its_services() {
     let (program, args) = as_process("service");
     let names = ["one", "two", "three"];
     for name in names {
-        services::prepare(lab.path(), name, Kind::Http).unwrap();
+        services::prepare(lab.path(), name, ServiceKind::Http).unwrap();
         services::start(lab.path(), name, &program, &args).unwrap();
     }
     let pids = names.map(|name| pid_of(lab.path(), name));

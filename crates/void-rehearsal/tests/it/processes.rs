@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use void_rehearsal::folder;
-use void_rehearsal::services::{self, Kind};
+use void_rehearsal::services::{self, ServiceKind};
 
 use crate::lab::eventually;
 
@@ -63,7 +63,7 @@ fn lab() {
     let folder = folder::create(Path::new(&base)).unwrap();
     let (program, args) = as_process("service");
     for name in ["web", "dns", "mail"] {
-        services::prepare(folder.path(), name, Kind::Http).unwrap();
+        services::prepare(folder.path(), name, ServiceKind::Http).unwrap();
         services::start(folder.path(), name, &program, &args).unwrap();
     }
     fs::write(

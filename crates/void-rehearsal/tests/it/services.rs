@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use void_rehearsal::services::{self, Kind, NAME_BYTES_MAX, START_TIME_MAX, ServiceError};
+use void_rehearsal::services::{self, NAME_BYTES_MAX, START_TIME_MAX, ServiceError, ServiceKind};
 
 use crate::lab::eventually;
 use crate::processes::{self, is_running, kill, pid_of, session_of};
@@ -33,7 +33,7 @@ fn is_refused(port: u16) -> bool {
 #[test]
 fn a_service_is_started_asked_restarted_and_stopped() {
     let lab = Lab::new();
-    let port = lab.prepare("web", Kind::Http);
+    let port = lab.prepare("web", ServiceKind::Http);
     assert_eq!(services::port(lab.path(), "web").unwrap(), port);
     assert!(!lab.is_up("web") && is_refused(port));
 
@@ -79,7 +79,7 @@ fn a_service_is_started_asked_restarted_and_stopped() {
 #[test]
 fn a_tcp_service_accepts() {
     let lab = Lab::new();
-    let port = lab.prepare("dns", Kind::Tcp);
+    let port = lab.prepare("dns", ServiceKind::Tcp);
     lab.start("dns").unwrap();
     assert!(lab.is_up("dns") && !is_refused(port));
     assert_eq!(ask(port, "anything"), "");
@@ -90,7 +90,7 @@ fn a_tcp_service_accepts() {
 #[test]
 fn a_broken_service_stays_down_until_it_is_restarted() {
     let lab = Lab::new();
-    let port = lab.prepare("web", Kind::Http);
+    let port = lab.prepare("web", ServiceKind::Http);
     lab.start("web").unwrap();
     let pid = pid_of(lab.path(), "web");
     let line = services::break_it(lab.path(), "web").unwrap();
@@ -109,7 +109,7 @@ fn a_broken_service_stays_down_until_it_is_restarted() {
 #[test]
 fn a_killed_service_is_down_and_is_restarted() {
     let lab = Lab::new();
-    let port = lab.prepare("web", Kind::Http);
+    let port = lab.prepare("web", ServiceKind::Http);
     lab.start("web").unwrap();
     for _ in 0..3 {
         kill(pid_of(lab.path(), "web"));
@@ -123,7 +123,7 @@ fn a_killed_service_is_down_and_is_restarted() {
 #[test]
 fn a_process_id_that_was_given_again_is_left_alone() {
     let lab = Lab::new();
-    lab.prepare("web", Kind::Http);
+    lab.prepare("web", ServiceKind::Http);
     let somebody = std::process::id();
     for recorded in [
         format!("{somebody} 1\n"),
@@ -147,7 +147,7 @@ fn names_are_checked() {
     let lab = Lab::new();
     let longest = "a".repeat(NAME_BYTES_MAX);
     for name in ["web-2", &longest] {
-        lab.prepare(name, Kind::Http);
+        lab.prepare(name, ServiceKind::Http);
     }
     let too_long = "a".repeat(NAME_BYTES_MAX + 1);
     for name in ["", "..", "a/b", "Web", "a b", &too_long] {
@@ -176,7 +176,7 @@ fn names_are_checked() {
 #[test]
 fn a_program_that_does_not_serve_is_an_error() {
     let lab = Lab::new();
-    lab.prepare("web", Kind::Http);
+    lab.prepare("web", ServiceKind::Http);
     let restart = |program: &str, args: &[&str]| {
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
         services::restart(lab.path(), "web", Path::new(program), &args).unwrap_err()
@@ -203,7 +203,7 @@ fn a_program_that_does_not_serve_is_an_error() {
 #[test]
 fn there_is_one_process_per_name() {
     let lab = Lab::new();
-    lab.prepare("web", Kind::Http);
+    lab.prepare("web", ServiceKind::Http);
     lab.start("web").unwrap();
     let pid = pid_of(lab.path(), "web");
     let mut second = processes::spawn("service", &[lab.path(), Path::new("web")]);
@@ -215,7 +215,7 @@ fn there_is_one_process_per_name() {
 #[test]
 fn restarts_at_the_same_time_leave_one_process() {
     let lab = Lab::new();
-    lab.prepare("web", Kind::Http);
+    lab.prepare("web", ServiceKind::Http);
     std::thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| lab.restart("web").unwrap());
@@ -233,7 +233,7 @@ fn restarts_at_the_same_time_leave_one_process() {
 #[test]
 fn a_restart_by_a_process_of_its_own_leaves_its_pipes() {
     let lab = Lab::new();
-    lab.prepare("web", Kind::Http);
+    lab.prepare("web", ServiceKind::Http);
     lab.start("web").unwrap();
     let first = pid_of(lab.path(), "web");
     let child = processes::spawn("restart", &[lab.path(), Path::new("web")]);
@@ -254,7 +254,7 @@ fn a_restart_by_a_process_of_its_own_leaves_its_pipes() {
 #[test]
 fn slow_and_silent_clients_do_not_block_others() {
     let lab = Lab::new();
-    let port = lab.prepare("web", Kind::Http);
+    let port = lab.prepare("web", ServiceKind::Http);
     lab.start("web").unwrap();
     let silent: Vec<_> = (0..20)
         .map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap())

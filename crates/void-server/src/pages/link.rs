@@ -13,7 +13,7 @@ use void_control::Control;
 use void_control::access::{self, Credential};
 use void_control::freezes;
 use void_control::notifications;
-use void_control::proposals::{Answer, ProposalKey};
+use void_control::proposals::{Decision, ProposalKey};
 use void_domain::actors::Actor;
 use void_domain::freezes::Freeze;
 use void_domain::text;
@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::assets::{VERSION, guard_page};
 use crate::errors::ApiError;
 use crate::requests::collect;
-use crate::routes::{self, CardResponse, DecideRequest, ServiceResponse};
+use crate::routes::{self, CardResponse, PendingDecideRequest, ServiceResponse};
 
 /// The words of this page, from the page's own catalogue (`ui/strings.js`, the keys `link.…`): a key that
 /// is missing there does not compile.
@@ -50,7 +50,7 @@ pub(super) async fn show(
     };
     Ok(match find(&app, &admitted, &code).await? {
         Some(card) => {
-            let reader = Reader::of(&app, &admitted);
+            let reader = LinkViewer::of(&app, &admitted);
             let frozen = frozen(&app, &admitted).await?;
             let html = card_html(&card, &reader, frozen.as_deref(), None);
             let more = refresh(&card, looks_in(query.as_deref()));
@@ -157,9 +157,9 @@ pub(super) async fn decide(
     let bytes = collect(body, FORM_BYTES_MAX).await?;
     let form: Form = serde_urlencoded::from_bytes(&bytes)
         .map_err(|_| ApiError::invalid_field("form", "is not as expected"))?;
-    let answer = match form.decision.as_str() {
-        "approve" => Answer::Approve,
-        "reject" => Answer::Reject,
+    let decision = match form.decision.as_str() {
+        "approve" => Decision::Approve,
+        "reject" => Decision::Reject,
         _ => {
             return Err(ApiError::invalid_field(
                 "decision",
@@ -170,18 +170,18 @@ pub(super) async fn decide(
     let Some(card) = find(&app, &admitted, &code).await? else {
         return Ok(unknown(&app));
     };
-    let request = DecideRequest {
+    let request = PendingDecideRequest {
         digest: Some(form.digest),
         revision: form.revision,
         reason: Some(form.reason).filter(|reason| !reason.is_empty()),
     };
     let (control, ctx, id) = (app.control(), &admitted.ctx, &card.row.id);
-    match routes::decide(control, ctx, id, answer, request, Duration::ZERO).await {
+    match routes::decide(control, ctx, id, decision, request, Duration::ZERO).await {
         // Loading the page again must not send the form again.
         Ok(_) => Ok(Redirect::to(&format!("/inbox/{}", card.row.id)).into_response()),
         Err(error) => {
             let card = find(&app, &admitted, id).await?.unwrap_or(card);
-            let reader = Reader::of(&app, &admitted);
+            let reader = LinkViewer::of(&app, &admitted);
             // Who decided before is called as everywhere on this page.
             let problem = match card.row.status {
                 "pending" => error.sentence(),
@@ -200,13 +200,13 @@ pub(super) async fn decide(
 }
 
 /// Who reads the page, and by which clock.
-struct Reader<'a> {
+struct LinkViewer<'a> {
     control: &'a Control,
     is_owner: bool,
     may_decide: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LinkViewer<'a> {
     fn of(app: &'a App, admitted: &Admitted) -> Self {
         Self {
             control: app.control(),
@@ -282,7 +282,7 @@ fn not_found() -> String {
 
 fn card_html(
     card: &CardResponse,
-    reader: &Reader<'_>,
+    reader: &LinkViewer<'_>,
     frozen: Option<&str>,
     problem: Option<&str>,
 ) -> String {
@@ -344,7 +344,7 @@ fn card_html(
 }
 
 /// What the owner weighs, name by name, as HTML.
-fn facts(card: &CardResponse, reader: &Reader<'_>) -> Vec<(&'static str, String)> {
+fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, String)> {
     let row = &card.row;
     let muted = |text: &str| format!("<span class=\"muted\">{text}</span>");
     let is_own = row.requested_by.kind == "owner" && reader.is_owner;
@@ -469,7 +469,7 @@ fn bound_html(card: &CardResponse) -> String {
 }
 
 /// What Void saw of a service, and when it looked.
-fn seen_html(service: &ServiceResponse, reader: &Reader<'_>) -> String {
+fn seen_html(service: &ServiceResponse, reader: &LinkViewer<'_>) -> String {
     let state = match service.status {
         "up" => words::UP,
         "down" => words::DOWN,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use void_control::proposals::{
-    self, Answer, DecideError, Decision, ProposalKey, ProposeError, Proposed, Wanted,
+    self, DecideError, DecideRequest, Decision, ProposalKey, ProposeError, ProposeRequest, Proposed,
 };
 use void_control::{Control, Ctx, freezes};
 use void_domain::actors::{Actor, ActorKind};
@@ -237,7 +237,7 @@ pub(crate) async fn run(
 ) -> Result<Json<RunResponse>, ApiError> {
     let patience = wait.patience()?;
     let is_object = matches!(request.params, Value::Null | Value::Object(_));
-    let wanted = Wanted {
+    let wanted = ProposeRequest {
         action_id,
         params: request.params,
         reason: request.reason,
@@ -359,7 +359,7 @@ pub(crate) fn refused(code: &'static str, message: String) -> ApiError {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PageQuery {
+pub(crate) struct RecentQuery {
     pub cursor: Option<String>,
     pub limit: Option<u32>,
 }
@@ -373,7 +373,7 @@ pub(crate) struct PendingResponse {
 pub(crate) async fn pending(
     State(app): State<App>,
     Caller(ctx): Caller,
-    Query(page): Query<PageQuery>,
+    Query(page): Query<RecentQuery>,
 ) -> Result<Json<PendingResponse>, ApiError> {
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
     let page = proposals::list_waiting(app.control(), cursor, page_rows(page.limit)?).await?;
@@ -412,7 +412,7 @@ pub(crate) async fn recent(
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PendingDecision")]
-pub(crate) struct DecideRequest {
+pub(crate) struct PendingDecideRequest {
     /// The digest of the row that was seen. Only the owner's bearer token may leave it out.
     #[serde(default)]
     #[schemars(regex(pattern = DIGEST))]
@@ -431,14 +431,14 @@ pub(crate) async fn approve(
     Caller(ctx): Caller,
     Segment(row_id): Segment,
     Query(wait): Query<WaitQuery>,
-    Body(request): Body<DecideRequest>,
+    Body(request): Body<PendingDecideRequest>,
 ) -> Result<Json<RowResponse>, ApiError> {
     let patience = wait.patience()?;
     decide(
         app.control(),
         &ctx,
         &row_id,
-        Answer::Approve,
+        Decision::Approve,
         request,
         patience,
     )
@@ -450,13 +450,13 @@ pub(crate) async fn reject(
     State(app): State<App>,
     Caller(ctx): Caller,
     Segment(row_id): Segment,
-    Body(request): Body<DecideRequest>,
+    Body(request): Body<PendingDecideRequest>,
 ) -> Result<Json<RowResponse>, ApiError> {
     decide(
         app.control(),
         &ctx,
         &row_id,
-        Answer::Reject,
+        Decision::Reject,
         request,
         Duration::ZERO,
     )
@@ -468,8 +468,8 @@ pub(crate) async fn decide(
     control: &Control,
     ctx: &Ctx,
     key: &str,
-    answer: Answer,
-    request: DecideRequest,
+    decision: Decision,
+    request: PendingDecideRequest,
     patience: Duration,
 ) -> Result<RowResponse, ApiError> {
     let key = ProposalKey::parse(key).ok_or_else(ApiError::no_proposal)?;
@@ -480,18 +480,18 @@ pub(crate) async fn decide(
                 ApiError::invalid_field("digest", "must be 64 hexadecimal characters")
             })?),
         };
-    let decision = Decision {
-        answer,
+    let bound = DecideRequest {
+        decision,
         digest,
         revision: request.revision,
         reason: request.reason,
         key: None,
     };
-    let decided = match proposals::decide(control, ctx, key, decision).await {
+    let decided = match proposals::decide(control, ctx, key, bound).await {
         Ok(decided) => decided,
         Err(error) => return Err(decide_error(control, ctx, error).await?),
     };
-    if answer == Answer::Approve {
+    if decision == Decision::Approve {
         proposals::wait_for_end(control, decided.id, patience).await?;
     }
     current(control, ctx, decided.id).await

@@ -13,13 +13,13 @@ use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::ConversationId;
 use void_domain::limits::{MESSAGE_BYTES_MAX, PAGE_ROWS_DEFAULT};
 
-use super::actions::PageQuery;
-use super::conversations::{MessageResponse, Place, page, turn_error};
+use super::actions::RecentQuery;
+use super::conversations::{ConversationPath, MessageResponse, page, turn_error};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::streams::{self, Seen};
+use crate::streams::{self, TurnProgress};
 
 /// Text without a NUL that has more in it than blanks.
 const SAID: &str = "^[^\\u0000]*[^\\s\\u0000\\u0085\\u200b\\ufeff\\u001c-\\u001f][^\\u0000]*$";
@@ -105,7 +105,7 @@ pub(crate) struct ConversationResponse {
 }
 
 impl ConversationResponse {
-    async fn new(app: &App, agent: &Agent, place: Place) -> Result<Self, ApiError> {
+    async fn new(app: &App, agent: &Agent, place: ConversationPath) -> Result<Self, ApiError> {
         let (messages, next) = page(app, place.id, None, PAGE_ROWS_DEFAULT).await?;
         Ok(Self {
             conversation_id: place.id.to_string(),
@@ -135,7 +135,7 @@ pub(crate) async fn conversation(
 async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(app, slug)?;
     let current = conversations::current(app.control(), ctx, agent.persona.slug);
-    let place = Place::from(current.await.map_err(turn_error)?);
+    let place = ConversationPath::from(current.await.map_err(turn_error)?);
     // Whoever opens a conversation is told as whom the agent acts.
     agent.ctx(app.control()).await?;
     Ok(Json(ConversationResponse::new(app, agent, place).await?))
@@ -162,7 +162,7 @@ pub(crate) struct SummaryResponse {
 pub(crate) async fn conversations_with(
     State(app): State<App>,
     Segment(slug): Segment,
-    Query(page): Query<PageQuery>,
+    Query(page): Query<RecentQuery>,
 ) -> Result<Json<ConversationsResponse>, ApiError> {
     let agent = find(&app, &slug)?;
     let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
@@ -192,7 +192,7 @@ pub(crate) async fn begin(
 ) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(&app, &slug)?;
     let started = conversations::start(app.control(), &ctx, agent.persona.slug);
-    let place = Place::from(started.await.map_err(turn_error)?);
+    let place = ConversationPath::from(started.await.map_err(turn_error)?);
     Ok(Json(ConversationResponse::new(&app, agent, place).await?))
 }
 
@@ -226,7 +226,7 @@ pub(crate) async fn little_blue_turn(
         app.talk(),
         admitted.caller,
         started.message_id,
-        Seen::default(),
+        TurnProgress::default(),
         app.shared().metrics.listener(),
     ))
 }

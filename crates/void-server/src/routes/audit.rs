@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use void_control::audit::{self, Filter};
+use void_control::audit::{self, AuditFilter};
 use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
 
@@ -66,7 +66,7 @@ impl EntryResponse {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListQuery {
+pub(crate) struct AuditQuery {
     subject: Option<String>,
     #[serde(default)]
     actor: String,
@@ -78,11 +78,11 @@ pub(crate) struct ListQuery {
 
 pub(crate) async fn list(
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<AuditQuery>,
 ) -> Result<Json<AuditResponse>, ApiError> {
     let cursor: Option<u64> = parse_cursor(query.cursor.as_deref())?;
     let limit = page_rows(query.limit)?;
-    let filter = Filter {
+    let filter = AuditFilter {
         subject: query.subject,
         actor: query.actor,
         verb: query.verb,

@@ -121,7 +121,7 @@ pub(crate) async fn card(
     let proposal = &found.proposal;
     let card = Card::of(proposal);
     let catalogue = control.catalogue();
-    let action = catalogue.get(&proposal.wish.action_id);
+    let action = catalogue.get(&proposal.subject.action_id);
     let inverse = action
         .and_then(|action| action.inverse.as_ref())
         .and_then(|id| catalogue.get(id))
@@ -157,7 +157,7 @@ pub(crate) async fn card(
         },
         changed: was_not_run && !proposals::is_current(control, proposal),
         read_before: card.read_before,
-        needs_login: is_pending && proposal.wish.risk == Risk::Critical && is_stale,
+        needs_login: is_pending && proposal.subject.risk == Risk::Critical && is_stale,
         runs: runs.iter().map(RunResponse::new).collect(),
         row: row_now(control, &found, Sight::of(&ctx.actor)),
     }))

@@ -24,18 +24,18 @@ use crate::errors::ApiError;
 use crate::markdown;
 use crate::parameters::UUID;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::streams::{self, Seen};
+use crate::streams::{self, TurnProgress};
 
 /// How long stopping a turn is waited for.
 const STOP_WAIT: Duration = Duration::from_secs(10);
 
 /// Which conversation, and where it belongs.
-pub(super) struct Place {
+pub(super) struct ConversationPath {
     pub id: ConversationId,
     pub space_id: Option<String>,
 }
 
-impl From<Conversation> for Place {
+impl From<Conversation> for ConversationPath {
     fn from(conversation: Conversation) -> Self {
         Self {
             id: conversation.id,
@@ -84,7 +84,7 @@ pub(crate) struct TurnResponse {
 pub(crate) struct StepResponse {
     tool: String,
     args_summary: String,
-    /// `ok`, `denied` (a wish that was refused) or `error`.
+    /// `ok`, `denied` (a request that was refused) or `error`.
     status: String,
     /// None of the following is kept for turns of older versions.
     took_ms: Option<u64>,
@@ -113,7 +113,7 @@ pub(crate) struct TruthResponse {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TruthItemResponse {
-    /// The proposal; empty for a wish that did not become one.
+    /// The proposal; empty for a request that did not become one.
     id: String,
     code: String,
     action_id: String,
@@ -234,7 +234,7 @@ pub(crate) struct MessagesResponse {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PageQuery {
+pub(crate) struct MessagesQuery {
     cursor: Option<String>,
     limit: Option<u32>,
 }
@@ -242,7 +242,7 @@ pub(crate) struct PageQuery {
 pub(crate) async fn messages(
     State(app): State<App>,
     Segment(id): Segment,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<MessagesQuery>,
 ) -> Result<Json<MessagesResponse>, ApiError> {
     let conversation = find(&app, &id).await?;
     let before = parse_cursor(query.cursor.as_deref())?;
@@ -311,7 +311,7 @@ pub(crate) async fn stream(
 ) -> Result<Response, ApiError> {
     let conversation = find(&app, &id).await?;
     let seen = match headers.get("last-event-id") {
-        None => Seen::default(),
+        None => TurnProgress::default(),
         Some(value) => {
             let seen = value.to_str().ok().and_then(|text| text.parse().ok());
             let problem = "is not an id of this stream";

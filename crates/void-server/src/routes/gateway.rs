@@ -8,7 +8,9 @@ use futures_util::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use void_agent::gateway::{Asked, Forwarded, GATEWAY_BODY_BYTES_MAX, GatewayError, Question};
+use void_agent::gateway::{
+    Asked, Forwarded, GATEWAY_BODY_BYTES_MAX, GatewayError, GatewayQuestion,
+};
 
 use crate::access::Admitted;
 use crate::errors::ApiError;
@@ -30,7 +32,7 @@ pub(crate) async fn messages(
     headers: HeaderMap,
     Body(body): Asking,
 ) -> Result<Response, ApiError> {
-    forward(admitted, Question::Message, &headers, body).await
+    forward(admitted, GatewayQuestion::Message, &headers, body).await
 }
 
 pub(crate) async fn count_tokens(
@@ -38,12 +40,12 @@ pub(crate) async fn count_tokens(
     headers: HeaderMap,
     Body(body): Asking,
 ) -> Result<Response, ApiError> {
-    forward(admitted, Question::CountTokens, &headers, body).await
+    forward(admitted, GatewayQuestion::CountTokens, &headers, body).await
 }
 
 async fn forward(
     admitted: Admitted,
-    question: Question,
+    question: GatewayQuestion,
     headers: &HeaderMap,
     body: ForwardRequest,
 ) -> Result<Response, ApiError> {

@@ -91,7 +91,7 @@ pub(crate) async fn show(
     let ctx = admitted.ctx.clone();
     let control = app.control();
     let event = control.hub().last();
-    let page = actions::PageQuery::default();
+    let page = actions::RecentQuery::default();
     let Json(inbox) = inbox::look(State(app.clone()), Caller(ctx.clone()), Query(page)).await?;
     let mut cards = Vec::new();
     for item in inbox.items.iter().take(CARDS_SHOWN) {

@@ -12,7 +12,7 @@ use void_domain::proposals::Proposal;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Query, page_rows, parse_cursor};
-use crate::routes::actions::{PageQuery, current};
+use crate::routes::actions::{RecentQuery, current};
 use crate::wire::RowResponse;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -62,7 +62,7 @@ pub(crate) struct CountsResponse {
 pub(crate) async fn look(
     State(app): State<App>,
     Caller(ctx): Caller,
-    Query(page): Query<PageQuery>,
+    Query(page): Query<RecentQuery>,
 ) -> Result<Json<InboxResponse>, ApiError> {
     let cursor: Option<ProposalId> = parse_cursor(page.cursor.as_deref())?;
     let inbox = inbox::look(app.control(), cursor, page_rows(page.limit)?).await?;

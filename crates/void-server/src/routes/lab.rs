@@ -21,7 +21,7 @@ const AGE_MAX: Duration = Duration::from_secs(2);
 pub(crate) struct LabResponse {
     /// Whether Proxmox is set up at all.
     pub connected: bool,
-    pub nodes: Vec<NodeResponse>,
+    pub nodes: Vec<LabNodeResponse>,
     pub read_at: Option<String>,
     /// Why there is nothing to show, or less than there is.
     pub problem: Option<LabProblem>,
@@ -35,7 +35,7 @@ pub(crate) struct LabProblem {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Node")]
-pub(crate) struct NodeResponse {
+pub(crate) struct LabNodeResponse {
     pub name: String,
     /// online, offline or unknown.
     pub status: &'static str,
@@ -102,7 +102,7 @@ pub(crate) async fn show(State(app): State<App>, Caller(ctx): Caller) -> Json<La
     let (nodes, problem) = match &sight.lab {
         Ok(lab) => (
             (lab.nodes.iter())
-                .map(|node| NodeResponse::new(app.control(), node))
+                .map(|node| LabNodeResponse::new(app.control(), node))
                 .collect(),
             lab.hidden.as_ref().map(|why| LabProblem::new(why, reader)),
         ),
@@ -131,7 +131,7 @@ impl LabProblem {
     }
 }
 
-impl NodeResponse {
+impl LabNodeResponse {
     fn new(control: &Control, node: &LabNode) -> Self {
         let guests = node.guests.iter();
         Self {

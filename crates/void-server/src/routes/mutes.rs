@@ -7,7 +7,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use void_control::mutes::{self, MuteError, Until, Wanted};
+use void_control::mutes::{self, MuteError, NewMute, Until};
 use void_domain::ids::MuteId;
 use void_domain::limits::REASON_BYTES_MAX;
 use void_domain::mutes::{LASTS_MAX, Mute, Muted};
@@ -147,13 +147,13 @@ pub(crate) async fn set(
     Caller(ctx): Caller,
     Body(request): Body<MuteRequest>,
 ) -> Result<Json<MuteResponse>, ApiError> {
-    let wanted = Wanted {
+    let mute = NewMute {
         subject: request.subject()?,
         until: request.until()?,
         reason: request.reason,
         key: None,
     };
-    let mute = mutes::set(app.control(), &ctx, wanted)
+    let mute = mutes::set(app.control(), &ctx, mute)
         .await
         .map_err(mute_error)?;
     Ok(Json(MuteResponse::new(mute)))

@@ -10,15 +10,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use void_control::nodes::{
-    self, Errand, JoinError, JoinRequest, PollError, PollRequest, Report, Session,
+    self, Command, Connection, JoinError, JoinRequest, PollError, PollRequest, Report,
 };
 use void_domain::ids::RequestId;
 
 use crate::app::App;
-use crate::brakes::{TRIES_MAX, network};
 use crate::connections::Peer;
 use crate::errors::ApiError;
 use crate::parameters::{FINGERPRINT, NUMBER_MAX};
+use crate::rate_limits::{TRIES_MAX, network};
 use crate::requests::{Body, Caller};
 use crate::routes::nodes::{JoinedResponse, read_fingerprint};
 
@@ -59,11 +59,11 @@ pub(crate) async fn join(
         version: request.version,
         from: peer.remote.ip().to_string(),
     };
-    let brake = &app.shared().brakes.joins;
+    let limiter = &app.shared().rate_limits.joins;
     match nodes::join(app.control(), request_id, known).await {
         Ok(node) => Ok(Json(JoinedResponse::new(&node))),
         // Only guesses count: a machine that waits for the owner asks again and again.
-        Err(_) if !brake.try_once(network(peer.remote.ip()), now) => Err(ApiError::rate_limited(
+        Err(_) if !limiter.try_once(network(peer.remote.ip()), now) => Err(ApiError::rate_limited(
             format!("more than {TRIES_MAX} wrong join tokens in a minute; wait a little"),
         )),
         Err(error @ JoinError::NotInvited) => Err(ApiError::forbidden(error.to_string())
@@ -113,23 +113,23 @@ pub(crate) struct PollNodeResponse {
     /// The server's time, by which the node judges whether a ticket has expired.
     pub now_ms: i64,
     pub version: &'static str,
-    pub errands: Vec<ErrandMember>,
+    pub errands: Vec<CommandMember>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ErrandMember {
+pub(crate) struct CommandMember {
     pub id: String,
     /// One command of `void-act`'s grammar: an action id and its ticket, or a question.
     pub command: String,
     pub limit_ms: u64,
 }
 
-impl ErrandMember {
-    fn new(errand: Errand) -> Self {
+impl CommandMember {
+    fn new(command: Command) -> Self {
         Self {
-            id: errand.id,
-            command: errand.command,
-            limit_ms: u64::try_from(errand.limit.as_millis()).unwrap_or(u64::MAX),
+            id: command.id,
+            command: command.command,
+            limit_ms: u64::try_from(command.limit.as_millis()).unwrap_or(u64::MAX),
         }
     }
 }
@@ -140,7 +140,7 @@ pub(crate) async fn poll(
     Body(request): Body<PollNodeRequest>,
 ) -> Result<Json<PollNodeResponse>, ApiError> {
     let request = PollRequest {
-        session: Session {
+        session: Connection {
             generation: request.session.generation,
             nonce: request.session.nonce,
         },
@@ -153,7 +153,11 @@ pub(crate) async fn poll(
         Ok(answer) => Ok(Json(PollNodeResponse {
             now_ms: answer.now.as_ms(),
             version: env!("CARGO_PKG_VERSION"),
-            errands: answer.errands.into_iter().map(ErrandMember::new).collect(),
+            errands: answer
+                .commands
+                .into_iter()
+                .map(CommandMember::new)
+                .collect(),
         })),
         Err(error @ PollError::NotANode) => Err(ApiError::forbidden(error.to_string())),
         Err(PollError::Invalid(problem)) => Err(ApiError::invalid_field("body", problem)),
@@ -204,7 +208,7 @@ pub(crate) async fn report(
         return Err(ApiError::invalid_field("lines", "are at most 200"));
     }
     let report = Report {
-        errand: request.errand,
+        command: request.errand,
         lines: request.lines,
         answer: request.ended.then_some(request.answer),
     };

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use void_control::notifications::{self, ActError, PairError, Place};
-use void_control::proposals::{Answer, DecideError};
+use void_control::notifications::{self, ActError, NotificationPlace, PairError};
+use void_control::proposals::{DecideError, Decision};
 use void_domain::ids::NotificationId;
 use void_domain::notifications::{Channel, Content, Delivery, Target};
 
@@ -58,7 +58,7 @@ pub(crate) struct FailedResponse {
 }
 
 impl PlaceResponse {
-    fn new(place: Place) -> Self {
+    fn new(place: NotificationPlace) -> Self {
         Self {
             channel: place.channel.as_str(),
             target: place.target.map(|target| target.to_string()),
@@ -262,9 +262,9 @@ pub(crate) async fn act(
 ) -> Result<Json<ActedResponse>, ApiError> {
     match notifications::act_by_token(app.control(), &request.token).await {
         Ok(acted) => Ok(Json(ActedResponse {
-            decision: match acted.answer {
-                Answer::Approve => "approve",
-                Answer::Reject => "reject",
+            decision: match acted.decision {
+                Decision::Approve => "approve",
+                Decision::Reject => "reject",
             },
             code: acted.proposal.code.to_string(),
             status: acted.proposal.status().as_str(),

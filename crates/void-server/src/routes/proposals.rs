@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use void_control::proposals::{
-    self, Answer, CancelError, Listed, ProposalKey, SettleError, Settled,
+    self, CancelError, Decision, Listed, ProposalKey, SettleError, Settled,
 };
 use void_control::{Control, nodes};
 use void_domain::ids::ProposalId;
@@ -22,7 +22,7 @@ use crate::wire::{REVISION_MAX, RowResponse};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListQuery {
+pub(crate) struct ProposalsQuery {
     status: Option<String>,
     cursor: Option<String>,
     limit: Option<u32>,
@@ -37,7 +37,7 @@ pub(crate) struct ProposalsResponse {
 pub(crate) async fn list(
     State(app): State<App>,
     Caller(ctx): Caller,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<ProposalsQuery>,
 ) -> Result<Json<ProposalsResponse>, ApiError> {
     let status = match query.status.as_deref() {
         None => None,
@@ -118,9 +118,9 @@ pub(crate) async fn decide(
     Body(request): Body<DecideRequest>,
 ) -> Result<Json<RowResponse>, ApiError> {
     let patience = wait.patience()?;
-    let answer = match request.decision {
-        Some(DecisionWord::Approve) => Answer::Approve,
-        Some(DecisionWord::Reject) => Answer::Reject,
+    let decision = match request.decision {
+        Some(DecisionWord::Approve) => Decision::Approve,
+        Some(DecisionWord::Reject) => Decision::Reject,
         None => {
             return Err(ApiError::invalid_field(
                 "decision",
@@ -134,12 +134,12 @@ pub(crate) async fn decide(
             "is required: send the digest of the row that you saw",
         ));
     }
-    let bound = actions::DecideRequest {
+    let bound = actions::PendingDecideRequest {
         digest: request.digest,
         revision: request.revision,
         reason: request.reason,
     };
-    actions::decide(app.control(), &ctx, &key, answer, bound, patience)
+    actions::decide(app.control(), &ctx, &key, decision, bound, patience)
         .await
         .map(Json)
 }

@@ -72,7 +72,7 @@ impl QuarantineRequest {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ConfirmedResponse {
+pub(crate) struct QuarantineConfirmedResponse {
     pub confirmed: bool,
 }
 
@@ -80,17 +80,17 @@ pub(crate) async fn confirm(
     State(app): State<App>,
     Caller(ctx): Caller,
     Body(request): Body<QuarantineRequest>,
-) -> Result<Json<ConfirmedResponse>, ApiError> {
+) -> Result<Json<QuarantineConfirmedResponse>, ApiError> {
     let (kind, id) = request.named()?;
     quarantine::decide(app.control(), &ctx, kind, id, Said::Confirm)
         .await
         .map_err(quarantine_error)?;
-    Ok(Json(ConfirmedResponse { confirmed: true }))
+    Ok(Json(QuarantineConfirmedResponse { confirmed: true }))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "QuarantineRemoved")]
-pub(crate) struct RemovedResponse {
+pub(crate) struct QuarantineRemovedResponse {
     pub removed: bool,
 }
 
@@ -98,12 +98,12 @@ pub(crate) async fn remove(
     State(app): State<App>,
     Caller(ctx): Caller,
     Body(request): Body<QuarantineRequest>,
-) -> Result<Json<RemovedResponse>, ApiError> {
+) -> Result<Json<QuarantineRemovedResponse>, ApiError> {
     let (kind, id) = request.named()?;
     quarantine::decide(app.control(), &ctx, kind, id, Said::Remove)
         .await
         .map_err(quarantine_error)?;
-    Ok(Json(RemovedResponse { removed: true }))
+    Ok(Json(QuarantineRemovedResponse { removed: true }))
 }
 
 fn quarantine_error(error: QuarantineError) -> ApiError {

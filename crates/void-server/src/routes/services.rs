@@ -5,7 +5,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::health::{self, ServiceChange, ServiceView};
-use void_domain::services::{Answer, Check, Place, Standing};
+use void_domain::services::{Check, CheckResult, Location, Standing};
 use void_domain::time::Timestamp;
 
 use crate::app::App;
@@ -122,8 +122,8 @@ impl ServiceResponse {
     pub(super) fn new(view: ServiceView) -> Self {
         let service = view.service;
         let (host, node, vmid) = match service.place {
-            Some(Place::Host(host)) => (Some(host), None, None),
-            Some(Place::Guest { node, vmid }) => (None, Some(node), Some(vmid)),
+            Some(Location::Host(host)) => (Some(host), None, None),
+            Some(Location::Guest { node, vmid }) => (None, Some(node), Some(vmid)),
             None => (None, None, None),
         };
         let check = match service.check {
@@ -153,7 +153,7 @@ impl ServiceResponse {
 }
 
 impl ServiceDetail {
-    fn new(answer: Answer, standing: Standing) -> Self {
+    fn new(answer: CheckResult, standing: Standing) -> Self {
         if standing.is_stale {
             return Self {
                 reason: Some("stale"),
@@ -161,9 +161,9 @@ impl ServiceDetail {
             };
         }
         let (code, latency_ms) = match answer {
-            Answer::Good { latency_ms, code } => (code, Some(latency_ms)),
-            Answer::Bad { code, .. } => (code, None),
-            Answer::None { .. } => (None, None),
+            CheckResult::Good { latency_ms, code } => (code, Some(latency_ms)),
+            CheckResult::Bad { code, .. } => (code, None),
+            CheckResult::None { .. } => (None, None),
         };
         Self {
             code,

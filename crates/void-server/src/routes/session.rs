@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use void_control::access::Credential;
 use void_control::credentials::CredentialError;
 use void_control::passkeys::{self, Assertion, Site};
-use void_control::sessions::{self, Place, Proof, Session, SessionError};
+use void_control::sessions::{self, Proof, Session, SessionError, SessionOrigin};
 use void_domain::capabilities::Capability;
 use void_domain::ids::RequestId;
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
@@ -22,10 +22,10 @@ use void_domain::sessions::{SESSION_LASTS, device};
 use super::passkeys::ChallengeResponse;
 use crate::access::Admitted;
 use crate::app::App;
-use crate::brakes::{Brake, TRIES_MAX, network};
 use crate::connections::Peer;
 use crate::cookies;
 use crate::errors::ApiError;
+use crate::rate_limits::{RateLimiter, TRIES_MAX, network};
 use crate::requests::Body;
 
 /// Anybody may send a login, so it is not read as far as other bodies are.
@@ -160,17 +160,17 @@ pub(crate) async fn open(
     Body(request): Body<SessionRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Response, ApiError> {
     let proof = request.proof(app.shared().fence.site(&headers))?;
-    let brake = &app.shared().brakes.passwords;
+    let limiter = &app.shared().rate_limits.passwords;
     let who = network(peer.remote.ip());
-    hold_back(&app, brake, who, &proof)?;
-    let place = Place {
+    hold_back(&app, limiter, who, &proof)?;
+    let place = SessionOrigin {
         device: device(user_agent(&headers)),
         address: peer.remote.ip().to_canonical().to_string(),
     };
     let opened = sessions::open(app.control(), request_id, &proof, place)
         .await
         .map_err(session_error)?;
-    brake.forgive(&who);
+    limiter.forgive(&who);
     let body = Json(SessionResponse {
         expires_at: opened.session.expires_at.to_string(),
         method: opened.session.method.as_str(),
@@ -191,8 +191,8 @@ pub(crate) async fn challenge(
     let now = app.control().clock().now();
     let site = app.shared().fence.site(&headers);
     let session = admitted.and_then(|Extension(admitted)| admitted.caller.session);
-    let brake = &app.shared().brakes.challenges;
-    let may = || brake.try_once(network(peer.remote.ip()), now);
+    let limiter = &app.shared().rate_limits.challenges;
+    let may = || limiter.try_once(network(peer.remote.ip()), now);
     if site.is_some() && session.is_none() && !may() {
         return Err(too_many());
     }
@@ -238,13 +238,13 @@ pub(crate) async fn confirm(
         passkey: request.passkey,
     };
     let proof = request.proof(app.shared().fence.site(&headers))?;
-    let brake = &app.shared().brakes.confirmations;
-    hold_back(&app, brake, session.id, &proof)?;
+    let limiter = &app.shared().rate_limits.confirmations;
+    hold_back(&app, limiter, session.id, &proof)?;
     let address = peer.remote.ip().to_canonical().to_string();
     let confirmed = sessions::confirm(app.control(), &admitted.ctx, session, &proof, &address)
         .await
         .map_err(session_error)?;
-    brake.forgive(&session.id);
+    limiter.forgive(&session.id);
     Ok(Json(ConfirmedResponse {
         session: OpenSessionResponse::new(&confirmed),
         fresh_until: fresh_until(&confirmed),
@@ -274,7 +274,7 @@ pub(crate) async fn close(
 /// keeps nobody out who shows one.
 fn hold_back<K: Hash + Eq + Clone>(
     app: &App,
-    brake: &Brake<K>,
+    limiter: &RateLimiter<K>,
     who: K,
     proof: &Proof,
 ) -> Result<(), ApiError> {
@@ -283,7 +283,7 @@ fn hold_back<K: Hash + Eq + Clone>(
         Proof::Token(_) => app.control().is_owner_token_short(),
         Proof::Passkey(_) | Proof::Setup(_) => false,
     };
-    if is_guessable && !brake.try_once(who, app.control().clock().now()) {
+    if is_guessable && !limiter.try_once(who, app.control().clock().now()) {
         return Err(too_many());
     }
     Ok(())

@@ -23,12 +23,12 @@ const ELSEWHERE_EVERY: Duration = Duration::from_millis(500);
 /// How much of a turn somebody has seen: its events, and the bytes of its text. It is the id of each
 /// event. The bytes let a client go on when the events themselves are no longer kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Seen {
+pub(crate) struct TurnProgress {
     events: usize,
     bytes: usize,
 }
 
-impl FromStr for Seen {
+impl FromStr for TurnProgress {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -41,7 +41,7 @@ impl FromStr for Seen {
     }
 }
 
-impl Seen {
+impl TurnProgress {
     fn add(&mut self, event: &ChatEvent) {
         self.events += 1;
         if let ChatEvent::Delta { text } = event {
@@ -55,10 +55,10 @@ pub(crate) fn turn(
     talk: &Talk,
     caller: Caller,
     message_id: MessageId,
-    seen: Seen,
+    seen: TurnProgress,
     counted: Gauge,
 ) -> Response {
-    let listener = Listener {
+    let listener = TurnListener {
         watch: Watch::new(control, caller, counted),
         source: talk
             .live(message_id)
@@ -72,10 +72,10 @@ pub(crate) fn turn(
     }))
 }
 
-struct Listener {
+struct TurnListener {
     watch: Watch,
     source: Source,
-    seen: Seen,
+    seen: TurnProgress,
     is_over: bool,
 }
 
@@ -85,7 +85,7 @@ enum Source {
     Table(Control, MessageId),
 }
 
-impl Listener {
+impl TurnListener {
     async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;
@@ -104,7 +104,7 @@ impl Listener {
         let mut frames = String::new();
         for event in events {
             self.seen.add(event);
-            let Seen { events, bytes } = self.seen;
+            let TurnProgress { events, bytes } = self.seen;
             let (name, payload) = (event.name(), event.payload());
             // Writing to a string cannot fail.
             let _ = write!(
@@ -118,7 +118,7 @@ impl Listener {
 
 impl Source {
     /// What comes after what was seen. `None`: it cannot be told.
-    async fn after(&self, seen: Seen) -> Option<Vec<ChatEvent>> {
+    async fn after(&self, seen: TurnProgress) -> Option<Vec<ChatEvent>> {
         match self {
             Self::Live(live) => Some(live.after(seen.events).await),
             Self::Table(control, id) => match written(control, *id).await {
@@ -147,12 +147,12 @@ async fn written(control: &Control, id: MessageId) -> Result<Option<Message>, St
 }
 
 /// A finished turn for somebody who has seen the beginning of it.
-fn rest(message: &Message, seen: Seen) -> Vec<ChatEvent> {
+fn rest(message: &Message, seen: TurnProgress) -> Vec<ChatEvent> {
     let Said::ByAgent(turn) = &message.said else {
         return Vec::new();
     };
     let mut events = Vec::new();
-    if seen == Seen::default() {
+    if seen == TurnProgress::default() {
         events.extend(turn.trace.iter().map(ChatEvent::of_step));
     }
     if let Some(text) = message

@@ -25,7 +25,7 @@ use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_server::{Bound, Finding, FirstSteps, ServerConfig};
-use void_store::proposals::Filter;
+use void_store::proposals::ProposalFilter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
 use void_testkit::{eventually, postgres_database};
 
@@ -257,9 +257,9 @@ impl App {
         let mut all: Vec<Proposal> = Vec::new();
         loop {
             let cursor = all.last().map(|proposal| proposal.id);
-            let read = self
-                .store
-                .read(move |tx| Box::pin(proposals::list(tx, Filter::default(), cursor, 500)));
+            let read = self.store.read(move |tx| {
+                Box::pin(proposals::list(tx, ProposalFilter::default(), cursor, 500))
+            });
             let page = read.await.unwrap();
             all.extend(page.items.into_iter().map(|stored| stored.proposal));
             if page.next.is_none() {

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use void_control::sessions::{self, Place, Proof};
+use void_control::sessions::{self, Proof, SessionOrigin};
 use void_domain::secrets::Secret;
 use void_server::Access;
 use void_server::routes::{ROUTES, Route};
 
 use crate::apps::{App, Setup, queue};
-use crate::callers::{Answer, Caller, Shows};
+use crate::callers::{Caller, HttpResponse, Shows};
 
 const NOBODY: &str = "019a0000-0000-7000-8000-000000000000";
 
@@ -170,13 +170,13 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
             Access::Public => true,
             Access::Local | Access::Read | Access::Tools => read || act,
             Access::Act => act,
-            Access::Owner | Access::OwnerAfresh | Access::Turn | Access::Node => false,
+            Access::Owner | Access::OwnerRecent | Access::Turn | Access::Node => false,
         },
         Worth::Node => matches!(access, Access::Public | Access::Node),
     };
     match (passes, access) {
         (true, _) => Passes,
-        (false, Access::Owner | Access::OwnerAfresh) => OwnerOnly,
+        (false, Access::Owner | Access::OwnerRecent) => OwnerOnly,
         (false, _) => Forbidden,
     }
 }
@@ -190,7 +190,7 @@ struct Principal {
 async fn cookie(app: &App) -> Shows {
     let id = void_control::access::new_request_id(&app.control).unwrap();
     let proof = Proof::Token(Secret::new(app.owner_token()));
-    let place = Place {
+    let place = SessionOrigin {
         device: "a test".to_owned(),
         address: "127.0.0.1".to_owned(),
     };
@@ -337,7 +337,7 @@ async fn principals(app: &App) -> Vec<Principal> {
     principals
 }
 
-async fn call(app: &App, route: &Route, method: Method, principal: &Principal) -> Answer {
+async fn call(app: &App, route: &Route, method: Method, principal: &Principal) -> HttpResponse {
     let (path, body, _) = sample(route.operation);
     let mut caller = principal.caller.clone();
     if route.operation == "closeSession" && principal.name == "the owner's browser" {
@@ -353,7 +353,7 @@ async fn call(app: &App, route: &Route, method: Method, principal: &Principal) -
         } else {
             response.text().await.unwrap()
         };
-        return Answer {
+        return HttpResponse {
             status,
             headers,
             text,
@@ -735,7 +735,7 @@ async fn a_stale_session_makes_nothing_that_lasts() {
     let session = app.session().await;
     let routes: Vec<&Route> = ROUTES
         .iter()
-        .filter(|route| route.access == Access::OwnerAfresh)
+        .filter(|route| route.access == Access::OwnerRecent)
         .collect();
     let operations: Vec<&str> = routes.iter().map(|route| route.operation).collect();
     for lasting in [

@@ -446,7 +446,7 @@ async fn only_so_much_waits_at_once() {
             error["message"],
             "2 proposals are waiting already, which is the limit"
         );
-        // The same wish again takes no room.
+        // The same request again takes no room.
         assert_eq!(queue(&blue, "stop-a").await["count"], 2);
         queue(&red, "stop-a").await;
         queue(&red, "stop-b").await;

@@ -54,39 +54,39 @@ pub fn client() -> reqwest::Client {
 }
 
 impl Caller {
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> HttpResponse {
         self.send(Method::GET, path, None).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub async fn post(&self, path: &str, body: Value) -> HttpResponse {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    pub async fn post_nothing(&self, path: &str) -> Answer {
+    pub async fn post_nothing(&self, path: &str) -> HttpResponse {
         self.send(Method::POST, path, None).await
     }
 
-    pub async fn put(&self, path: &str, body: Value) -> Answer {
+    pub async fn put(&self, path: &str, body: Value) -> HttpResponse {
         self.send(Method::PUT, path, Some(body)).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub async fn delete(&self, path: &str) -> HttpResponse {
         self.send(Method::DELETE, path, None).await
     }
 
-    pub async fn run(&self, action: &str) -> Answer {
+    pub async fn run(&self, action: &str) -> HttpResponse {
         self.post_nothing(&format!("/api/actions/{action}/run"))
             .await
     }
 
     /// Decides about a row as it was seen.
-    pub async fn decide(&self, row: &Value, decision: &str) -> Answer {
+    pub async fn decide(&self, row: &Value, decision: &str) -> HttpResponse {
         let path = format!("/api/proposals/{}/decide", row["id"].as_str().unwrap());
         let body = serde_json::json!({"decision": decision, "digest": row["digest"]});
         self.post(&path, body).await
     }
 
-    pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+    pub async fn send(&self, method: Method, path: &str, body: Option<Value>) -> HttpResponse {
         let body = body.map(|body| (body.to_string().into_bytes(), "application/json"));
         self.send_bytes(method, path, body).await
     }
@@ -96,7 +96,7 @@ impl Caller {
         method: Method,
         path: &str,
         body: Option<(Vec<u8>, &str)>,
-    ) -> Answer {
+    ) -> HttpResponse {
         let mut request = self.request(method.clone(), path);
         if let Some((bytes, kind)) = body {
             if !kind.is_empty() {
@@ -105,7 +105,7 @@ impl Caller {
             request = request.body(bytes);
         }
         let response = request.send().await.unwrap();
-        let answer = Answer::read(response).await;
+        let answer = HttpResponse::read(response).await;
         self.secrets
             .assert_absent(&method, path, &answer, &self.shows);
         openapi::assert_described(&method, path, &answer);
@@ -123,13 +123,13 @@ impl Caller {
 }
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct HttpResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
 }
 
-impl Answer {
+impl HttpResponse {
     async fn read(response: reqwest::Response) -> Self {
         Self {
             status: response.status().as_u16(),

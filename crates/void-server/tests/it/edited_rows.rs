@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use void_testkit::eventually;
 
 use crate::apps::{App, Engine};
-use crate::callers::Answer;
+use crate::callers::HttpResponse;
 use crate::forgeries::run;
 
 /// An app whose rows do not fit its record at the end, because the test edited them.
@@ -177,7 +177,7 @@ async fn words_of_a_row_that_were_edited_are_not_approved() {
 }
 
 /// A yes to what the row shows now.
-async fn approve_as_shown(app: &App, id: &str) -> Answer {
+async fn approve_as_shown(app: &App, id: &str) -> HttpResponse {
     let shown = app.row(id).await;
     let body =
         json!({"decision": "approve", "digest": shown["digest"], "revision": shown["revision"]});

@@ -211,17 +211,17 @@ fn tool_call(id: usize, name: &str, arguments: &Value) -> String {
     .to_string()
 }
 
-/// What an agent can do by MCP: refused wishes and searches, as requests and in streams.
+/// What an agent can do by MCP: refused requests and searches, as requests and in streams.
 fn attack_by_mcp(address: SocketAddr, token: &str) -> Vec<JoinHandle<()>> {
-    let wish =
+    let subject =
         json!({"action_id": "only-blue", "reason": "r".repeat(4_000), "diff": "d".repeat(16_000)});
-    let (wish, search) = (
-        tool_call(1, "propose_action", &wish),
+    let (subject, search) = (
+        tool_call(1, "propose_action", &subject),
         tool_call(2, "search", &json!({"query": "r"})),
     );
     let mut tasks = Vec::new();
     for _ in 0..FLOODS {
-        let request = request(address, token, "POST /mcp", &wish);
+        let request = request(address, token, "POST /mcp", &subject);
         tasks.push(tokio::spawn(hammer(address, request)));
     }
     for _ in 0..SEARCHES {
@@ -232,7 +232,7 @@ fn attack_by_mcp(address: SocketAddr, token: &str) -> Vec<JoinHandle<()>> {
         "GET /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\
          connection: upgrade\r\nupgrade: void-mcp\r\n\r\n"
     );
-    let calls = format!("{wish}\n{search}\n").repeat(32);
+    let calls = format!("{subject}\n{search}\n").repeat(32);
     for _ in 0..FLOODS {
         let (opening, calls) = (opening.clone().into_bytes(), calls.clone().into_bytes());
         tasks.push(tokio::spawn(call_tools(address, opening, calls)));

@@ -2,7 +2,7 @@
 //! entries, and they stop nothing. And a database that hangs is not called ready.
 
 use serde_json::{Value, json};
-use void_domain::audit::{AuditDraft, AuditEntry};
+use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::time::Timestamp;
 use void_testkit::{eventually, postgres_run};
 
@@ -25,7 +25,7 @@ pub fn run(app: &App, engine: &Engine, sql: &str) {
 
 /// A row at `seq`, as a good entry after `prev` or with a hash of its own.
 fn forged(seq: u64, prev: &str, is_sealed: bool) -> String {
-    let draft = AuditDraft {
+    let draft = NewAuditEntry {
         request_id: None,
         actor: "owner-cli".into(),
         verb: "proposal.approved",

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use reqwest::Method;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::callers::{Answer, Shows};
+use crate::callers::{HttpResponse, Shows};
 
 #[derive(Default)]
 pub struct Secrets(Mutex<Vec<Secret>>);
@@ -40,7 +40,7 @@ impl Secrets {
 
     /// The answers that hand out a secret hand out a new one, which is not known here yet. A cookie
     /// that is to be kept longer goes back to who showed it, and to nobody else.
-    pub fn assert_absent(&self, method: &Method, path: &str, answer: &Answer, shows: &Shows) {
+    pub fn assert_absent(&self, method: &Method, path: &str, answer: &HttpResponse, shows: &Shows) {
         let mut headers = exposed(answer);
         if let Shows::Cookie(own) = shows {
             let is_own = |value: &str| value.starts_with(&format!("{own}; "));
@@ -56,7 +56,7 @@ impl Secrets {
 }
 
 /// Header values as bytes: `Debug` of a sensitive one would hide what was sent.
-fn exposed(answer: &Answer) -> Vec<(String, String)> {
+fn exposed(answer: &HttpResponse) -> Vec<(String, String)> {
     let text = |value: &reqwest::header::HeaderValue| {
         String::from_utf8_lossy(value.as_bytes()).into_owned()
     };

@@ -8,7 +8,7 @@ use jsonschema::Validator;
 use reqwest::Method;
 use serde_json::{Value, json};
 use void_control::Ctx;
-use void_control::proposals::{Wanted, propose};
+use void_control::proposals::{ProposeRequest, propose};
 use void_domain::actors::{Actor, Surface};
 use void_domain::capabilities::Capabilities;
 use void_domain::ids::RequestId;
@@ -17,7 +17,7 @@ use void_server::routes::{Content, ROUTES, Route};
 
 use crate::alerts::on;
 use crate::apps::{App, Engine, Setup};
-use crate::callers::Answer;
+use crate::callers::HttpResponse;
 use crate::stands::{Stand, services};
 
 /// The row of the table that serves this path.
@@ -44,7 +44,7 @@ fn is_like(template: &str, path: &str) -> bool {
 }
 
 /// Whether an answer is what the document says about it.
-pub fn assert_described(method: &Method, path: &str, answer: &Answer) {
+pub fn assert_described(method: &Method, path: &str, answer: &HttpResponse) {
     if method == Method::HEAD {
         return;
     }
@@ -465,7 +465,7 @@ async fn a_row_says_what_its_requester_had_read_and_what_was_asked_again() {
         };
         let ask = |sources: &[&str], reason: &str| {
             let sources = sources.iter().map(|&source| source.to_owned()).collect();
-            let wanted = Wanted {
+            let wanted = ProposeRequest {
                 action_id: "stop-a".to_owned(),
                 params: json!({}),
                 reason: Some(reason.to_owned()),

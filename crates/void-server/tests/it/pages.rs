@@ -168,7 +168,7 @@ async fn a_link_shows_the_card_and_by_being_opened_decides_nothing() {
     let stranger = get(&app.anonymous(), &format!("/inbox/{code}"), &[]).await;
     assert_eq!(stranger.status, 401);
     assert!(!stranger.text.contains("Stop") && !stranger.text.contains("alert"));
-    // An agent sees its own wish, as it does by the API, and no way to decide about it.
+    // An agent sees its own request, as it does by the API, and no way to decide about it.
     let own = get(&agent, &format!("/inbox/{code}"), &[]).await;
     assert!(
         own.status == 200 && !own.text.contains("<form"),

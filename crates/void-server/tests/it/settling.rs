@@ -1,4 +1,4 @@
-//! Outcomes that nobody knows are asked for, each machine by itself; and a wish whose twin has just run
+//! Outcomes that nobody knows are asked for, each machine by itself; and a request whose twin has just run
 //! out of time is a new one.
 
 use std::sync::Arc;
@@ -26,9 +26,9 @@ impl Channel for HalfDead {
         Box::pin(async { Outcome::Unknown(Failure::new("link_lost", "the link broke")) })
     }
 
-    fn settle<'a>(&'a self, wish: &'a ProposedAction, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
+    fn settle<'a>(&'a self, subject: &'a ProposedAction, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
         Box::pin(async {
-            if wish.action_id.as_str() == "reach-far" {
+            if subject.action_id.as_str() == "reach-far" {
                 self.asked_far.fetch_add(1, Ordering::SeqCst);
                 std::future::pending::<()>().await;
             }

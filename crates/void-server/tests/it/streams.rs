@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpSocket;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_store::{StoreError, events};
 use void_testkit::eventually;
 
@@ -26,7 +26,7 @@ async fn last_event(app: &App) -> u64 {
         .unwrap()
 }
 
-/// Queues and rejects `count` wishes, eight at a time.
+/// Queues and rejects `count` requests, eight at a time.
 async fn make_events(app: &App, count: u64) {
     use futures_util::StreamExt as _;
     let owner = app.owner();
@@ -226,7 +226,7 @@ async fn make_heavy_events(app: &App, count: usize) {
         let write = app.store.write(|tx| {
             Box::pin(async move {
                 for _ in 0..250 {
-                    let event = EventDraft {
+                    let event = NewEvent {
                         kind: EventKind::FreezeChanged,
                         audience: Audience::Everyone,
                         payload: json!({

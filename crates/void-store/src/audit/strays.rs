@@ -4,7 +4,7 @@
 //! They are moved whole into `audit_strays`, never deleted, and an entry of the record says so.
 
 use serde_json::{Value, json};
-use void_domain::audit::{AuditDraft, AuditEntry};
+use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::time::Timestamp;
 
 use super::{insert, sealed};
@@ -68,7 +68,7 @@ pub async fn set_aside(tx: &mut Tx, at: Timestamp) -> Result<Option<AuditEntry>,
     let kept = values![int(head + 1), int(head), int(last), at];
     tx.execute(KEEP, kept).await?;
     tx.execute(REMOVE, values![int(head), int(last)]).await?;
-    let draft = AuditDraft {
+    let draft = NewAuditEntry {
         request_id: None,
         actor: "system".to_owned(),
         verb: VERB,

@@ -93,7 +93,7 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
     let proposal = Proposal {
         id: row.parsed(0, |text| text.parse().ok())?,
         code: row.parsed(1, ProposalCode::parse)?,
-        wish: ProposedAction {
+        subject: ProposedAction {
             action_id: row.parsed(3, |text| ActionId::parse(text).ok())?,
             label: label(row, &definition)?,
             definition,

@@ -4,7 +4,7 @@ use std::fs;
 
 use rusqlite::Connection;
 use serde_json::json;
-use void_domain::audit::AuditDraft;
+use void_domain::audit::NewAuditEntry;
 use void_store::{SqliteConfig, Store, StoreError, audit, backups};
 use void_testkit::proposals::NOW;
 
@@ -12,7 +12,7 @@ use crate::engines;
 use crate::migrations::release;
 
 async fn note(store: &Store, n: u64) -> u64 {
-    let draft = AuditDraft {
+    let draft = NewAuditEntry {
         request_id: None,
         actor: "system".into(),
         verb: "test",

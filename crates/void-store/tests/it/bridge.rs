@@ -1,6 +1,6 @@
 //! What the file bridge has to know: which file a proposal came from, what is offered, what was refused.
 
-use void_domain::bridge::{Details, InstanceId, NOTES_MAX, Note, Place};
+use void_domain::bridge::{Details, InstanceId, NOTES_MAX, Note, StatusFolder};
 use void_store::{StoreError, bridge, proposals};
 use void_testkit::proposals::{NOW, pending};
 
@@ -55,7 +55,7 @@ async fn a_dropped_file_is_found_by_its_name_and_by_its_proposal() {
 async fn an_offer_holds_its_target_until_it_is_over() {
     for engine in engines::both().await {
         let created = pending(1);
-        let (id, target) = (created.proposal.id, created.proposal.wish.target.clone());
+        let (id, target) = (created.proposal.id, created.proposal.subject.target.clone());
         let approved = created.proposal.clone().approve("owner-cli", NOW).unwrap();
         let seen = engine.store.write(move |tx| {
             Box::pin(async move {
@@ -90,8 +90,8 @@ async fn refused_moves_are_noted_up_to_a_bound() {
                 let mut noted = 0;
                 for n in 0..NOTES_MAX + 5 {
                     let note = Note {
-                        from: Place::Approved,
-                        to: Place::Pending,
+                        from: StatusFolder::Approved,
+                        to: StatusFolder::Pending,
                         at_ms: 1,
                         note: format!("{n}"),
                     };

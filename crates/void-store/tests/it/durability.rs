@@ -1,7 +1,7 @@
 //! What PostgreSQL acknowledged is there after its crash, or Void does not use it.
 
 use serde_json::json;
-use void_domain::audit::AuditDraft;
+use void_domain::audit::NewAuditEntry;
 use void_domain::secrets::Secret;
 use void_store::{PostgresConfig, Store, StoreError, audit};
 use void_testkit::PostgresCluster;
@@ -17,7 +17,7 @@ fn config(url: &str) -> PostgresConfig {
 }
 
 pub async fn note(store: &Store) -> Result<u64, StoreError> {
-    let draft = AuditDraft {
+    let draft = NewAuditEntry {
         request_id: None,
         actor: "system".into(),
         verb: "test",

@@ -2,15 +2,15 @@
 //! read, every number below it.
 
 use serde_json::json;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::TokenId;
 use void_store::{Store, StoreError, events};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
 
-fn draft(label: &str) -> EventDraft {
-    EventDraft {
+fn draft(label: &str) -> NewEvent {
+    NewEvent {
         kind: EventKind::FreezeChanged,
         audience: Audience::Everyone,
         payload: json!({"label": label}),
@@ -112,7 +112,7 @@ async fn an_event_reads_back_as_it_was_written() {
             Audience::Requester(id),
         ];
         for audience in audiences {
-            let written = EventDraft {
+            let written = NewEvent {
                 audience,
                 ..draft("é\u{1f600}")
             };

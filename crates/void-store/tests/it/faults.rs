@@ -8,7 +8,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use serde_json::json;
-use void_domain::audit::AuditDraft;
+use void_domain::audit::NewAuditEntry;
 use void_store::{SqliteConfig, Store, StoreError, audit, installation, proposals};
 use void_testkit::proposals::{NOW, pending};
 
@@ -51,7 +51,7 @@ impl Drop for SmallDisk {
 }
 
 async fn note(store: &Store, bytes: usize) -> Result<u64, StoreError> {
-    let draft = move || AuditDraft {
+    let draft = move || NewAuditEntry {
         request_id: None,
         actor: "system".into(),
         verb: "test",

@@ -8,7 +8,7 @@ use void_domain::ids::{ProposalCode, ProposalId, TokenId};
 use void_domain::proposals::{
     Cancellation, Failure, Moved, Proposal, State, Status, Verification, VerificationOutcome,
 };
-use void_store::proposals::{self, Filter};
+use void_store::proposals::{self, ProposalFilter};
 use void_store::{Store, StoreError};
 use void_testkit::proposals::{NOW, pending, run_at};
 
@@ -95,7 +95,7 @@ pub fn path_to(status: Status, n: u32) -> Vec<Moved> {
         Status::Unknown => {
             push(&approve);
             push(&start);
-            push(&|p| p.lose(NOW, failure()).unwrap());
+            push(&|p| p.mark_unknown(NOW, failure()).unwrap());
         }
         Status::Executed => {
             push(&approve);
@@ -225,7 +225,7 @@ async fn the_database_itself_lets_one_run_per_target() {
         let mut first = path_to(Status::Running, 1);
         let mut second = path_to(Status::Running, 2);
         for moved in first.iter_mut().chain(&mut second) {
-            moved.proposal.wish.target = "guest:z/107".into();
+            moved.proposal.subject.target = "guest:z/107".into();
         }
         for path in [&first, &second] {
             insert(&engine.store, path[0].clone()).await;
@@ -299,7 +299,7 @@ async fn lists_page_without_gaps_and_keep_to_their_filter() {
             }
             insert(&engine.store, created).await;
         }
-        let page = |filter: Filter, cursor: Option<ProposalId>| {
+        let page = |filter: ProposalFilter, cursor: Option<ProposalId>| {
             let store = engine.store.clone();
             async move {
                 store
@@ -311,7 +311,7 @@ async fn lists_page_without_gaps_and_keep_to_their_filter() {
         let mut seen = Vec::new();
         let mut cursor = None;
         loop {
-            let page = page(Filter::default(), cursor).await;
+            let page = page(ProposalFilter::default(), cursor).await;
             seen.extend(page.items.iter().map(|stored| stored.proposal.id));
             match page.next {
                 Some(next) => cursor = Some(next.parse().unwrap()),
@@ -321,7 +321,7 @@ async fn lists_page_without_gaps_and_keep_to_their_filter() {
         let newest_first: Vec<_> = (0..25).rev().map(|n| pending(n).proposal.id).collect();
         assert_eq!(seen, newest_first, "{}", engine.name);
         let own = page(
-            Filter {
+            ProposalFilter {
                 requester: Some(agent),
                 status: Some(Status::Pending),
             },
@@ -330,7 +330,7 @@ async fn lists_page_without_gaps_and_keep_to_their_filter() {
         .await;
         assert_eq!(own.items.len(), 5, "{}", engine.name);
         let none = page(
-            Filter {
+            ProposalFilter {
                 requester: None,
                 status: Some(Status::Executed),
             },
@@ -433,7 +433,7 @@ async fn what_was_started_in_the_future_does_not_count() {
         let years = NOW.plus(Duration::from_secs(3_650 * 24 * 60 * 60));
         let (first, second) = (pending(0), pending(1));
         let (action, requester) = (
-            first.proposal.wish.action_id.clone(),
+            first.proposal.subject.action_id.clone(),
             first.proposal.requested_by.clone(),
         );
         for (moved, at) in [(first, NOW), (second, years)] {

@@ -326,9 +326,9 @@ async fn old_messages_go_and_a_page_before_them_is_the_last() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_and_the_record_are_read_in_pieces_of_bounded_size() {
-    use void_domain::audit::AuditDraft;
+    use void_domain::audit::NewAuditEntry;
     use void_domain::budgets::{EVENT_PAGE_BYTES_MAX, LIST_BYTES_MAX};
-    use void_domain::events::{Audience, EventDraft, EventKind};
+    use void_domain::events::{Audience, EventKind, NewEvent};
     const ROWS: u64 = 120;
     for engine in engines::both().await {
         let (store, name) = (&engine.store, engine.name);
@@ -336,13 +336,13 @@ async fn events_and_the_record_are_read_in_pieces_of_bounded_size() {
             let written: Result<(), StoreError> = store
                 .write(|tx| {
                     Box::pin(async move {
-                        let event = EventDraft {
+                        let event = NewEvent {
                             kind: EventKind::FreezeChanged,
                             audience: Audience::Everyone,
                             payload: serde_json::json!({"reason": "r".repeat(4_000)}),
                         };
                         events::append(tx, NOW, &event).await?;
-                        let draft = AuditDraft {
+                        let draft = NewAuditEntry {
                             request_id: None,
                             actor: "owner-cli".into(),
                             verb: "proposal.created",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use void_domain::actors::ActorKind;
-use void_domain::audit::AuditDraft;
+use void_domain::audit::NewAuditEntry;
 use void_domain::capabilities::Capability;
 use void_domain::digests::Digest;
 use void_domain::freezes::{Freeze, Frozen};
@@ -24,7 +24,7 @@ async fn append(
     store
         .write(move |tx| {
             Box::pin(async move {
-                let draft = AuditDraft {
+                let draft = NewAuditEntry {
                     request_id: None,
                     actor: "owner-cli".into(),
                     verb: "proposal.created",
@@ -88,9 +88,9 @@ async fn the_chain_has_no_gap_whatever_is_rolled_back() {
             .store
             .read(|tx| {
                 Box::pin(async move {
-                    let filter = audit::Filter {
+                    let filter = audit::AuditFilter {
                         subject: Some("s1".to_owned()),
-                        ..audit::Filter::default()
+                        ..audit::AuditFilter::default()
                     };
                     audit::list(tx, &filter, None, 5).await
                 })

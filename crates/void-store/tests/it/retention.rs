@@ -14,7 +14,7 @@ async fn append(store: &Store, at: Timestamp) -> u64 {
     store
         .write(move |tx| {
             Box::pin(async move {
-                let event = void_domain::events::EventDraft {
+                let event = void_domain::events::NewEvent {
                     kind: void_domain::events::EventKind::FreezeChanged,
                     audience: void_domain::events::Audience::Everyone,
                     payload: json!({}),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
-use void_domain::audit::AuditDraft;
+use void_domain::audit::NewAuditEntry;
 use void_domain::freezes::Freeze;
 use void_store::{SqliteConfig, Store, StoreError, audit, freezes, installation};
 use void_testkit::proposals::NOW;
@@ -17,7 +17,7 @@ async fn write(store: &Store, verb: &'static str) -> Result<u64, StoreError> {
 }
 
 async fn append(tx: &mut void_store::Tx, verb: &'static str) -> Result<u64, StoreError> {
-    let draft = AuditDraft {
+    let draft = NewAuditEntry {
         request_id: None,
         actor: "test".to_owned(),
         verb,

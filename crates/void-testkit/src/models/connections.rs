@@ -21,7 +21,7 @@ pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             let _ = stream.set_nodelay(true);
-            let mut connection = Connection {
+            let mut connection = ModelConnection {
                 stream,
                 unread: Vec::new(),
             };
@@ -34,12 +34,12 @@ pub(super) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-struct Connection {
+struct ModelConnection {
     stream: TcpStream,
     unread: Vec<u8>,
 }
 
-impl Connection {
+impl ModelConnection {
     async fn request(&mut self) -> Option<Value> {
         let request = read_request(&mut self.stream, &mut self.unread).await?;
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();

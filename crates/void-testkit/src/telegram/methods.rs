@@ -14,19 +14,19 @@ const ANSWER_CHARS_MAX: usize = 200;
 const CHAT_BURST: usize = 6;
 const ALL_PER_SECOND: usize = 30;
 
-pub(crate) struct Refusal {
+pub(crate) struct BotRefusal {
     pub code: u16,
     pub words: String,
 }
 
-fn bad(words: &str) -> Refusal {
-    Refusal {
+fn bad(words: &str) -> BotRefusal {
+    BotRefusal {
         code: 400,
         words: format!("Bad Request: {words}"),
     }
 }
 
-type Called = Result<Value, Refusal>;
+type Called = Result<Value, BotRefusal>;
 
 impl State {
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Called {
@@ -40,7 +40,7 @@ impl State {
                 .limit(params, at)
                 .and_then(|()| self.edit(method, params)),
             "answerCallbackQuery" => self.answer_callback(params),
-            _ => Err(Refusal {
+            _ => Err(BotRefusal {
                 code: 404,
                 words: "Not Found: method not found".into(),
             }),
@@ -55,7 +55,7 @@ impl State {
         called
     }
 
-    fn limit(&mut self, params: &Value, now: Instant) -> Result<(), Refusal> {
+    fn limit(&mut self, params: &Value, now: Instant) -> Result<(), BotRefusal> {
         let chat = &params["chat_id"];
         let since = |seconds: u64| {
             let calls = self.calls.iter().rev();
@@ -70,7 +70,7 @@ impl State {
             .count();
         if all >= ALL_PER_SECOND || here >= CHAT_BURST + 5 {
             self.rate_limited += 1;
-            return Err(Refusal {
+            return Err(BotRefusal {
                 code: 429,
                 words: "Too Many Requests".into(),
             });
@@ -83,14 +83,14 @@ impl State {
             .as_i64()
             .ok_or_else(|| bad("chat not found"))?;
         if self.blocked.contains(&chat) {
-            return Err(Refusal {
+            return Err(BotRefusal {
                 code: 403,
                 words: "Forbidden: bot was blocked by the user".into(),
             });
         }
         if !self.started.contains(&chat) {
             let words = "Forbidden: bot can't initiate conversation with a user".into();
-            return Err(Refusal { code: 403, words });
+            return Err(BotRefusal { code: 403, words });
         }
         let text = checked_text(params)?;
         check_keyboard(&params["reply_markup"])?;
@@ -154,7 +154,7 @@ impl State {
     }
 }
 
-fn checked_text(params: &Value) -> Result<String, Refusal> {
+fn checked_text(params: &Value) -> Result<String, BotRefusal> {
     let text = params["text"].as_str().unwrap_or_default();
     if text.trim().is_empty() {
         return Err(bad("message text is empty"));
@@ -165,7 +165,7 @@ fn checked_text(params: &Value) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
-fn check_keyboard(keyboard: &Value) -> Result<(), Refusal> {
+fn check_keyboard(keyboard: &Value) -> Result<(), BotRefusal> {
     let rows = keyboard["inline_keyboard"].as_array();
     for button in rows
         .into_iter()

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::Shared;
+use super::BotState;
 use super::state::Message;
 use crate::eventually;
 
 pub struct Phone {
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
     pub user: i64,
 }
 
 /// A tap, and what it is answered with.
 pub struct Tap {
-    shared: Arc<Shared>,
+    shared: Arc<BotState>,
     pub id: String,
 }
 
@@ -30,7 +30,7 @@ impl Tap {
 }
 
 impl Phone {
-    pub(super) fn new(shared: Arc<Shared>, user: i64) -> Self {
+    pub(super) fn new(shared: Arc<BotState>, user: i64) -> Self {
         Self { shared, user }
     }
 

@@ -107,8 +107,8 @@ async fn ask_for_something(
     let new = json!({"kind": "agent", "name": AGENT, "capabilities": ["read", "act"]});
     let token = owner.post("/api/tokens", new).await?;
     let agent = owner.with_token(word(&token, "token"));
-    let wish = json!({"reason": "Nobody has booted anything from it for twelve days."});
-    let asked = agent.post("/api/actions/stop-ct107/run", wish).await?;
+    let subject = json!({"reason": "Nobody has booted anything from it for twelve days."});
+    let asked = agent.post("/api/actions/stop-ct107/run", subject).await?;
     let id = word(&asked, "action_row_id");
     owner.get(&format!("/api/proposals/{id}")).await
 }

@@ -30,7 +30,7 @@ use crate::settings::Environment;
 pub(crate) fn bridge(url: Option<&str>, environment: &Environment, output: &Output) -> ExitCode {
     let passed = Server::new(url, environment).and_then(|server| {
         let answers = Arc::new(Answers::new(server.base.clone()));
-        let mut bridge = Bridge {
+        let mut bridge = StdioBridge {
             server: Arc::new(server),
             answers,
             way: Way::None,
@@ -46,7 +46,7 @@ pub(crate) fn bridge(url: Option<&str>, environment: &Environment, output: &Outp
     }
 }
 
-struct Bridge {
+struct StdioBridge {
     server: Arc<Server>,
     answers: Arc<Answers>,
     way: Way,
@@ -62,7 +62,7 @@ enum Way {
     Requests(Requests),
 }
 
-impl Bridge {
+impl StdioBridge {
     fn run(&mut self) -> Result<(), Problem> {
         // A token that is no good is found at once; a server that is not there yet may come.
         let _ = self.ready()?;

@@ -8,7 +8,7 @@ use super::run::segment;
 use super::serve::start_log;
 use crate::cli::{NodeCommand, NodeJoinArgs, NodeRunArgs};
 use crate::exit::{Exit, Problem};
-use crate::node::folder::{Folder, Server, fingerprint};
+use crate::node::folder::{Folder, JoinedServer, fingerprint};
 use crate::node::link::{Link, NoAnswer, checked_url};
 use crate::output::{Output, Tone};
 use crate::settings::Environment;
@@ -195,7 +195,7 @@ async fn revoke(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
 }
 
 async fn join(args: NodeJoinArgs, output: &Output) -> Result<Exit, Problem> {
-    let server = Server {
+    let server = JoinedServer {
         url: checked_url(&args.server, args.plain_http)?,
         pin: args.fingerprint,
         ca_file: args.ca,

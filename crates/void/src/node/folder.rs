@@ -21,7 +21,7 @@ pub(crate) struct Folder(PathBuf);
 
 /// How the server is reached, and why it is believed to be the right one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Server {
+pub(crate) struct JoinedServer {
     pub url: String,
     /// SHA-256 of the server's certificate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ impl Folder {
         Ok(path)
     }
 
-    pub(crate) fn server(&self) -> Result<Server, Problem> {
+    pub(crate) fn server(&self) -> Result<JoinedServer, Problem> {
         let path = self.0.join("server.json");
         let text = read(&path)?.ok_or_else(|| {
             Problem::config(format!(
@@ -79,7 +79,7 @@ impl Folder {
             .map_err(|error| Problem::config(format!("{}: {error}", path.display())))
     }
 
-    pub(crate) fn write_server(&self, server: &Server) -> Result<(), Problem> {
+    pub(crate) fn write_server(&self, server: &JoinedServer) -> Result<(), Problem> {
         let text = serde_json::to_string_pretty(server).unwrap_or_default();
         self.write("server.json", &format!("{text}\n"))
     }

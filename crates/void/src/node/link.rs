@@ -12,7 +12,7 @@ use void_domain::digests::Digest;
 use void_domain::secrets::Secret;
 
 use crate::exit::Problem;
-use crate::node::folder::Server;
+use crate::node::folder::JoinedServer;
 use crate::services::AUTHORITIES;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub(crate) enum NoAnswer {
 }
 
 impl Link {
-    pub(crate) fn new(server: &Server) -> Result<Self, Problem> {
+    pub(crate) fn new(server: &JoinedServer) -> Result<Self, Problem> {
         let builder = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
@@ -111,7 +111,7 @@ fn unreachable(error: &reqwest::Error) -> NoAnswer {
     NoAnswer::Unreachable(cause.to_string())
 }
 
-fn trust(server: &Server) -> Result<Trust, Problem> {
+fn trust(server: &JoinedServer) -> Result<Trust, Problem> {
     if let Some(pin) = &server.pin {
         let pin = Digest::parse_fingerprint(pin);
         return pin

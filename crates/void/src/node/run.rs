@@ -14,7 +14,7 @@ use void_domain::text;
 use super::folder::Folder;
 use super::link::{Link, NoAnswer};
 use super::times::ServerTime;
-use super::work::{Errand, Holding, Worker};
+use super::work::{Holding, NodeCommand, Worker};
 use crate::exit::{Exit, Problem};
 
 const WAIT_S: u64 = 30;
@@ -94,10 +94,10 @@ impl Node {
         loop {
             let answer = self.poll(wait_s).await;
             let state = match answer {
-                Ok(errands) => {
+                Ok(commands) => {
                     (pause, wait_s) = (RETRY_FIRST, WAIT_S);
-                    for errand in errands {
-                        self.worker.start(errand);
+                    for command in commands {
+                        self.worker.start(command);
                     }
                     note(&mut connected, "connected", "");
                     continue;
@@ -122,7 +122,7 @@ impl Node {
         }
     }
 
-    async fn poll(&self, wait_s: u64) -> Result<Vec<Errand>, NoAnswer> {
+    async fn poll(&self, wait_s: u64) -> Result<Vec<NodeCommand>, NoAnswer> {
         let list = self.worker.executor.list(LIST_TIMEOUT).await;
         let body = json!({
             "session": self.session,
@@ -142,11 +142,11 @@ impl Node {
         if let Some(now) = answer.get("now_ms").and_then(Value::as_i64) {
             self.worker.time.heard(now);
         }
-        let errands = answer.get("errands").and_then(Value::as_array);
-        Ok(errands
+        let commands = answer.get("errands").and_then(Value::as_array);
+        Ok(commands
             .into_iter()
             .flatten()
-            .filter_map(Errand::read)
+            .filter_map(NodeCommand::read)
             .collect())
     }
 }

@@ -24,13 +24,13 @@ const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(4);
 
 #[derive(Debug, Clone)]
-pub(super) struct Errand {
+pub(super) struct NodeCommand {
     id: String,
     command: String,
     limit: Duration,
 }
 
-impl Errand {
+impl NodeCommand {
     pub(super) fn read(value: &Value) -> Option<Self> {
         let word = |name: &str| value.get(name)?.as_str().map(str::to_owned);
         let limit = Duration::from_millis(value.get("limit_ms")?.as_u64()?);
@@ -75,16 +75,16 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    pub(super) fn start(self: &Arc<Self>, errand: Errand) {
+    pub(super) fn start(self: &Arc<Self>, command: NodeCommand) {
         fail_point!("pull.take.before");
-        if !self.holding.take(&errand.id) {
+        if !self.holding.take(&command.id) {
             return;
         }
         fail_point!("pull.take.after");
         let this = Arc::clone(self);
         tokio::spawn(async move {
-            this.work(&errand).await;
-            this.holding.drop(&errand.id);
+            this.work(&command).await;
+            this.holding.drop(&command.id);
         });
     }
 
@@ -94,20 +94,20 @@ impl Worker {
         let _ = tokio::time::timeout(patience, held.wait_for(BTreeSet::is_empty)).await;
     }
 
-    async fn work(&self, errand: &Errand) {
+    async fn work(&self, command: &NodeCommand) {
         let (lines, heard) = mpsc::channel(LINES_QUEUED_MAX);
         let tell = |line: String| _ = lines.try_send(line);
         fail_point!("pull.execute.before");
         let now = self.time.now_ms();
         let ended = self
             .executor
-            .answer(&errand.command, now, errand.limit, tell);
+            .answer(&command.command, now, command.limit, tell);
         let answer = tokio::select! {
             answer = ended => answer,
-            () = self.pass_on(&errand.id, heard) => None,
+            () = self.pass_on(&command.id, heard) => None,
         };
         fail_point!("pull.execute.after");
-        let body = json!({"errand": errand.id, "ended": true, "answer": answer});
+        let body = json!({"errand": command.id, "ended": true, "answer": answer});
         let mut pause = RETRY_FIRST;
         while !self.report(&body).await {
             tokio::time::sleep(pause).await;

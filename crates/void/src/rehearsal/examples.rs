@@ -2,7 +2,7 @@
 //! Every label says that it is a rehearsal, and every check asks the little process that stands for its service.
 
 use serde_json::{Value, json};
-use void_rehearsal::services::Kind;
+use void_rehearsal::services::ServiceKind;
 
 use crate::exit::Problem;
 
@@ -16,7 +16,7 @@ const CHECK_SECONDS: u64 = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     pub service: String,
-    pub kind: Kind,
+    pub kind: ServiceKind,
     pub vmid: u32,
 }
 
@@ -29,8 +29,8 @@ pub(super) fn parts() -> Result<Vec<Part>, Problem> {
     let file = marked(SERVICES, "services")?;
     let part = |service: &Value| {
         let kind = match service.pointer("/check/kind")?.as_str()? {
-            "http" => Kind::Http,
-            "tcp" => Kind::Tcp,
+            "http" => ServiceKind::Http,
+            "tcp" => ServiceKind::Tcp,
             _ => return None,
         };
         Some(Part {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use void_domain::audit::{AuditDraft, AuditEntry};
+use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::time::Timestamp;
 use void_testkit::{eventually_blocking, postgres_database, postgres_run};
 
@@ -60,7 +60,7 @@ fn loose(name: &'static str, sqlite: &str, postgres: &str) -> Forgery {
 }
 
 fn sealed(seq: u64, prev: &str) -> AuditEntry {
-    let draft = AuditDraft {
+    let draft = NewAuditEntry {
         request_id: None,
         actor: "owner-cli".into(),
         verb: "proposal.approved",

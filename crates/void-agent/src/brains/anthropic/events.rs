@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use self::wire::{BlockDelta, BlockStart, Delta, Kind, MessageDelta, MessageStart, UsagePart};
 use crate::brains::exchanges::{Fault, Progress, Reader};
 use crate::brains::frames::Frame;
-use crate::brains::refusals::Said;
+use crate::brains::refusals::ProviderError;
 use crate::brains::tallies::Tally;
 use crate::brains::{
     ARGUMENTS_BYTES_MAX, Arguments, BLOCKS_MAX, Block, BrainEvent, Format, OnEvent, Opaque, Stop,
@@ -19,13 +19,13 @@ use crate::brains::{
 #[derive(Default)]
 pub(in crate::brains) struct MessageReader {
     /// In the order in which they began, each with its index.
-    parts: Vec<(u64, Part)>,
+    parts: Vec<(u64, EventPart)>,
     stop: Option<String>,
     is_over: bool,
     tally: Tally,
 }
 
-enum Part {
+enum EventPart {
     Text(String),
     Call {
         id: String,
@@ -43,7 +43,7 @@ impl Reader for MessageReader {
     fn take(&mut self, frame: &Frame<'_>, on_event: OnEvent<'_>) -> Result<(), Fault> {
         if frame.is_error {
             let value: Value = parse(frame.data, "an error")?;
-            return Err(Fault::Said(Said::of(&value)));
+            return Err(Fault::ProviderError(ProviderError::of(&value)));
         }
         self.event(frame.data, on_event)
     }
@@ -116,7 +116,7 @@ impl MessageReader {
             "message_stop" => self.is_over = true,
             "error" => {
                 let value: Value = parse(json, "error")?;
-                return Err(Fault::Said(Said::of(&value)));
+                return Err(Fault::ProviderError(ProviderError::of(&value)));
             }
             _ping_or_unknown => {}
         }
@@ -141,21 +141,21 @@ impl MessageReader {
                 if !text.is_empty() {
                     on_event(BrainEvent::Text(text.clone()));
                 }
-                Part::Text(text)
+                EventPart::Text(text)
             }
             Some("tool_use") => {
                 let id = text(&block, "id").ok_or(Fault::Malformed("an id of a tool call"))?;
                 let name = text(&block, "name");
                 let name = name.ok_or(Fault::Malformed("a name of a tool"))?;
                 on_event(BrainEvent::ToolStarted { name: name.clone() });
-                Part::Call {
+                EventPart::Call {
                     id,
                     name,
                     input: block.remove("input").unwrap_or_default(),
                     pieces: String::new(),
                 }
             }
-            Some(_) => Part::Opaque {
+            Some(_) => EventPart::Opaque {
                 value: block,
                 pieces: String::new(),
             },
@@ -188,7 +188,7 @@ impl MessageReader {
     }
 }
 
-impl Part {
+impl EventPart {
     fn grow(&mut self, delta: Delta<'_>, on_event: OnEvent<'_>) -> Result<(), Fault> {
         match (self, delta.kind.as_ref()) {
             (Self::Text(text), "text_delta") => {

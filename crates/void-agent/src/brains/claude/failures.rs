@@ -8,18 +8,18 @@ use std::time::Duration;
 use void_domain::secrets::Secret;
 use void_domain::text;
 
-use super::processes::{Broken, Ended};
+use super::processes::{Broken, ProcessEnd};
 use crate::brains::exchanges::Fault;
-use crate::brains::refusals::{self, Said};
+use crate::brains::refusals::{self, ProviderError};
 use crate::brains::{BrainError, BrainErrorKind, STREAM_BYTES_MAX, Usage};
 
 const WHO: &str = "the claude program";
 
-pub(super) struct Problem<'a> {
+pub(super) struct ClaudeFailure<'a> {
     pass: Option<&'a Secret>,
 }
 
-impl<'a> Problem<'a> {
+impl<'a> ClaudeFailure<'a> {
     pub(super) fn new(pass: Option<&'a Secret>) -> Self {
         Self { pass }
     }
@@ -40,7 +40,7 @@ impl<'a> Problem<'a> {
         self.error(BrainErrorKind::Unreachable, &words, &error.to_string())
     }
 
-    pub(super) fn broken(&self, broken: Broken, ended: &Ended) -> BrainError {
+    pub(super) fn broken(&self, broken: Broken, ended: &ProcessEnd) -> BrainError {
         match broken {
             Broken::Silent(silence) => self.silent(silence, ended),
             Broken::Unread(error) => {
@@ -59,20 +59,20 @@ impl<'a> Problem<'a> {
                 let words = format!("answers with {what}");
                 self.error(BrainErrorKind::AnswerTooLarge, &words, "")
             }
-            Broken::Fault(Fault::Said(said)) => {
+            Broken::Fault(Fault::ProviderError(said)) => {
                 let message = said.message.clone().unwrap_or_default();
                 self.error(said.kind(), "passes on an error", &message)
             }
         }
     }
 
-    fn silent(&self, silence: Duration, ended: &Ended) -> BrainError {
+    fn silent(&self, silence: Duration, ended: &ProcessEnd) -> BrainError {
         let words = format!("fell silent for {silence:?}");
         self.error(BrainErrorKind::TimedOut, &words, &ended.stderr)
     }
 
     /// It ended, and there was no result.
-    pub(super) fn no_result(&self, ended: &Ended) -> BrainError {
+    pub(super) fn no_result(&self, ended: &ProcessEnd) -> BrainError {
         let (kind, how) = match ended.code {
             Some(0) => (
                 BrainErrorKind::BrokenOff,
@@ -92,7 +92,7 @@ impl<'a> Problem<'a> {
 
     /// Its result is an error.
     pub(super) fn said(&self, status: Option<u16>, words: &str, usage: Usage) -> BrainError {
-        let said = Said {
+        let said = ProviderError {
             names: Vec::new(),
             status,
             message: Some(words.to_owned()),

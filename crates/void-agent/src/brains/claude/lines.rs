@@ -33,7 +33,7 @@ pub(super) struct Failed {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct ClaudeLine {
     #[serde(rename = "type")]
     kind: String,
     event: Option<Value>,
@@ -68,7 +68,7 @@ struct UsageLine {
 
 impl Conversation {
     pub(super) fn take(&mut self, line: &[u8], on_event: OnEvent<'_>) -> Result<(), Fault> {
-        let Line {
+        let ClaudeLine {
             kind,
             event,
             parent_tool_use_id,

@@ -34,7 +34,7 @@ pub(super) struct Process {
 }
 
 /// How it ended and what it wrote about that.
-pub(super) struct Ended {
+pub(super) struct ProcessEnd {
     /// `None` if a signal ended it.
     pub code: Option<i32>,
     pub stderr: String,
@@ -116,14 +116,14 @@ impl Process {
     }
 
     /// Lets it end, and sees to it that nothing of its group is left.
-    pub(super) async fn end(mut self) -> Ended {
+    pub(super) async fn end(mut self) -> ProcessEnd {
         let stderr = String::from_utf8_lossy(&self.last_words).into_owned();
         let group = self.group.take();
         let code = match group {
             Some(group) => group.end().await,
             None => None,
         };
-        Ended { code, stderr }
+        ProcessEnd { code, stderr }
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::brains::calls::{Calls, Piece};
 use crate::brains::exchanges::{Fault, Progress, Reader};
 use crate::brains::frames::Frame;
-use crate::brains::refusals::Said;
+use crate::brains::refusals::ProviderError;
 use crate::brains::tallies::Tally;
 use crate::brains::{Block, BrainEvent, Format, OnEvent, Opaque, Stop};
 
@@ -21,7 +21,7 @@ pub(in crate::brains) struct LineReader {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct OllamaLine {
     message: Option<LineMessage>,
     #[serde(default)]
     done: bool,
@@ -36,11 +36,11 @@ struct Line {
 struct LineMessage {
     content: Option<String>,
     thinking: Option<String>,
-    tool_calls: Option<Vec<Call>>,
+    tool_calls: Option<Vec<OllamaCall>>,
 }
 
 #[derive(Deserialize)]
-struct Call {
+struct OllamaCall {
     id: Option<String>,
     function: Function,
 }
@@ -84,10 +84,10 @@ impl LineReader {
 
 impl Reader for LineReader {
     fn take(&mut self, frame: &Frame<'_>, on_event: OnEvent<'_>) -> Result<(), Fault> {
-        let line: Line =
+        let line: OllamaLine =
             serde_json::from_slice(frame.data).map_err(|_| Fault::Malformed("a line of JSON"))?;
         if let Some(error) = line.error.filter(|error| !error.is_null()) {
-            return Err(Fault::Said(Said::of(&error)));
+            return Err(Fault::ProviderError(ProviderError::of(&error)));
         }
         if line.message.is_none() && !line.done {
             return Err(Fault::Malformed("a message or the end"));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::brains::calls::{Calls, Piece};
 use crate::brains::exchanges::{Fault, Progress, Reader};
 use crate::brains::frames::Frame;
-use crate::brains::refusals::Said;
+use crate::brains::refusals::ProviderError;
 use crate::brains::tallies::Tally;
 use crate::brains::{Block, BrainEvent, Format, OnEvent, Opaque, Stop};
 
@@ -26,21 +26,21 @@ pub(in crate::brains) struct ChunkReader {
 
 #[derive(Deserialize)]
 struct Chunk {
-    choices: Option<Vec<Choice>>,
+    choices: Option<Vec<ChunkChoice>>,
     usage: Option<UsageCounts>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChunkChoice {
     #[serde(default)]
     index: u64,
-    delta: Option<Delta>,
+    delta: Option<ChunkDelta>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Delta {
+struct ChunkDelta {
     /// Text, null, or a list of parts.
     content: Option<Value>,
     refusal: Option<String>,
@@ -87,20 +87,20 @@ impl ChunkReader {
         }
     }
 
-    fn choice(&mut self, choice: Choice, on_event: OnEvent<'_>) -> Result<(), Fault> {
+    fn choice(&mut self, choice: ChunkChoice, on_event: OnEvent<'_>) -> Result<(), Fault> {
         if let Some(delta) = choice.delta {
             self.delta(delta, on_event)?;
         }
         match choice.finish_reason.as_deref() {
             None | Some("") => {}
             // A router in between lost its server.
-            Some("error") => return Err(Fault::Said(Said::default())),
+            Some("error") => return Err(Fault::ProviderError(ProviderError::default())),
             Some(reason) => self.stop = Some(stop_of(reason)),
         }
         Ok(())
     }
 
-    fn delta(&mut self, delta: Delta, on_event: OnEvent<'_>) -> Result<(), Fault> {
+    fn delta(&mut self, delta: ChunkDelta, on_event: OnEvent<'_>) -> Result<(), Fault> {
         for (field, more) in [
             ("reasoning_content", delta.reasoning_content),
             ("reasoning", delta.reasoning),
@@ -184,13 +184,13 @@ impl Reader for ChunkReader {
         }
         if frame.is_error {
             let value: Option<Value> = serde_json::from_slice(data).ok();
-            return Err(Fault::Said(
-                value.as_ref().map(Said::of).unwrap_or_default(),
+            return Err(Fault::ProviderError(
+                value.as_ref().map(ProviderError::of).unwrap_or_default(),
             ));
         }
         let chunk: Chunk = serde_json::from_slice(data).map_err(|_| Fault::Malformed("a chunk"))?;
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(Fault::Said(Said::of(&error)));
+            return Err(Fault::ProviderError(ProviderError::of(&error)));
         }
         if let Some(usage) = chunk.usage {
             self.count(usage);

@@ -33,7 +33,7 @@ fn a_pause_is_read_in_every_form() {
 
 #[test]
 fn errors_are_read_in_every_shape() {
-    let said = Said::of(
+    let said = ProviderError::of(
         &json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
     );
     assert_eq!(said.kind(), BrainErrorKind::Overloaded);
@@ -65,7 +65,7 @@ fn errors_are_read_in_every_shape() {
         (json!(["odd"]), BrainErrorKind::Failed),
         (json!(null), BrainErrorKind::Failed),
     ] {
-        assert_eq!(Said::of(&value).kind(), kind, "{value}");
+        assert_eq!(ProviderError::of(&value).kind(), kind, "{value}");
     }
 }
 

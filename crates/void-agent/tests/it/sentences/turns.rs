@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use void_agent::brains::BuiltinBrain;
-use void_control::proposals::{self, Wanted};
+use void_control::proposals::{self, ProposeRequest};
 use void_control::tokens;
 use void_domain::capabilities::Capability;
 use void_domain::taint::Taint;
@@ -28,7 +28,7 @@ async fn room(persona: &'static str, engine: Engine) -> Room {
 /// Another agent asks for something, in its own words.
 async fn somebody_asks(room: &Room, action: &str) {
     let ctx = tokens::resident_ctx(&room.control, "nightly", &[Capability::Act]).await;
-    let wanted = Wanted {
+    let wanted = ProposeRequest {
         action_id: action.to_owned(),
         params: serde_json::json!({}),
         reason: Some(STRANGE.to_owned()),
@@ -211,7 +211,7 @@ async fn pasted_lines_run_nothing_whatever_stands_in_them() {
 /// How every request of an action stands, oldest first.
 async fn standings(room: &Room, action: &str) -> Vec<&'static str> {
     let rows = room.proposals().await.into_iter();
-    let rows = rows.filter(|row| row.wish.action_id.as_str() == action);
+    let rows = rows.filter(|row| row.subject.action_id.as_str() == action);
     rows.map(|row| row.status().as_str()).collect()
 }
 

@@ -10,13 +10,13 @@ use void_control::{Clock, Control};
 use void_domain::conversations::Usage;
 
 use crate::rooms::{Room, Setup};
-use crate::scripted::{Answer, Scripted, calls, says};
+use crate::scripted::{Scripted, ScriptedReply, calls, says};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 async fn room_with(
     budget: u64,
-    answers: impl IntoIterator<Item = Answer>,
+    answers: impl IntoIterator<Item = ScriptedReply>,
 ) -> (Room, Arc<Scripted>) {
     let brain = Scripted::new(answers);
     let setup = Setup {

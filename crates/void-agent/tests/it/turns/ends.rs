@@ -7,11 +7,11 @@ use void_domain::conversations::TurnState;
 use void_testkit::eventually;
 
 use crate::rooms::{all, room};
-use crate::scripted::{Answer, calls, proposes, results, says};
+use crate::scripted::{ScriptedReply, calls, proposes, results, says};
 
 #[tokio::test]
 async fn a_tool_error_is_a_result_that_the_model_can_read() {
-    let wrong = Answer::default()
+    let wrong = ScriptedReply::default()
         .and("no_such_tool", json!({}))
         .and("service_status", json!({"id": 7}))
         .and("propose_action", json!("touch-a"))
@@ -174,7 +174,7 @@ async fn odd_ends_are_said_plainly() {
             says("well").stop(Stop::Other("pause".to_owned())),
             "well\n\nThe model stopped here (pause).",
         ),
-        (Answer::default(), "The model gave no answer."),
+        (ScriptedReply::default(), "The model gave no answer."),
     ];
     for (answer, body) in cases {
         let (room, _) = room([answer]).await;

@@ -11,16 +11,16 @@ use void_domain::limits;
 
 use crate::labs::Lab;
 use crate::rooms::{Ended, Setup, room};
-use crate::scripted::{Answer, Scripted, calls, proposes, says};
+use crate::scripted::{Scripted, ScriptedReply, calls, proposes, says};
 
 const ENDED: &str = "I stopped here: ";
 
-fn looks() -> Answer {
+fn looks() -> ScriptedReply {
     calls("service_status", json!({}))
 }
 
-fn many_looks(count: usize) -> Answer {
-    (0..count).fold(Answer::default(), |answer, _| {
+fn many_looks(count: usize) -> ScriptedReply {
+    (0..count).fold(ScriptedReply::default(), |answer, _| {
         answer.and("service_status", json!({}))
     })
 }

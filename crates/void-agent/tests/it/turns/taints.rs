@@ -4,11 +4,11 @@ use void_control::conversations;
 use void_domain::proposals::Status;
 
 use crate::rooms::room;
-use crate::scripted::{Answer, calls, proposes, reads_output, says};
+use crate::scripted::{ScriptedReply, calls, proposes, reads_output, says};
 use serde_json::json;
 
 /// Runs something, reads what it printed, and then wants something safe.
-fn reads_and_acts() -> [Answer; 4] {
+fn reads_and_acts() -> [ScriptedReply; 4] {
     [
         proposes("say-a"),
         reads_output(),

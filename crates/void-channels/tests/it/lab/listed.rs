@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use void_domain::catalogue::{Action, Catalogue, Lockout};
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::permits::Permit;
 use void_domain::proposals::{Proposal, ProposedAction};
 use void_testkit::proposals::{pending, run_at};
@@ -98,7 +98,7 @@ pub(crate) fn usual() -> Vec<Listed> {
 pub(crate) fn running(action: &Action, params: &Value, number: u32) -> Proposal {
     let checked = action.params.check(params).unwrap();
     let mut proposal = pending(number).proposal;
-    proposal.wish = ProposedAction {
+    proposal.subject = ProposedAction {
         action_id: action.id.clone(),
         label: action.label.clone(),
         definition: action.definition().clone(),
@@ -113,9 +113,13 @@ pub(crate) fn running(action: &Action, params: &Value, number: u32) -> Proposal 
     approved.start(run_at(now())).unwrap().proposal
 }
 
-pub(crate) fn permit(action: &Arc<Action>, running: &Proposal, brake: Brake) -> Permit {
-    let params = action.params.check(&running.wish.params).unwrap();
-    Permit::issue(running, Arc::clone(action), &params, brake).unwrap()
+pub(crate) fn permit(
+    action: &Arc<Action>,
+    running: &Proposal,
+    freeze_switch: FreezeSwitch,
+) -> Permit {
+    let params = action.params.check(&running.subject.params).unwrap();
+    Permit::issue(running, Arc::clone(action), &params, freeze_switch).unwrap()
 }
 
 pub(crate) fn address(sshd: &Sshd, host_key: Option<&str>) -> Value {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use void_channels::{Channel as _, Channels, Evidence, ProxmoxConfig, Trust};
 use void_domain::digests::Digest;
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::proposals::Proposal;
 use void_domain::secrets::Secret;
 use void_domain::time::Timestamp;
@@ -125,8 +125,8 @@ async fn a_running_task_is_started_and_its_failure_is_told() {
     pve.server.faults().once(Fault::TaskHangs, path);
     let running = pve.running("stop-107");
     let task = {
-        let action = pve.catalogue.get(&running.wish.action_id).unwrap();
-        let permit = permit(action, &running, Brake::default());
+        let action = pve.catalogue.get(&running.subject.action_id).unwrap();
+        let permit = permit(action, &running, FreezeSwitch::default());
         let channels = Arc::clone(&pve.channels);
         tokio::spawn(async move { channels.execute(permit).await })
     };

@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use void_channels::{Channel as _, Channels, Evidence, Outcome, Patience};
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::proposals::Proposal;
 use void_rehearsal::proxmox::{Fault, Guest, Scope, Times};
 use void_testkit::eventually;
@@ -160,8 +160,8 @@ async fn a_stop_at_any_moment_is_settled_by_what_happened() {
             let _turn = turns.acquire().await.unwrap();
             let mut random = Random::new(u64::from(vmid) + 7_000);
             let running = proposal(&pve, vmid);
-            let action = pve.catalogue.get(&running.wish.action_id).unwrap();
-            let permit = permit(action, &running, Brake::default());
+            let action = pve.catalogue.get(&running.subject.action_id).unwrap();
+            let permit = permit(action, &running, FreezeSwitch::default());
             let channels = Arc::clone(&pve.channels);
             let task = tokio::spawn(async move { channels.execute(permit).await });
             if random.below(2) == 0 {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use void_channels::{Channel as _, Evidence};
-use void_domain::freezes::Brake;
+use void_domain::freezes::FreezeSwitch;
 use void_domain::permits::Ticket;
 use void_rehearsal::proxmox::{Fault, GuestStatus, Operation};
 
@@ -92,10 +92,12 @@ async fn a_guest_that_got_there_meanwhile_is_done_without_a_change() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_leaves_when_frozen_or_too_late_or_not_configured() {
     let pve = Pve::new();
-    let brake = Brake::default();
-    brake.pull();
+    let freeze_switch = FreezeSwitch::default();
+    freeze_switch.pull();
     let running = pve.running("stop-107");
-    let frozen = pve.execute_unless(&pve.channels, &running, brake).await;
+    let frozen = pve
+        .execute_unless(&pve.channels, &running, freeze_switch)
+        .await;
     assert!(
         failed(frozen, "frozen")
             .message
@@ -106,13 +108,13 @@ async fn nothing_leaves_when_frozen_or_too_late_or_not_configured() {
     let none = channels(&pve.catalogue, &tempfile::tempdir().unwrap(), None);
     failed(pve.execute(&none, &running).await, "not_configured");
     let ticket = Ticket::of(&running).unwrap();
-    let asked = none.settle(&running.wish, &ticket).await;
+    let asked = none.settle(&running.subject, &ticket).await;
     assert_eq!(no_evidence(asked).code, "not_configured");
     assert_eq!(pve.posts(), 0);
     assert!(pve.server.effects().is_empty());
 }
 
-/// The brake is looked at after connecting, however long that took.
+/// The freeze_switch is looked at after connecting, however long that took.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_freeze_while_looking_stops_the_request() {
     let pve = Pve::new();
@@ -120,12 +122,12 @@ async fn a_freeze_while_looking_stops_the_request() {
     pve.server
         .faults()
         .once(slow, "/nodes/z/lxc/107/status/current");
-    let brake = Brake::default();
+    let freeze_switch = FreezeSwitch::default();
     let running = pve.running("stop-107");
-    let execute = pve.execute_unless(&pve.channels, &running, brake.clone());
+    let execute = pve.execute_unless(&pve.channels, &running, freeze_switch.clone());
     let (outcome, ()) = tokio::join!(execute, async {
         wait_until("the look", || pve.server.request_count() == 1).await;
-        brake.pull();
+        freeze_switch.pull();
     });
     failed(outcome, "frozen");
     assert_eq!(pve.posts(), 0);

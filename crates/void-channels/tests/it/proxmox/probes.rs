@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use void_channels::{GuestStatus, NodeStatus};
 use void_domain::catalogue::Guest as Kind;
-use void_domain::services::Answer;
+use void_domain::services::CheckResult;
 use void_rehearsal::proxmox::{Access, Acl, Fault, Guest, GuestStatus as Set, Reach, Token, User};
 
 use super::{BOTH, Pve, SECRET, channels};
@@ -91,7 +91,7 @@ async fn a_guests_health_is_followed_wherever_it_is() {
     let check = async |vmid| probe.guest_check(vmid, TIMEOUT).await.reason();
     assert!(matches!(
         probe.guest_check(107, TIMEOUT).await,
-        Answer::Good { .. }
+        CheckResult::Good { .. }
     ));
     let known = pve.server.request_count();
     assert_eq!(check(107).await, None);

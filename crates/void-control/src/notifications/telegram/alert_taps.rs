@@ -13,7 +13,7 @@ use super::Bot;
 use super::updates::TOO_OLD;
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::mutes::{self, MuteError, Until, Wanted};
+use crate::mutes::{self, MuteError, NewMute, Until};
 use crate::notifications::acts::owner_ctx;
 
 const REASON: &str = "from Telegram";
@@ -71,7 +71,7 @@ async fn mute(
     lasts: MuteFor,
 ) -> Result<String, MuteError> {
     let subject = alert.to_mute().ok_or(MuteError::NotFound)?;
-    let wanted = Wanted {
+    let wanted = NewMute {
         subject,
         until: Until::After(lasts.duration()),
         reason: REASON.to_owned(),

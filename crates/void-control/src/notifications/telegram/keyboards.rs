@@ -41,7 +41,7 @@ pub(super) async fn card(
     };
     // What cannot be read whole here is not approved here.
     let offered = match control.notifiers.telegram() {
-        Some(bot) if message.is_whole => offer(bot.surface(user), proposal.wish.risk),
+        Some(bot) if message.is_whole => offer(bot.surface(user), proposal.subject.risk),
         Some(_) | None => Offer::LinkOnly,
     };
     let mut first = match offered {
@@ -118,7 +118,7 @@ pub(super) async fn choices(
             &[Meaning::Show],
         )
         .await?;
-        let label = void_domain::text::escaped(&proposal.wish.label);
+        let label = void_domain::text::escaped(&proposal.subject.label);
         let label: String = label.chars().take(LABEL_CHARS_MAX).collect();
         let text = format!("{} {label}", proposal.code);
         rows.extend(keys.iter().map(|key| vec![button(&text, key)]));

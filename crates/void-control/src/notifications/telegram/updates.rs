@@ -17,10 +17,10 @@ use void_store::{StoreError, proposals};
 use super::super::standing::Way;
 use super::{Bot, CallError, admit, alert_taps, chats, commands, is_broken, keyboards};
 use crate::control::Control;
+use crate::facts;
 use crate::notifications::acts::{self, owner_ctx};
 use crate::notifications::{allowance, frame, keys};
-use crate::proposals::{Answer, DecideError};
-use crate::records;
+use crate::proposals::{DecideError, Decision};
 
 const UPDATES_MAX: u32 = 50;
 /// What the network may take on top of the time that a question stays open.
@@ -36,7 +36,7 @@ pub(in crate::notifications) async fn listen(control: Control, mut holds: watch:
         return;
     };
     let mut stopping = control.stopping.subscribe();
-    let mut place = Place::default();
+    let mut place = MessageRef::default();
     let mut pause = PAUSE_FIRST;
     loop {
         let stopped = tokio::select! {
@@ -64,14 +64,14 @@ pub(in crate::notifications) async fn listen(control: Control, mut holds: watch:
 
 /// Where we are in the stream of updates.
 #[derive(Default)]
-struct Place {
+struct MessageRef {
     /// The first update that was not handled yet.
     next: i64,
     tries: u32,
 }
 
 /// One question and what it brings; `false` if something is wrong and a pause would help.
-async fn ask(control: &Control, bot: &Bot, place: &mut Place) -> bool {
+async fn ask(control: &Control, bot: &Bot, place: &mut MessageRef) -> bool {
     let params = json!({
         "offset": place.next,
         "limit": UPDATES_MAX,
@@ -186,12 +186,12 @@ async fn record_stranger(control: &Control, from: &Value, chat: &Value) -> Resul
         "user": from.get("id").and_then(Value::as_i64),
         "chat": chat.get("id").and_then(Value::as_i64),
     });
-    let (scribe, at) = (control.scribe(&control.system_ctx()?), control.clock.now());
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                records::audit(tx, &scribe, at, "notification.refused", None, detail).await
+                facts::audit(tx, &context, at, "notification.refused", None, detail).await
             })
         })
         .await
@@ -277,8 +277,8 @@ impl Tap<'_> {
                 self.back(&proposal).await?;
                 Ok(String::new())
             }
-            Meaning::Approve => self.decide(&proposal, Answer::Approve).await,
-            Meaning::RejectBecause(_) => self.decide(&proposal, Answer::Reject).await,
+            Meaning::Approve => self.decide(&proposal, Decision::Approve).await,
+            Meaning::RejectBecause(_) => self.decide(&proposal, Decision::Reject).await,
             Meaning::Show | Meaning::Test | Meaning::Mute(_) | Meaning::Unmute => {
                 Ok(TOO_OLD.to_owned())
             }
@@ -304,7 +304,7 @@ impl Tap<'_> {
     /// Why a yes would not count here. The decision itself is judged again.
     async fn not_here(&self, proposal: &Proposal) -> Result<Option<String>, StoreError> {
         let (control, surface) = (self.control.clone(), self.bot.surface(self.user()));
-        if offer(surface, proposal.wish.risk) == Offer::LinkOnly {
+        if offer(surface, proposal.subject.risk) == Offer::LinkOnly {
             return Ok(Some(DecideError::OtherSurfaceNeeded.to_string()));
         }
         let now = control.clock.now();
@@ -318,17 +318,17 @@ impl Tap<'_> {
         })
     }
 
-    async fn decide(&self, proposal: &Proposal, answer: Answer) -> Result<String, StoreError> {
+    async fn decide(&self, proposal: &Proposal, answer: Decision) -> Result<String, StoreError> {
         let surface = self.bot.surface(self.user());
         let ctx = owner_ctx(self.control, Actor::Owner { surface })?;
         match acts::decide(self.control, &ctx, &self.key, answer).await {
-            Ok(_) if answer == Answer::Approve => Ok("Approved.".to_owned()),
+            Ok(_) if answer == Decision::Approve => Ok("Approved.".to_owned()),
             Ok(_) => Ok("Rejected.".to_owned()),
             Err(DecideError::Store(error)) => Err(error),
             Err(error) => {
                 let why = text::escaped(&error.to_string());
                 match self.not_here(proposal).await? {
-                    Some(_) if answer == Answer::Approve => {
+                    Some(_) if answer == Decision::Approve => {
                         // The key is used up; the card gets new ones.
                         self.back(proposal).await?;
                         Ok(elsewhere(self.control, proposal, &why))

@@ -21,7 +21,7 @@ fn pending(reason: &str) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        wish: ProposedAction {
+        subject: ProposedAction {
             action_id: ActionId::parse("reboot-ct105").unwrap(),
             label: "Reboot CT 105 (jellyfin)".into(),
             definition: json!({"action": {"kind": "guest_power", "op": "reboot", "vmid": 105, "node": "z"}}),
@@ -113,7 +113,7 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
             "FAILED",
         ),
         (
-            running().lose(NOW, failure()).unwrap().proposal,
+            running().mark_unknown(NOW, failure()).unwrap().proposal,
             "OUTCOME UNKNOWN",
         ),
         (
@@ -192,7 +192,7 @@ fn words_stay_in_their_line_and_what_is_too_long_is_marked() {
         let message = about(&proposal, &frame(), Room::TELEGRAM);
         assert!(units(&message.text()) <= 4_096);
         assert_eq!(message.is_whole, bytes <= 3_000, "{bytes}");
-        proposal.wish.label = "🙂".repeat(bytes);
+        proposal.subject.label = "🙂".repeat(bytes);
         let message = about(&proposal, &frame(), Room::TELEGRAM);
         assert!(units(&message.text()) <= 4_096);
         let parts = details(&proposal, &frame());
@@ -302,7 +302,7 @@ const NTFY: Room = Room::Apart {
 #[test]
 fn what_joined_is_said_too() {
     let mut proposal = pending("web port silent");
-    proposal.wish.params = json!({"image": "registry.evil.example/backdoor:1"});
+    proposal.subject.params = json!({"image": "registry.evil.example/backdoor:1"});
     let twin = Twin {
         reason: Some("do it now".into()),
         diff: Some("+other".into()),

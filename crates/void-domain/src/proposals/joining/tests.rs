@@ -15,7 +15,7 @@ fn pending(risk: Risk) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        wish: ProposedAction {
+        subject: ProposedAction {
             action_id: ActionId::parse("stop-ct107").unwrap(),
             label: "Stop".into(),
             definition: json!({}),
@@ -66,7 +66,7 @@ fn the_same_again_is_only_counted() {
     let joined = joined.join(silent, NOW).unwrap();
     assert_eq!((joined.count, joined.revision), (3, 0));
     assert!(joined.joined.is_empty() && joined.taint.is_clean());
-    assert_eq!(joined.wish.risk, Risk::Guarded);
+    assert_eq!(joined.subject.risk, Risk::Guarded);
 }
 
 #[test]
@@ -79,14 +79,14 @@ fn the_strictest_stays_whichever_came_first() {
     };
     let risen = pending(Risk::Nominal).join(strict, NOW).unwrap();
     assert_eq!(
-        (risen.wish.tier, risen.wish.risk),
+        (risen.subject.tier, risen.subject.risk),
         (Tier::Risky, Risk::Critical)
     );
     assert_eq!((&risen.taint, risen.revision), (&tainted, 1));
     // What comes later and is harmless takes nothing back.
     let stays = risen.join(twin(), NOW).unwrap();
     assert_eq!(
-        (stays.wish.tier, stays.wish.risk),
+        (stays.subject.tier, stays.subject.risk),
         (Tier::Risky, Risk::Critical)
     );
     assert_eq!((stays.taint, stays.revision), (tainted, 1));
@@ -171,7 +171,7 @@ fn nothing_is_lost_in_a_thousand_random_sequences() {
     for _ in 0..1_000 {
         let mut proposal = pending(Risk::ALL[usize::try_from(next(3)).unwrap()]);
         let (mut sources, mut reasons, mut risk) =
-            (Vec::new(), vec!["first".to_owned()], proposal.wish.risk);
+            (Vec::new(), vec!["first".to_owned()], proposal.subject.risk);
         for _ in 0..next(7) {
             let twin = Twin {
                 reason: (next(2) == 0).then(|| format!("reason {}", next(4))),
@@ -187,13 +187,13 @@ fn nothing_is_lost_in_a_thousand_random_sequences() {
             let before = (
                 proposal.revision,
                 proposal.taint.clone(),
-                proposal.wish.risk,
+                proposal.subject.risk,
                 proposal.joined.clone(),
             );
             proposal = proposal.join(twin, NOW).unwrap();
             let after = (
                 proposal.taint.clone(),
-                proposal.wish.risk,
+                proposal.subject.risk,
                 proposal.joined.clone(),
             );
             let changed = (before.1, before.2, before.3) != after;
@@ -213,7 +213,7 @@ fn nothing_is_lost_in_a_thousand_random_sequences() {
                 .iter()
                 .all(|reason| proposal.reasons().any(|known| known == reason))
         );
-        assert_eq!(proposal.wish.risk, risk);
-        assert_eq!(proposal.wish.tier == Tier::Risky, risk != Risk::Nominal);
+        assert_eq!(proposal.subject.risk, risk);
+        assert_eq!(proposal.subject.tier == Tier::Risky, risk != Risk::Nominal);
     }
 }

@@ -21,7 +21,7 @@ fn pending() -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        wish: ProposedAction {
+        subject: ProposedAction {
             action_id: ActionId::parse("stop-ct107").unwrap(),
             label: "Stop".into(),
             definition: json!({}),
@@ -80,7 +80,7 @@ fn in_state(status: Status) -> Proposal {
                 .proposal
         }
         Status::Failed => running().fail(NOW, "system", failure()).unwrap().proposal,
-        Status::Unknown => running().lose(NOW, failure()).unwrap().proposal,
+        Status::Unknown => running().mark_unknown(NOW, failure()).unwrap().proposal,
         Status::Rejected => pending().reject("owner-cli", NOW, None).unwrap().proposal,
         Status::Expired => pending().expire(NOW).unwrap().proposal,
         Status::Cancelled => {
@@ -155,8 +155,8 @@ const MOVES: [(&str, Move, Status); 13] = [
         Status::Failed,
     ),
     (
-        "lose",
-        |p| p.lose(NOW, Failure::new("x", "y")),
+        "mark_unknown",
+        |p| p.mark_unknown(NOW, Failure::new("x", "y")),
         Status::Unknown,
     ),
     (
@@ -190,7 +190,7 @@ fn allowed(from: Status) -> &'static [&'static str] {
             "expire",
             "start",
         ],
-        Status::Running => &["succeed", "fail", "lose"],
+        Status::Running => &["succeed", "fail", "mark_unknown"],
         Status::Unknown => &["succeed", "fail"],
         Status::Executed => &["verify"],
         Status::Failed
@@ -213,7 +213,7 @@ fn every_state_allows_exactly_its_moves() {
                     assert_eq!(moved.transition.from, Some(from));
                     assert_eq!(moved.transition.to, to);
                     assert_eq!(
-                        moved.proposal.wish, before.wish,
+                        moved.proposal.subject, before.subject,
                         "{name} changed what was proposed"
                     );
                     assert_eq!(

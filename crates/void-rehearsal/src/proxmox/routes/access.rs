@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use crate::proxmox::access::{Identity, Permissions};
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::routes::Call;
 
 /// `{path: {privilege: propagates}}`. Somebody else's needs `Sys.Audit` on `/access`.
-pub(super) fn permissions(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn permissions(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let own = call.who.full();
     let wanted = call.params.text("userid").unwrap_or(&own);
     if wanted != own && !call.may("/access", "Sys.Audit") {
@@ -39,11 +39,11 @@ pub(super) fn permissions(call: &Call<'_>) -> Result<Answer, Refusal> {
             }
         }
     });
-    Ok(Answer::new(data.into()))
+    Ok(ApiResponse::new(data.into()))
 }
 
 /// Reached by tokens only, and those are turned away before.
-pub(super) fn ticket(_: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn ticket(_: &Call<'_>) -> Result<ApiResponse, Refusal> {
     Err(Refusal::login_failed())
 }
 

@@ -4,13 +4,13 @@
 
 use serde_json::{Value, json};
 
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::cluster::{Cluster, GuestRecord};
 use crate::proxmox::config::GuestStatus;
 use crate::proxmox::routes::{Call, guests, nodes};
 use crate::proxmox::rows::Row;
 
-pub(super) fn resources(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn resources(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let wanted = call.params.text("type");
     let wants = |kind: &str| wanted.is_none_or(|wanted| wanted == kind);
     let rows = call.simulation.with(|cluster| {
@@ -37,7 +37,7 @@ pub(super) fn resources(call: &Call<'_>) -> Result<Answer, Refusal> {
         }
         rows
     });
-    Ok(Answer::new(rows.into()))
+    Ok(ApiResponse::new(rows.into()))
 }
 
 fn pools(call: &Call<'_>, cluster: &Cluster) -> Vec<Value> {

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::cluster::{Cluster, GuestRecord};
 use crate::proxmox::config::{GuestKind, GuestStatus, Release};
 use crate::proxmox::power;
@@ -22,7 +22,7 @@ pub(super) const DISK: u64 = 8192 * MIB;
 pub(super) const DISK_USED: u64 = 1741 * MIB;
 pub(super) const CPU_LOAD: f64 = 0.004_7;
 
-pub(super) fn list(call: &Call<'_>, kind: GuestKind) -> Result<Answer, Refusal> {
+pub(super) fn list(call: &Call<'_>, kind: GuestKind) -> Result<ApiResponse, Refusal> {
     let node = call.node();
     let release = call.simulation.release;
     let rows = call.simulation.with(|cluster| {
@@ -44,10 +44,10 @@ pub(super) fn list(call: &Call<'_>, kind: GuestKind) -> Result<Answer, Refusal> 
             .map(Value::from)
             .collect::<Vec<_>>()
     });
-    Ok(Answer::new(rows.into()))
+    Ok(ApiResponse::new(rows.into()))
 }
 
-pub(super) fn current(call: &Call<'_>, kind: GuestKind) -> Result<Answer, Refusal> {
+pub(super) fn current(call: &Call<'_>, kind: GuestKind) -> Result<ApiResponse, Refusal> {
     let (node, vmid) = (call.node(), call.vmid());
     let status = call.simulation.with(|cluster| {
         let record = cluster.guests.get(&vmid).filter(|record| {
@@ -62,7 +62,7 @@ pub(super) fn current(call: &Call<'_>, kind: GuestKind) -> Result<Answer, Refusa
         Some(status)
     });
     let status = status.ok_or_else(|| Refusal::died(&power::no_config(kind, vmid, &node)))?;
-    Ok(Answer::new(status.into()))
+    Ok(ApiResponse::new(status.into()))
 }
 
 fn container_row(cluster: &Cluster, record: &GuestRecord, release: Release) -> Row {

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::cluster::Cluster;
 use crate::proxmox::config::{Node, Reach};
 use crate::proxmox::routes::Call;
@@ -20,21 +20,21 @@ const DISK_USED: u64 = 21 * GIB;
 const KERNEL: &str = "6.8.12-9-pve";
 const REPOID: &str = "2a5fa54a8503f96d";
 
-pub(super) fn version(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn version(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let release = call.simulation.release;
-    Ok(Answer::new(json!({
+    Ok(ApiResponse::new(json!({
         "version": release.version(), "release": release.point(), "repoid": REPOID,
     })))
 }
 
-pub(super) fn list(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn list(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let rows = call.simulation.with(|cluster| {
         let nodes = cluster.nodes.iter();
         nodes
             .map(|node| Value::from(row(call, cluster, node)))
             .collect::<Vec<_>>()
     });
-    Ok(Answer::new(rows.into()))
+    Ok(ApiResponse::new(rows.into()))
 }
 
 /// A node's row, here and in the cluster's resources.
@@ -61,12 +61,12 @@ pub(super) fn row(call: &Call<'_>, cluster: &Cluster, node: &Node) -> Row {
     row
 }
 
-pub(super) fn status(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn status(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let uptime = call
         .simulation
         .with(|cluster| cluster.uptime_s(cluster.booted));
     let version = call.simulation.release.version();
-    Ok(Answer::new(json!({
+    Ok(ApiResponse::new(json!({
         "uptime": uptime, "idle": 0, "cpu": 0.031_25, "wait": 0.000_8,
         "loadavg": ["0.18", "0.21", "0.17"],
         "kversion": format!("Linux {KERNEL} #1 SMP PREEMPT_DYNAMIC PMX 6.8.12-9"),

@@ -1,6 +1,6 @@
 //! Every route of the rehearsal server.
 
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::config::GuestKind;
 use crate::proxmox::params::Kind::{Flag, Integer, Natural, Node, OneOf, Text, Vmid};
 use crate::proxmox::params::{Param, optional, required};
@@ -9,7 +9,7 @@ use crate::proxmox::routes::Needs::{Login, Privilege, Ticket};
 use crate::proxmox::routes::RunsOn::Here;
 use crate::proxmox::routes::{Call, Needs, Route, RunsOn, access, cluster, guests, nodes, tasks};
 
-type Handler = fn(&Call<'_>) -> Result<Answer, Refusal>;
+type Handler = fn(&Call<'_>) -> Result<ApiResponse, Refusal>;
 
 const AUDIT_GUEST: Needs = Privilege("/vms/{vmid}", "VM.Audit");
 const POWER_GUEST: Needs = Privilege("/vms/{vmid}", "VM.PowerMgmt");

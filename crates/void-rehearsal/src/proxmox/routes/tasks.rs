@@ -6,14 +6,14 @@
 
 use serde_json::{Value, json};
 
-use crate::proxmox::answers::{Answer, Refusal};
+use crate::proxmox::answers::{ApiResponse, Refusal};
 use crate::proxmox::cluster::Cluster;
 use crate::proxmox::routes::Call;
 use crate::proxmox::tasks::{Task, TaskState, Upid};
 
 const LIMIT_DEFAULT: usize = 50;
 
-pub(super) fn list(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn list(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let node = call.node();
     let source = call.params.text("source").unwrap_or("archive");
     let start = call.params.number("start").unwrap_or(0_usize);
@@ -37,13 +37,13 @@ pub(super) fn list(call: &Call<'_>) -> Result<Answer, Refusal> {
             .map(|task| task.row());
         (rows.collect::<Vec<_>>(), matching.len())
     });
-    Ok(Answer {
+    Ok(ApiResponse {
         data: rows.into(),
         total,
     })
 }
 
-pub(super) fn status(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn status(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let (text, upid) = wanted_task(call)?;
     let node = call.node();
     let found = call
@@ -51,10 +51,10 @@ pub(super) fn status(call: &Call<'_>) -> Result<Answer, Refusal> {
         .with(|cluster| find(cluster, &node, text).map(Task::status));
     let status = found.ok_or_else(|| Refusal::parameter("upid", "no such task"))?;
     refuse_strangers(call, &upid, &node)?;
-    Ok(Answer::new(status))
+    Ok(ApiResponse::new(status))
 }
 
-pub(super) fn log(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub(super) fn log(call: &Call<'_>) -> Result<ApiResponse, Refusal> {
     let (text, upid) = wanted_task(call)?;
     let node = call.node();
     refuse_strangers(call, &upid, &node)?;
@@ -63,7 +63,7 @@ pub(super) fn log(call: &Call<'_>) -> Result<Answer, Refusal> {
         .with(|cluster| find(cluster, &node, text).map(Task::log));
     let Some(mut lines) = lines else {
         let only = json!({"n": 1, "t": "unable to open file - No such file or directory"});
-        return Ok(Answer {
+        return Ok(ApiResponse {
             data: only,
             total: 1,
         });
@@ -80,7 +80,7 @@ pub(super) fn log(call: &Call<'_>) -> Result<Answer, Refusal> {
     let data: Vec<Value> = numbered
         .map(|(n, t): (u32, _)| json!({"n": n, "t": t}))
         .collect();
-    Ok(Answer {
+    Ok(ApiResponse {
         data: data.into(),
         total: lines.len(),
     })

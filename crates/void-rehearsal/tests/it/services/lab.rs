@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use void_rehearsal::folder::{self, LabFolder};
-use void_rehearsal::services::{self, Kind, ServiceError};
+use void_rehearsal::services::{self, ServiceError, ServiceKind};
 
 use crate::processes::as_process;
 
@@ -31,7 +31,7 @@ impl Lab {
         self.folder.path()
     }
 
-    pub(crate) fn prepare(&self, name: &str, kind: Kind) -> u16 {
+    pub(crate) fn prepare(&self, name: &str, kind: ServiceKind) -> u16 {
         services::prepare(self.path(), name, kind).unwrap()
     }
 

@@ -428,7 +428,7 @@ async fn parameters_that_do_not_fit_are_named_one_by_one() {
     let queued = owner.post(path, good.clone()).await.ok();
     let row = app.row(queued["action_row_id"].as_str().unwrap()).await;
     assert_eq!(row["params"], good["params"]);
-    // Other parameters are another wish, with another digest.
+    // Other parameters are another request, with another digest.
     let other = json!({"params": {"replicas": 4, "zone": "south", "image": "nginx:1.2"}});
     let queued = owner.post(path, other).await.ok();
     let second = app.row(queued["action_row_id"].as_str().unwrap()).await;

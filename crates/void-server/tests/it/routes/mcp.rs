@@ -16,7 +16,7 @@ use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 use void_testkit::eventually;
 
 use crate::apps::{App, Setup};
-use crate::callers::{Answer, Caller, Shows};
+use crate::callers::{Caller, HttpResponse, Shows};
 
 const NEWEST: &str = "2026-07-28";
 const WITH_HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -33,7 +33,7 @@ fn message(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
 }
 
-async fn rpc(caller: &Caller, method: &str, params: Value) -> Answer {
+async fn rpc(caller: &Caller, method: &str, params: Value) -> HttpResponse {
     caller.post("/mcp", message(method, params)).await
 }
 

@@ -7,7 +7,7 @@ use void_control::Clock;
 use void_testkit::authenticators::Authenticator;
 
 use crate::apps::{App, Engine, Setup};
-use crate::callers::{Answer, Caller, Shows};
+use crate::callers::{Caller, HttpResponse, Shows};
 use crate::instances::pair_at;
 use crate::masks::{is_time, members};
 use crate::sse::Listener;
@@ -58,7 +58,7 @@ impl<'a> Browser<'a> {
         Authenticator::new(seed, &self.origin)
     }
 
-    async fn open(&mut self, proof: Value) -> Answer {
+    async fn open(&mut self, proof: Value) -> HttpResponse {
         let answer = self.caller().post("/api/session", proof).await;
         if let Some(cookie) = answer.headers.get("set-cookie") {
             let cookie = cookie.to_str().unwrap().split(';').next().unwrap();
@@ -74,13 +74,13 @@ impl<'a> Browser<'a> {
         (asked["challenge"].clone(), asked["options"].clone())
     }
 
-    async fn register(&self, authenticator: &mut Authenticator) -> Answer {
+    async fn register(&self, authenticator: &mut Authenticator) -> HttpResponse {
         let (challenge, options) = self.ask("/api/passkeys/challenge").await;
         let credential = authenticator.create(&options);
         self.keep(&challenge, credential).await
     }
 
-    async fn keep(&self, challenge: &Value, credential: Value) -> Answer {
+    async fn keep(&self, challenge: &Value, credential: Value) -> HttpResponse {
         let body = json!({"challenge": challenge, "name": "phone", "credential": credential});
         self.caller().post("/api/passkeys", body).await
     }

@@ -267,7 +267,7 @@ async fn time_ends_what_nobody_decided() {
     assert_row(&error["row"]);
     assert_eq!(error["row"]["status"], "expired");
     owner.decide(&row, "reject").await.error(409, "expired");
-    // One that nobody touches expires by itself, and a new wish does not join it.
+    // One that nobody touches expires by itself, and a new request does not join it.
     let row = app.queue("brief-stop").await;
     app.pass(Duration::from_secs(61));
     assert_eq!(

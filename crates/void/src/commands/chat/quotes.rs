@@ -46,7 +46,7 @@ impl Quote {
             Style::Code if !self.is_styled => format!("`{piece}`"),
             _ => piece.to_owned(),
         };
-        let mut shown = Shown::new(self.is_styled);
+        let mut shown = ShownLines::new(self.is_styled);
         for symbol in text::escaped_lines(&piece).chars() {
             match symbol {
                 '\n' => {
@@ -73,13 +73,13 @@ impl Quote {
 
     /// The rest, if no more words come for now.
     pub(super) fn end(&mut self) -> String {
-        let mut shown = Shown::new(self.is_styled);
+        let mut shown = ShownLines::new(self.is_styled);
         self.release(&mut shown);
         shown.end()
     }
 
     /// The held word, in a new line if this one has no room for it. One that no line has room for is broken.
-    fn release(&mut self, shown: &mut Shown) {
+    fn release(&mut self, shown: &mut ShownLines) {
         let word = std::mem::take(&mut self.held);
         let wide = word.iter().map(|(symbol, _)| columns_of(*symbol)).sum();
         let is_one_line = self.columns.is_none_or(|most| BAR_COLUMNS + wide <= most);
@@ -99,7 +99,7 @@ impl Quote {
         self.columns.is_none_or(|most| column + wide <= most)
     }
 
-    fn put(&mut self, shown: &mut Shown, symbol: char, style: Style) {
+    fn put(&mut self, shown: &mut ShownLines, symbol: char, style: Style) {
         if self.column == 0 {
             shown.plain(BAR);
             self.column = BAR_COLUMNS;
@@ -109,7 +109,7 @@ impl Quote {
         self.is_begun = true;
     }
 
-    fn break_line(&mut self, shown: &mut Shown) {
+    fn break_line(&mut self, shown: &mut ShownLines) {
         if self.column == 0 {
             if !self.is_begun {
                 return;
@@ -133,13 +133,13 @@ impl Quote {
 }
 
 /// What is printed, with looks that begin and end around the words alone.
-struct Shown {
+struct ShownLines {
     text: String,
     is_styled: bool,
     look: Option<Style>,
 }
 
-impl Shown {
+impl ShownLines {
     const fn new(is_styled: bool) -> Self {
         Self {
             text: String::new(),

@@ -12,7 +12,7 @@ use void_store::{StoreError, backups};
 use void_verify::{Options, Report};
 
 use super::findings::Findings;
-use super::server::Server;
+use super::server::ServerCheck;
 use crate::commands::Session;
 use crate::commands::rows::word;
 use crate::exit::Problem;
@@ -27,7 +27,7 @@ const CHUNKS_MAX: usize = 16;
 const BROKEN_NEXT: &str =
     "void audit verify names every place; void backup ls, and compare with a copy";
 
-pub(super) async fn check_served(server: &Server, findings: &mut Findings) {
+pub(super) async fn check_served(server: &ServerCheck, findings: &mut Findings) {
     let number = |name: &str| server.status.get(name).and_then(Value::as_u64);
     let total = number("audit_seq").unwrap_or(0);
     let after = total.saturating_sub(ENTRIES_MAX);
@@ -98,7 +98,7 @@ fn broken(report: &Report) -> String {
 }
 
 async fn verify(
-    server: &Server,
+    server: &ServerCheck,
     after: u64,
     head: Option<void_verify::Hash>,
 ) -> Result<Report, Problem> {

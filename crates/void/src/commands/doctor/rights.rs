@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use void_channels::{Excess, Probe, Shortage};
-use void_domain::services::{Check, Place, Services};
+use void_domain::services::{Check, Location, Services};
 
 use super::definitions::Definitions;
 use super::findings::Findings;
@@ -61,7 +61,9 @@ pub(super) fn watched(services: &Services) -> BTreeMap<u32, &str> {
     let guests = services
         .iter()
         .filter_map(|service| match (&service.check, &service.place) {
-            (Check::Guest, Some(Place::Guest { vmid, .. })) => Some((*vmid, service.id.as_str())),
+            (Check::Guest, Some(Location::Guest { vmid, .. })) => {
+                Some((*vmid, service.id.as_str()))
+            }
             (Check::Guest | Check::Http(_) | Check::Tcp { .. }, _) => None,
         });
     guests.collect()

@@ -20,12 +20,12 @@ const NAMED_MAX: usize = 8;
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// A server that answers, and what it said.
-pub(super) struct Server {
+pub(super) struct ServerCheck {
     pub client: Client,
     pub status: Value,
 }
 
-pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Option<Server> {
+pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Option<ServerCheck> {
     let asked = async {
         let client = session.client()?;
         let clock = Clock::system();
@@ -73,7 +73,7 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
             check_storage(&status, findings);
             check_clock(&status, asked_at, findings);
             check_services(&client, findings).await;
-            Some(Server { client, status })
+            Some(ServerCheck { client, status })
         }
     }
 }

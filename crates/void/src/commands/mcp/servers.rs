@@ -100,7 +100,7 @@ impl Server {
         )
     }
 
-    fn ask(&self, authority: &str, path: &str) -> io::Result<(TcpStream, Answer)> {
+    fn ask(&self, authority: &str, path: &str) -> io::Result<(TcpStream, HttpResponse)> {
         let mut socket = connect(authority)?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(ANSWER_TIMEOUT))?;
@@ -114,7 +114,7 @@ impl Server {
         }
         head.push_str("Connection: Upgrade\r\nUpgrade: void-mcp\r\n\r\n");
         socket.write_all(head.as_bytes())?;
-        let answer = Answer::read(&mut socket)?;
+        let answer = HttpResponse::read(&mut socket)?;
         socket.set_read_timeout(None)?;
         Ok((socket, answer))
     }
@@ -145,12 +145,12 @@ fn connect(authority: &str) -> io::Result<TcpStream> {
     Err(last)
 }
 
-struct Answer {
+struct HttpResponse {
     status: u16,
     rest: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     fn read(socket: &mut TcpStream) -> io::Result<Self> {
         let strange = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
         let mut bytes = Vec::new();

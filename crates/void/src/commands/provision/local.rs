@@ -29,7 +29,7 @@ pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Pro
         Some(name) => named_account(name)?,
         None => account_of(&session.settings.data.value)?,
     };
-    let plan = Plan::new(session, &catalogue, account)?;
+    let plan = LocalPlan::new(session, &catalogue, account)?;
     if session.output.json {
         session.output.value(json!({
             "host": HostName::LOCAL,
@@ -45,7 +45,7 @@ pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Pro
     Ok(Exit::Done)
 }
 
-struct Plan {
+struct LocalPlan {
     account: String,
     list: List,
     list_file: PathBuf,
@@ -55,7 +55,7 @@ struct Plan {
     program: PathBuf,
 }
 
-impl Plan {
+impl LocalPlan {
     fn new(session: &Session<'_>, catalogue: &Catalogue, account: String) -> Result<Self, Problem> {
         let mut entries = catalogue
             .hosts()

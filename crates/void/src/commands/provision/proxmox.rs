@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use void_domain::catalogue::{ActionKind, Catalogue, Guest, Route};
-use void_domain::services::{Check, Place, Services};
+use void_domain::services::{Check, Location, Services};
 
 pub(in crate::commands) use self::accounts::{POWER, Role, TokenName, WATCH};
 use crate::commands::Session;
@@ -29,7 +29,7 @@ pub(super) fn run(session: &Session<'_>) -> Result<Exit, Problem> {
         return Err(Problem::new(Exit::NotFound, "no_guests", message)
             .next("add a guest_power action to the catalogue, then run this again"));
     }
-    let plan = Plan {
+    let plan = ProxmoxPlan {
         token: TokenName::of(&session.settings, session.environment),
         url: session.settings.proxmox.url.value.clone(),
         settings_file: session.settings.config_file.value.display().to_string(),
@@ -73,7 +73,8 @@ fn grants(catalogue: &Catalogue, services: &Services) -> BTreeMap<u32, Grant> {
         }
     }
     for service in services.iter() {
-        if let (Check::Guest, Some(Place::Guest { node, vmid })) = (&service.check, &service.place)
+        if let (Check::Guest, Some(Location::Guest { node, vmid })) =
+            (&service.check, &service.place)
         {
             let grant = grants.entry(*vmid).or_insert_with(|| Grant {
                 node: node.clone(),
@@ -88,14 +89,14 @@ fn grants(catalogue: &Catalogue, services: &Services) -> BTreeMap<u32, Grant> {
     grants
 }
 
-struct Plan {
+struct ProxmoxPlan {
     token: TokenName,
     url: Option<String>,
     settings_file: String,
     grants: BTreeMap<u32, Grant>,
 }
 
-impl Plan {
+impl ProxmoxPlan {
     fn roles(&self) -> impl Iterator<Item = Role> {
         let is_used = |role: &Role| self.grants.values().any(|grant| grant.role == *role);
         [POWER, WATCH].into_iter().filter(is_used)

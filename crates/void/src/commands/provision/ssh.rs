@@ -25,7 +25,7 @@ const OWN_PROGRAMS: &str = "/usr/local/lib/void-act";
 
 pub(super) fn run(session: &Session<'_>, host: &str) -> Result<Exit, Problem> {
     let catalogue = catalogue::load(&session.settings)?;
-    let plan = Plan::new(&catalogue, host, session.settings.ssh_key.value.as_deref())?;
+    let plan = SshPlan::new(&catalogue, host, session.settings.ssh_key.value.as_deref())?;
     if session.output.json {
         session.output.value(json!({
             "host": plan.host.name,
@@ -40,7 +40,7 @@ pub(super) fn run(session: &Session<'_>, host: &str) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-struct Plan {
+struct SshPlan {
     host: Host,
     user: String,
     list: List,
@@ -49,7 +49,7 @@ struct Plan {
     commands: Vec<String>,
 }
 
-impl Plan {
+impl SshPlan {
     fn new(catalogue: &Catalogue, name: &str, key: Option<&Path>) -> Result<Self, Problem> {
         let known = HostName::parse(name).and_then(|name| catalogue.host(&name));
         let Some(host) = known else {

@@ -1,10 +1,10 @@
 //! Writes what a use case did: audit entry and event, in its transaction.
 
 use serde_json::{Map, Value, json};
-use void_domain::audit::AuditDraft;
+use void_domain::audit::NewAuditEntry;
 use void_domain::canonical;
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventDraft, EventKind};
+use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::RequestId;
 use void_domain::proposals::{Approval, Moved, Proposal, State, Twin, Words};
 use void_domain::time::Timestamp;
@@ -17,7 +17,7 @@ pub(crate) const TOLD_CHARS_MAX: usize = 200;
 
 /// In whose name a use case writes, and under which catalogue.
 #[derive(Debug, Clone)]
-pub(crate) struct Scribe {
+pub(crate) struct AuditContext {
     pub actor: String,
     pub request_id: RequestId,
     pub catalogue: Option<Digest>,
@@ -27,84 +27,88 @@ pub(crate) struct Scribe {
 
 pub(crate) async fn audit(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     verb: &'static str,
     subject: Option<String>,
     detail: Value,
 ) -> Result<(), StoreError> {
-    let draft = AuditDraft {
-        request_id: Some(scribe.request_id),
-        actor: scribe.actor.clone(),
+    let draft = NewAuditEntry {
+        request_id: Some(context.request_id),
+        actor: context.actor.clone(),
         verb,
         subject,
         detail,
-        catalogue: scribe.catalogue,
+        catalogue: context.catalogue,
     };
     audit::append(tx, at, draft).await?;
     Ok(())
 }
 
 /// Audit entry and event for a proposal that moved. The event's name is the audit's verb.
-pub(crate) async fn moved(tx: &mut Tx, scribe: &Scribe, moved: &Moved) -> Result<(), StoreError> {
+pub(crate) async fn moved(
+    tx: &mut Tx,
+    context: &AuditContext,
+    moved: &Moved,
+) -> Result<(), StoreError> {
     let kind = moved.transition.to.event();
-    proposal(tx, scribe, moved.transition.at, kind, &moved.proposal).await
+    proposal(tx, context, moved.transition.at, kind, &moved.proposal).await
 }
 
 pub(crate) async fn proposal(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     kind: EventKind,
     proposal: &Proposal,
 ) -> Result<(), StoreError> {
     let subject = Some(proposal.id.to_string());
-    let actor = decided_by(scribe, kind, proposal);
-    let draft = AuditDraft {
-        request_id: Some(scribe.request_id),
+    let actor = decided_by(context, kind, proposal);
+    let draft = NewAuditEntry {
+        request_id: Some(context.request_id),
         actor,
         verb: kind.as_str(),
         subject,
         detail: detail(proposal),
-        catalogue: scribe.catalogue,
+        catalogue: context.catalogue,
     };
     audit::append(tx, at, draft).await?;
-    announce(tx, scribe, at, kind, proposal).await
+    announce(tx, context, at, kind, proposal).await
 }
 
 /// To whoever listens, and to whom a message goes.
 async fn announce(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     kind: EventKind,
     proposal: &Proposal,
 ) -> Result<(), StoreError> {
-    let event = EventDraft {
+    let event = NewEvent {
         kind,
         audience: audience(proposal),
         payload: payload(proposal, at),
     };
     let seq = events::append(tx, at, &event).await?;
     let cause = Cause { seq, at, kind };
-    outbox::note(tx, &scribe.outbox, cause, proposal).await
+    outbox::note(tx, &context.outbox, cause, proposal).await
 }
 
 /// Who asked did not approve: what the catalogue lets through is approved by policy, and the record says
 /// so; `requested_by` in the detail names who asked.
-fn decided_by(scribe: &Scribe, kind: EventKind, proposal: &Proposal) -> String {
+fn decided_by(context: &AuditContext, kind: EventKind, proposal: &Proposal) -> String {
     match (kind, &proposal.state) {
         (EventKind::ProposalApproved, State::Approved { approval })
             if approval.by == Approval::POLICY =>
         {
             Approval::POLICY.to_owned()
         }
-        _ => scribe.actor.clone(),
+        _ => context.actor.clone(),
     }
 }
 
 /// One more request for something that waits.
-pub(crate) struct Asked<'a> {
+pub(crate) struct JoinFact<'a> {
     pub twin: &'a Twin,
     /// What it said that nobody had said before.
     pub words: Option<&'a Words>,
@@ -116,20 +120,20 @@ pub(crate) struct Asked<'a> {
 /// something new to read.
 pub(crate) async fn joined(
     tx: &mut Tx,
-    scribe: &Scribe,
+    context: &AuditContext,
     at: Timestamp,
     proposal: &Proposal,
-    asked: Asked<'_>,
+    asked: JoinFact<'_>,
 ) -> Result<(), StoreError> {
     let kind = EventKind::ProposalJoined;
     let mut entry = json!({
         "code": proposal.code,
-        "action_id": proposal.wish.action_id,
-        "digest": proposal.wish.digest,
+        "action_id": proposal.subject.action_id,
+        "digest": proposal.subject.digest,
         "count": proposal.count,
         "revision": proposal.revision,
         JOINED_DIGEST: digest_of_joined(proposal),
-        "risk": proposal.wish.risk,
+        "risk": proposal.subject.risk,
         "asked_risk": asked.twin.risk,
         "taint": proposal.taint,
         "asked_taint": asked.twin.taint,
@@ -141,11 +145,11 @@ pub(crate) async fn joined(
         tell_some(all, "diff", words.diff.as_deref());
     }
     let subject = Some(proposal.id.to_string());
-    audit(tx, scribe, at, kind.as_str(), subject, entry).await?;
+    audit(tx, context, at, kind.as_str(), subject, entry).await?;
     if !asked.is_news {
         return Ok(());
     }
-    announce(tx, scribe, at, kind, proposal).await
+    announce(tx, context, at, kind, proposal).await
 }
 
 /// The member that says which words of later requests the row holds after this one.
@@ -167,15 +171,15 @@ fn audience(proposal: &Proposal) -> Audience {
 
 /// What the record keeps: enough to know what was decided about what, and by which definition.
 fn detail(proposal: &Proposal) -> Value {
-    let wish = &proposal.wish;
+    let subject = &proposal.subject;
     let mut detail = json!({
         "code": proposal.code,
-        "action_id": wish.action_id,
-        "params": wish.params,
-        "tier": wish.tier,
-        "risk": wish.risk,
-        "target": wish.target,
-        "digest": wish.digest,
+        "action_id": subject.action_id,
+        "params": subject.params,
+        "tier": subject.tier,
+        "risk": subject.risk,
+        "target": subject.target,
+        "digest": subject.digest,
         "status": proposal.status().as_str(),
         "requested_by": proposal.requested_by.name,
     });
@@ -249,10 +253,10 @@ fn payload(proposal: &Proposal, at: Timestamp) -> Value {
     json!({
         "id": proposal.id,
         "code": proposal.code,
-        "action_id": proposal.wish.action_id,
-        "label": proposal.wish.label,
-        "tier": proposal.wish.tier,
-        "risk": proposal.wish.risk,
+        "action_id": proposal.subject.action_id,
+        "label": proposal.subject.label,
+        "tier": proposal.subject.tier,
+        "risk": proposal.subject.risk,
         "status": proposal.status().as_str(),
         "verification": proposal.verification().map(|seen| seen.outcome.as_str()),
         "revision": proposal.revision,

@@ -18,23 +18,23 @@ const ALL_PER_SECOND: f64 = 25.0;
 const PLACES_MAX: usize = 1_000;
 
 /// Shared by everything that writes on a channel.
-pub(super) struct Pace(Mutex<Limits>);
+pub(super) struct SendLimits(Mutex<SendLimitState>);
 
-struct Limits {
+struct SendLimitState {
     limited: bool,
-    all: Bucket,
-    places: HashMap<Target, Bucket>,
+    all: TokenBucket,
+    places: HashMap<Target, TokenBucket>,
     paused_until: Option<Instant>,
 }
 
-struct Bucket {
+struct TokenBucket {
     tokens: f64,
     filled_at: Instant,
     burst: f64,
     per_second: f64,
 }
 
-impl Bucket {
+impl TokenBucket {
     fn new(now: Instant, burst: f64, per_second: f64) -> Self {
         Self {
             tokens: burst,
@@ -56,9 +56,9 @@ impl Bucket {
     }
 }
 
-impl Pace {
+impl SendLimits {
     pub(super) fn of(channel: Channel) -> Self {
-        Self(Mutex::new(Limits::of(channel, Instant::now())))
+        Self(Mutex::new(SendLimitState::of(channel, Instant::now())))
     }
 
     /// Whether one may be sent now; if so, it counts.
@@ -75,11 +75,11 @@ impl Pace {
     }
 }
 
-impl Limits {
+impl SendLimitState {
     fn of(channel: Channel, now: Instant) -> Self {
         Self {
             limited: matches!(channel, Channel::Telegram | Channel::Ntfy),
-            all: Bucket::new(now, ALL_BURST, ALL_PER_SECOND),
+            all: TokenBucket::new(now, ALL_BURST, ALL_PER_SECOND),
             places: HashMap::new(),
             paused_until: None,
         }
@@ -99,7 +99,7 @@ impl Limits {
         let place = self
             .places
             .entry(target.clone())
-            .or_insert_with(|| Bucket::new(now, CHAT_BURST, CHAT_PER_SECOND));
+            .or_insert_with(|| TokenBucket::new(now, CHAT_BURST, CHAT_PER_SECOND));
         if !(place.has(now) && self.all.has(now)) {
             return false;
         }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_chat_gets_a_few_at_once_then_one_per_second() {
         let mut now = Instant::now();
-        let mut limits = Limits::of(Channel::Telegram, now);
+        let mut limits = SendLimitState::of(Channel::Telegram, now);
         let (one, other) = (Target::Telegram { user: 1 }, Target::Telegram { user: 2 });
         assert_eq!((0..10).filter(|_| limits.take(&one, now)).count(), 5);
         assert!(limits.take(&other, now), "another chat has its own");
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn all_chats_together_stay_below_the_limit() {
         let mut now = Instant::now();
-        let mut limits = Limits::of(Channel::Telegram, now);
+        let mut limits = SendLimitState::of(Channel::Telegram, now);
         let mut sent = 0;
         for tick in 0..100 {
             for user in 0..200 {

@@ -1,4 +1,4 @@
-//! A brake on what strangers may try over and over, in bounded memory. Of an IPv6 address its network
+//! A limiter on what strangers may try over and over, in bounded memory. Of an IPv6 address its network
 //! counts: whoever has one has all of it. So it is with the addresses of this machine.
 //!
 //! It holds back only what can be guessed, a password above all. Behind a proxy everybody has one
@@ -20,32 +20,32 @@ const CHALLENGES_MAX: u32 = 50;
 const WINDOW: Duration = Duration::from_secs(60);
 const KEPT_MAX: usize = 4_096;
 
-pub(crate) struct Brake<K> {
+pub(crate) struct RateLimiter<K> {
     windows: Mutex<HashMap<K, Window>>,
     tries_max: u32,
 }
 
 /// Everything that is held back, each by itself: who floods one thing does not close another.
-pub(crate) struct Brakes {
+pub(crate) struct RateLimits {
     /// Passwords, by address.
-    pub passwords: Brake<IpAddr>,
+    pub passwords: RateLimiter<IpAddr>,
     /// Passwords in an open session, which a stranger does not have.
-    pub confirmations: Brake<SessionId>,
+    pub confirmations: RateLimiter<SessionId>,
     /// What authenticators are asked for strangers: each is a row.
-    pub challenges: Brake<IpAddr>,
-    pub joins: Brake<IpAddr>,
+    pub challenges: RateLimiter<IpAddr>,
+    pub joins: RateLimiter<IpAddr>,
     /// Bearer tokens, if one of the settings is short enough to be guessed.
-    pub bearers: Brake<IpAddr>,
+    pub bearers: RateLimiter<IpAddr>,
 }
 
-impl Default for Brakes {
+impl Default for RateLimits {
     fn default() -> Self {
         Self {
-            passwords: Brake::new(TRIES_MAX),
-            confirmations: Brake::new(TRIES_MAX),
-            challenges: Brake::new(CHALLENGES_MAX),
-            joins: Brake::new(TRIES_MAX),
-            bearers: Brake::new(TRIES_MAX),
+            passwords: RateLimiter::new(TRIES_MAX),
+            confirmations: RateLimiter::new(TRIES_MAX),
+            challenges: RateLimiter::new(CHALLENGES_MAX),
+            joins: RateLimiter::new(TRIES_MAX),
+            bearers: RateLimiter::new(TRIES_MAX),
         }
     }
 }
@@ -55,7 +55,7 @@ struct Window {
     tries: u32,
 }
 
-impl<K: Hash + Eq + Clone> Brake<K> {
+impl<K: Hash + Eq + Clone> RateLimiter<K> {
     pub(crate) fn new(tries_max: u32) -> Self {
         Self {
             windows: Mutex::default(),
@@ -123,42 +123,45 @@ mod tests {
 
     #[test]
     fn ten_tries_a_minute_and_bounded_memory() {
-        let brake = Brake::new(TRIES_MAX);
+        let limiter = RateLimiter::new(TRIES_MAX);
         let address = |n: u32| IpAddr::from(n.to_be_bytes());
         let at = Timestamp::from_ms;
         for n in 0..20 {
-            assert_eq!(brake.is_on(&address(1), at(0)), n >= TRIES_MAX);
-            assert_eq!(brake.try_once(address(1), at(0)), n < TRIES_MAX);
+            assert_eq!(limiter.is_on(&address(1), at(0)), n >= TRIES_MAX);
+            assert_eq!(limiter.try_once(address(1), at(0)), n < TRIES_MAX);
         }
-        assert!(brake.try_once(address(2), at(0)), "others are not punished");
-        assert!(!brake.try_once(address(1), at(59_999)));
-        assert!(brake.try_once(address(1), at(60_000)));
+        assert!(
+            limiter.try_once(address(2), at(0)),
+            "others are not punished"
+        );
+        assert!(!limiter.try_once(address(1), at(59_999)));
+        assert!(limiter.try_once(address(1), at(60_000)));
         for (n, tail) in (0..20).zip(["1", "2", "ffff:1", "b:c:d"].into_iter().cycle()) {
             let address = network(format!("fd00:1:2:3::{tail}").parse().unwrap());
-            assert_eq!(brake.try_once(address, at(0)), n < TRIES_MAX);
+            assert_eq!(limiter.try_once(address, at(0)), n < TRIES_MAX);
         }
-        assert!(brake.try_once(network("fd00:1:2:4::1".parse().unwrap()), at(0)));
+        assert!(limiter.try_once(network("fd00:1:2:4::1".parse().unwrap()), at(0)));
         let locals = ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.9"];
         for (n, local) in (0..20).zip(locals.into_iter().cycle()) {
             let address = network(local.parse().unwrap());
-            assert_eq!(brake.try_once(address, at(0)), n < TRIES_MAX, "{local}");
+            assert_eq!(limiter.try_once(address, at(0)), n < TRIES_MAX, "{local}");
         }
         for n in 10..u32::try_from(KEPT_MAX).unwrap() + 100 {
             assert!(
-                brake.try_once(address(n), at(60_001)),
+                limiter.try_once(address(n), at(60_001)),
                 "a flood keeps nobody out"
             );
         }
-        assert!(brake.windows.lock().unwrap().len() <= KEPT_MAX);
+        assert!(limiter.windows.lock().unwrap().len() <= KEPT_MAX);
     }
 
     #[test]
     fn who_was_right_begins_anew() {
-        let brake = Brake::new(2);
+        let limiter = RateLimiter::new(2);
         let at = Timestamp::from_ms(0);
         for _ in 0..10 {
-            assert!(brake.try_once("owner", at));
-            brake.forgive(&"owner");
+            assert!(limiter.try_once("owner", at));
+            limiter.forgive(&"owner");
         }
     }
 }

@@ -8,7 +8,7 @@ use void_domain::taint::Taint;
 use crate::tools::Notes;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Draft {
+pub(super) struct Transcript {
     pub body: String,
     pub trace: Vec<Step>,
     pub usage: Usage,
@@ -25,7 +25,7 @@ pub(super) struct Draft {
     pub unsettled_bytes: Option<usize>,
 }
 
-impl Draft {
+impl Transcript {
     /// What is known when a turn begins. A second attempt also knows what the first one did.
     pub(super) fn of(begun: &Begun) -> Self {
         let proposals = Notes::default();

@@ -1,4 +1,4 @@
-//! One node's desk: what waits for its poll, what it was handed, and which of its programs is the present one.
+//! One node's mailbox: what waits for its poll, what it was handed, and which of its programs is the present one.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,11 +14,11 @@ use void_domain::text;
 use crate::act::{PROGRESS_LINE_BYTES_MAX, PROGRESS_LINES_MAX};
 
 /// How many commands one poll is answered with.
-const ERRANDS_PER_POLL_MAX: usize = 16;
+const COMMANDS_PER_POLL_MAX: usize = 16;
 
 /// One run of a node's program. Each start counts one further, so that an older one cannot come back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct Connection {
     pub generation: u64,
     pub nonce: String,
 }
@@ -26,7 +26,7 @@ pub struct Session {
 /// What a poll brings.
 #[derive(Debug, Clone)]
 pub struct Arrival {
-    pub session: Session,
+    pub session: Connection,
     /// The answer to `void-list`; `None` when the node could not read its own list.
     pub list: Option<Value>,
     /// The commands that it works on or has not been able to report.
@@ -39,7 +39,7 @@ pub struct Superseded;
 
 /// One command of `void-act`'s grammar for a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Errand {
+pub struct Command {
     pub id: String,
     pub command: String,
     pub limit: Duration,
@@ -87,14 +87,14 @@ fn read(list: Option<Value>) -> Option<Answer> {
 }
 
 struct Posted {
-    errand: Errand,
+    command: Command,
     foreign: bool,
     reply: oneshot::Sender<Reported>,
 }
 
 #[derive(Default)]
 struct State {
-    session: Option<Session>,
+    session: Option<Connection>,
     list: Option<Answer>,
     seen: Option<Instant>,
     polls: u64,
@@ -107,12 +107,12 @@ struct State {
     said: HashMap<String, Vec<String>>,
 }
 
-pub(super) struct Desk {
+pub(super) struct Mailbox {
     state: Mutex<State>,
     changes: watch::Sender<u64>,
 }
 
-impl Default for Desk {
+impl Default for Mailbox {
     fn default() -> Self {
         Self {
             state: Mutex::default(),
@@ -121,7 +121,7 @@ impl Default for Desk {
     }
 }
 
-impl Desk {
+impl Mailbox {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,13 +157,13 @@ impl Desk {
         list.filter(|_| present(seen))
     }
 
-    pub(super) fn progress(&self, errand: &str) -> Vec<String> {
-        self.lock().said.get(errand).cloned().unwrap_or_default()
+    pub(super) fn progress(&self, command: &str) -> Vec<String> {
+        self.lock().said.get(command).cloned().unwrap_or_default()
     }
 
     /// A poll begins. Earlier ones of this node get nothing any more, so what is handed out next goes to the
     /// connection that is surely the newest.
-    pub(super) fn arrive(self: &Arc<Self>, arrival: Arrival) -> Result<Turn, Superseded> {
+    pub(super) fn arrive(self: &Arc<Self>, arrival: Arrival) -> Result<Poll, Superseded> {
         let list = read(arrival.list);
         let mut state = self.lock();
         if let Some(known) = &state.session
@@ -193,44 +193,44 @@ impl Desk {
         let number = state.polls;
         drop(state);
         self.changed();
-        Ok(Turn {
-            desk: Arc::clone(self),
+        Ok(Poll {
+            mailbox: Arc::clone(self),
             number,
             changes: self.changes(),
         })
     }
 
-    pub(super) fn post(self: &Arc<Self>, errand: Errand, foreign: bool) -> Pending {
+    pub(super) fn post(self: &Arc<Self>, command: Command, foreign: bool) -> Pending {
         let (reply, ended) = oneshot::channel();
-        let id = errand.id.clone();
+        let id = command.id.clone();
         self.lock().waiting.push_back(Posted {
-            errand,
+            command,
             foreign,
             reply,
         });
         self.changed();
         Pending {
-            desk: Arc::clone(self),
+            mailbox: Arc::clone(self),
             id,
             ended,
         }
     }
 
-    pub(super) fn report(&self, errand: &str, lines: Vec<String>, ended: Option<Reported>) {
+    pub(super) fn report(&self, command: &str, lines: Vec<String>, ended: Option<Reported>) {
         let mut state = self.lock();
-        if !state.handed.contains_key(errand) && !state.away.contains_key(errand) {
+        if !state.handed.contains_key(command) && !state.away.contains_key(command) {
             return;
         }
-        let said = state.said.entry(errand.to_owned()).or_default();
+        let said = state.said.entry(command.to_owned()).or_default();
         let room = PROGRESS_LINES_MAX.saturating_sub(said.len());
         let lines = lines.into_iter().take(room);
         said.extend(lines.map(|line| text::cut(&line, PROGRESS_LINE_BYTES_MAX).to_owned()));
         if let Some(ended) = ended {
-            state.end(errand, ended);
+            state.end(command, ended);
         }
     }
 
-    pub(super) fn strand(&self) -> Vec<Errand> {
+    pub(super) fn strand(&self) -> Vec<Command> {
         let mut state = self.lock();
         if state.open_polls > 0 {
             return Vec::new();
@@ -241,8 +241,8 @@ impl Desk {
         state.waiting.extend(foreign);
         let mut stranded = Vec::new();
         for posted in ours {
-            stranded.push(posted.errand.clone());
-            state.away.insert(posted.errand.id.clone(), posted);
+            stranded.push(posted.command.clone());
+            state.away.insert(posted.command.id.clone(), posted);
         }
         drop(state);
         if !stranded.is_empty() {
@@ -275,11 +275,11 @@ impl Desk {
 }
 
 impl State {
-    fn end(&mut self, errand: &str, ended: Reported) {
+    fn end(&mut self, command: &str, ended: Reported) {
         let posted = self
             .handed
-            .remove(errand)
-            .or_else(|| self.away.remove(errand));
+            .remove(command)
+            .or_else(|| self.away.remove(command));
         if let Some(posted) = posted {
             // Whoever stopped waiting does not mind.
             let _ = posted.reply.send(ended);
@@ -288,84 +288,84 @@ impl State {
 }
 
 /// One open poll.
-pub struct Turn {
-    desk: Arc<Desk>,
+pub struct Poll {
+    mailbox: Arc<Mailbox>,
     number: u64,
     changes: watch::Receiver<u64>,
 }
 
-impl Turn {
+impl Poll {
     /// What there is for the node now. While everything is frozen what would start something is given back.
-    pub fn take(&mut self, frozen: bool) -> Vec<Errand> {
-        let mut state = self.desk.lock();
+    pub fn take(&mut self, frozen: bool) -> Vec<Command> {
+        let mut state = self.mailbox.lock();
         let mut taken = Vec::new();
         if state.polls != self.number {
             return taken;
         }
-        while taken.len() < ERRANDS_PER_POLL_MAX
+        while taken.len() < COMMANDS_PER_POLL_MAX
             && let Some(posted) = state.waiting.pop_front()
         {
-            if frozen && posted.errand.is_run {
+            if frozen && posted.command.is_run {
                 let failure = Failure::new("frozen", "frozen before it was sent; nothing ran");
                 let _ = posted.reply.send(Reported::NotSent(failure));
                 continue;
             }
-            taken.push(posted.errand.clone());
-            state.handed.insert(posted.errand.id.clone(), posted);
+            taken.push(posted.command.clone());
+            state.handed.insert(posted.command.id.clone(), posted);
         }
         drop(state);
         if !taken.is_empty() {
-            self.desk.changed();
+            self.mailbox.changed();
         }
         taken
     }
 
     /// Whether a newer poll has taken this one's place.
     pub fn is_over(&self) -> bool {
-        self.desk.lock().polls != self.number
+        self.mailbox.lock().polls != self.number
     }
 
     /// Something may have changed since the last look.
     pub async fn changed(&mut self) {
-        // The desk lives as long as we do.
+        // The mailbox lives as long as we do.
         let _ = self.changes.changed().await;
     }
 }
 
-impl Drop for Turn {
+impl Drop for Poll {
     fn drop(&mut self) {
-        let mut state = self.desk.lock();
+        let mut state = self.mailbox.lock();
         state.open_polls = state.open_polls.saturating_sub(1);
         state.seen = Some(Instant::now());
     }
 }
 
-/// A command on the desk or in the node's hands; taken off when nobody waits for it any more.
+/// A command on the mailbox or in the node's hands; taken off when nobody waits for it any more.
 pub(super) struct Pending {
-    desk: Arc<Desk>,
+    mailbox: Arc<Mailbox>,
     id: String,
     ended: oneshot::Receiver<Reported>,
 }
 
 impl Pending {
     fn waits(&self) -> bool {
-        let state = self.desk.lock();
+        let state = self.mailbox.lock();
         state
             .waiting
             .iter()
-            .any(|posted| posted.errand.id == self.id)
+            .any(|posted| posted.command.id == self.id)
     }
 
     pub(super) async fn leaves(&mut self) {
-        let mut changes = self.desk.changes();
+        let mut changes = self.mailbox.changes();
         while self.waits() && changes.changed().await.is_ok() {}
     }
 
     /// Whether it was still there.
     pub(super) fn take_back(&self) -> bool {
-        let mut state = self.desk.lock();
+        let mut state = self.mailbox.lock();
         let before = state.waiting.len();
-        state.waiting.retain(|posted| posted.errand.id != self.id);
+        state.waiting.retain(|posted| posted.command.id != self.id);
         state.waiting.len() < before
     }
 
@@ -383,7 +383,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         self.take_back();
-        let mut state = self.desk.lock();
+        let mut state = self.mailbox.lock();
         state.handed.remove(&self.id);
         state.away.remove(&self.id);
         state.said.remove(&self.id);
