@@ -280,7 +280,7 @@ impl Control {
         self.has_short_token.load(Ordering::SeqCst)
     }
 
-    /// A token of the settings beside the owner's; the freeze_switch on guessing holds for it too.
+    /// A token of the settings beside the owner's; the limit on guessing holds for it too.
     pub(crate) fn knows_configured(&self, token: &Secret) {
         if token.expose().len() < OWNER_TOKEN_LONG {
             self.has_short_token.store(true, Ordering::SeqCst);
