@@ -62,7 +62,7 @@ pub(crate) fn events(
 ) -> Response {
     let listener = Listener {
         watch: Watch::new(control, caller, counted),
-        events: control.hub().subscribe(control, after),
+        events: control.subscribe(after),
         unheard: 0,
     };
     let chunks = stream::unfold(listener, |mut listener| async move {

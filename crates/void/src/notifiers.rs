@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use void_control::notifications::{
+use void_control::notifiers::{
     NotificationsConfig, Notifiers, NtfyConfig, TelegramConfig, WebhookConfig,
 };
 

@@ -26,7 +26,7 @@ use super::{detached, expire};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::row_budgets::TooManyRows;
+use crate::parts::row_budgets::TooManyRows;
 use crate::{instances, random, refusal_counts, row_budgets};
 
 /// What somebody asks for, before anything of it is believed.

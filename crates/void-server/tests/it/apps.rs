@@ -17,7 +17,7 @@ use void_agent::turns::Talk;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::bridge::BridgeConfig;
 use void_control::instances::{Identity, StartError};
-use void_control::notifications::{NotificationsConfig, Notifiers};
+use void_control::notifiers::{NotificationsConfig, Notifiers};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
 use void_domain::instances::InstanceName;

@@ -129,7 +129,7 @@ async fn a_listener_from_before_a_restore_misses_nothing_since_it_came() {
         let app = App::on(engine).await;
         make_events(&app, 3).await;
         let last = last_event(&app).await;
-        let mut heard = app.control.hub().subscribe(&app.control, Some(last + 500));
+        let mut heard = app.control.subscribe(Some(last + 500));
         app.owner().post("/api/freeze", json!({})).await.ok();
         assert_eq!(last_event(&app).await, last + 1);
         let event = tokio::time::timeout(Duration::from_secs(30), heard.next()).await;

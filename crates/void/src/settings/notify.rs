@@ -1,7 +1,7 @@
 //! `[notify]`: by which ways the owner is told, and when not.
 
 use serde::Deserialize;
-use void_control::notifications::TELEGRAM_API_URL;
+use void_control::notifiers::TELEGRAM_API_URL;
 use void_domain::limits;
 use void_domain::notifications::{QuietHours, Zone};
 

@@ -9,13 +9,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use void_domain::alerts::Alert;
 use void_domain::digests::Digest;
 use void_domain::notifications::{About, Key, Meaning, Target};
-use void_domain::proposals::Proposal;
+use void_domain::proposals::{Decision, Proposal};
 use void_domain::time::Timestamp;
 use void_store::notifications::keys;
 use void_store::{StoreError, Tx};
 
 use crate::control::Control;
-use crate::proposals::Decision;
 use crate::random;
 
 /// Says which form the rest has. Telegram takes 64 bytes of data; this is 23.

@@ -15,19 +15,19 @@ const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 const USER_AGENT: &str = concat!("void/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Clone)]
-pub(super) struct Http(Client);
+pub(crate) struct Http(Client);
 
-pub(super) struct HttpResponse {
+pub(crate) struct HttpResponse {
     pub status: u16,
     pub body: Vec<u8>,
 }
 
 /// Nobody can say whether it arrived.
 #[derive(Debug)]
-pub(super) struct NoAnswer(pub String);
+pub(crate) struct NoAnswer(pub String);
 
 impl Http {
-    pub(super) fn new(proxy: Option<&str>) -> Result<Self, InvalidNotifier> {
+    pub(crate) fn new(proxy: Option<&str>) -> Result<Self, InvalidNotifier> {
         let mut builder = Client::builder()
             .user_agent(USER_AGENT)
             .connect_timeout(CONNECT_TIMEOUT)
@@ -43,7 +43,7 @@ impl Http {
             .map_err(|_| InvalidNotifier::Client)
     }
 
-    pub(super) async fn post(
+    pub(crate) async fn post(
         &self,
         url: Url,
         headers: HeaderMap,
@@ -97,7 +97,7 @@ fn no_answer(error: reqwest::Error) -> NoAnswer {
 }
 
 /// An address of the owner's own choosing; machines on the owner's network are fine.
-pub(super) fn parse_url(text: &str, what: &'static str) -> Result<Url, InvalidNotifier> {
+pub(crate) fn parse_url(text: &str, what: &'static str) -> Result<Url, InvalidNotifier> {
     let problem = || InvalidNotifier::Address(what);
     let url = Url::parse(text.trim()).map_err(|_| problem())?;
     let plain = matches!(url.scheme(), "http" | "https")

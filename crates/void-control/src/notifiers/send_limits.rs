@@ -18,7 +18,7 @@ const ALL_PER_SECOND: f64 = 25.0;
 const PLACES_MAX: usize = 1_000;
 
 /// Shared by everything that writes on a channel.
-pub(super) struct SendLimits(Mutex<SendLimitState>);
+pub(crate) struct SendLimits(Mutex<SendLimitState>);
 
 struct SendLimitState {
     limited: bool,
@@ -57,19 +57,19 @@ impl TokenBucket {
 }
 
 impl SendLimits {
-    pub(super) fn of(channel: Channel) -> Self {
+    pub(crate) fn of(channel: Channel) -> Self {
         Self(Mutex::new(SendLimitState::of(channel, Instant::now())))
     }
 
     /// Whether one may be sent now; if so, it counts.
-    pub(super) fn take(&self, target: &Target) -> bool {
+    pub(crate) fn take(&self, target: &Target) -> bool {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take(target, Instant::now())
     }
 
-    pub(super) fn pause(&self, pause: Duration) {
+    pub(crate) fn pause(&self, pause: Duration) {
         let mut limits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         limits.paused_until = Some(Instant::now() + pause);
     }

@@ -7,29 +7,29 @@ use void_domain::notifications::Target;
 use void_domain::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ChannelStanding {
+pub(crate) enum ChannelStanding {
     Works { since: Timestamp },
     Broken { since: Timestamp, why: String },
 }
 
 /// One broken webhook says nothing about another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(crate) enum Way {
     /// Listening to what is said to the bot.
     Polling,
     To(Target),
 }
 
 #[derive(Default)]
-pub(super) struct Standings(Mutex<BTreeMap<Way, ChannelStanding>>);
+pub(crate) struct Standings(Mutex<BTreeMap<Way, ChannelStanding>>);
 
 impl Standings {
-    pub(super) fn get(&self, way: &Way) -> Option<ChannelStanding> {
+    pub(crate) fn get(&self, way: &Way) -> Option<ChannelStanding> {
         let standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         standings.get(way).cloned()
     }
 
-    pub(super) fn works(&self, way: Way, now: Timestamp) {
+    pub(crate) fn works(&self, way: Way, now: Timestamp) {
         let mut standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(standings.get(&way), Some(ChannelStanding::Works { .. })) {
             standings.insert(way, ChannelStanding::Works { since: now });
@@ -37,7 +37,7 @@ impl Standings {
     }
 
     /// Said once in the log, however often it happens.
-    pub(super) fn is_broken(&self, way: Way, now: Timestamp, why: &str) {
+    pub(crate) fn is_broken(&self, way: Way, now: Timestamp, why: &str) {
         let mut standings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match standings.get(&way) {
             Some(ChannelStanding::Broken { why: known, .. }) => known == why,
