@@ -95,37 +95,37 @@ impl Settings {
             config_file: values.get("config_file")?,
             data: values.get("data")?,
             listen: values.get("listen")?,
-            instance: values.find("instance"),
+            instance: values.find("instance")?,
             replace_catalogue: flags.replace_catalogue,
-            public_url: values.find("public_url"),
-            allowed_hosts: values.list("allowed_hosts"),
+            public_url: values.find("public_url")?,
+            allowed_hosts: values.list("allowed_hosts")?,
             actions: values.get("actions")?,
             services: values.get("services")?,
             proxmox: ProxmoxSettings {
-                url: values.find("proxmox.url"),
-                token: values.find("proxmox.token"),
-                fingerprint: values.find("proxmox.fingerprint"),
-                ca_file: values.find("proxmox.ca_file"),
+                url: values.find("proxmox.url")?,
+                token: values.find("proxmox.token")?,
+                fingerprint: values.find("proxmox.fingerprint")?,
+                ca_file: values.find("proxmox.ca_file")?,
             },
-            database_url: values.find("database.url"),
-            database_ca_file: values.find("database.ca_file"),
-            owner_token: values.find("owner_token"),
-            ssh_key: values.find("ssh.key"),
+            database_url: values.find("database.url")?,
+            database_ca_file: values.find("database.ca_file")?,
+            owner_token: values.find("owner_token")?,
+            ssh_key: values.find("ssh.key")?,
             ssh_program: values.get("ssh.program")?,
             ssh_run_folder: values.get("ssh.run_folder")?,
             known_hosts: values.get("ssh.known_hosts")?,
-            local_program: values.find("local.program"),
+            local_program: values.find("local.program")?,
             local_list: values.get("local.list")?,
             local_state: values.get("local.state")?,
             local_trust_own_list: values.get("local.trust_own_list")?,
             backups: values.get("backups.enabled")?,
             backups_folder: values.get("backups.folder")?,
-            bridge_folder: values.find("bridge.dir"),
+            bridge_folder: values.find("bridge.dir")?,
             bridge_decisions: values.get("bridge.decisions")?,
             limits: limits::read(&values)?,
             agents: agents::read(&values)?,
             claude: agents::claude(&values)?,
-            little_blue_token: values.find("little_blue_token"),
+            little_blue_token: values.find("little_blue_token")?,
             notify: notify::read(&values)?,
             lockout: lockout(&values)?,
             values,
@@ -183,7 +183,7 @@ impl Settings {
 
 /// `[self]`: where Void lives, and what must stay up for the owner to reach it.
 fn lockout(values: &Values) -> Result<Lockout, Problem> {
-    let [guests, hosts, protected] =
-        ["guests", "hosts", "protected"].map(|list| values.list(&format!("self.{list}")));
+    let guests: Vec<String> = values.list("self.guests")?;
+    let (hosts, protected) = (values.list("self.hosts")?, values.list("self.protected")?);
     Lockout::parse(&guests, &hosts, &protected).map_err(|error| Problem::config(error.to_string()))
 }

@@ -43,10 +43,10 @@ fn agent(slug: &str, values: &Values) -> Result<AgentSettings, Problem> {
     };
     Ok(AgentSettings {
         brain: values.get(&name("brain"))?,
-        model: values.find(&name("model")),
-        key: values.find(&name("key")),
-        base_url: values.find(&name("base_url")),
-        daily_tokens: values.find(&name("daily_tokens")),
+        model: values.find(&name("model"))?,
+        key: values.find(&name("key"))?,
+        base_url: values.find(&name("base_url"))?,
+        daily_tokens: values.find(&name("daily_tokens"))?,
         prices: Prices {
             input: price("input")?,
             output: price("output")?,
@@ -59,6 +59,6 @@ fn agent(slug: &str, values: &Values) -> Result<AgentSettings, Problem> {
 pub(super) fn claude(values: &Values) -> Result<ClaudeSettings, Problem> {
     Ok(ClaudeSettings {
         program: values.get("claude.program")?,
-        home: values.find("claude.home"),
+        home: values.find("claude.home")?,
     })
 }

@@ -90,21 +90,28 @@ impl Values {
         self.0.iter().any(|entry| entry.key == key)
     }
 
-    /// A setting that may be absent.
-    pub(super) fn find<T: FromValue>(&self, key: &str) -> Sourced<Option<T>> {
+    /// A setting that may be absent. One that has no row, or is of another kind, is a mistake of ours and never
+    /// taken for one that is not set.
+    pub(super) fn find<T: FromValue>(&self, key: &str) -> Result<Sourced<Option<T>>, Problem> {
+        let mistake = || {
+            let message = format!("the setting {key} is not as the code expects it");
+            Problem::failed("internal", message)
+        };
         let entry = self.0.iter().find(|entry| entry.key == key);
-        Sourced {
-            value: entry.and_then(|entry| T::from_value(entry.value.as_ref()?)),
-            source: entry.map_or(Source::Default, |entry| entry.source.clone()),
-        }
+        let entry = entry.ok_or_else(mistake)?;
+        let value = match &entry.value {
+            None => None,
+            Some(value) => Some(T::from_value(value).ok_or_else(mistake)?),
+        };
+        let source = entry.source.clone();
+        Ok(Sourced { value, source })
     }
 
     /// A setting that has a default.
     pub(super) fn get<T: FromValue>(&self, key: &str) -> Result<Sourced<T>, Problem> {
-        let Sourced { value, source } = self.find(key);
-        // Only a row without a default, or of another kind, leads here.
+        let Sourced { value, source } = self.find(key)?;
         let value = value.ok_or_else(|| {
-            Problem::failed("internal", format!("the setting {key} has no value"))
+            Problem::failed("internal", format!("the setting {key} has no default"))
         })?;
         Ok(Sourced { value, source })
     }
@@ -118,11 +125,11 @@ impl Values {
     }
 
     /// A list; one that is not set is empty.
-    pub(super) fn list<T>(&self, key: &str) -> Vec<T>
+    pub(super) fn list<T>(&self, key: &str) -> Result<Vec<T>, Problem>
     where
         Vec<T>: FromValue,
     {
-        self.find(key).value.unwrap_or_default()
+        Ok(self.find(key)?.value.unwrap_or_default())
     }
 
     /// Secrets as where they are, never as what they are.
@@ -257,7 +264,8 @@ impl Reader<'_> {
     fn brain(&self, key: &str) -> BrainKind {
         let agent = key.split('.').nth(1).unwrap_or_default();
         let brain = self.values.find(&format!("agents.{agent}.brain"));
-        brain.value.unwrap_or(BrainKind::Builtin)
+        let brain = brain.ok().and_then(|brain| brain.value);
+        brain.unwrap_or(BrainKind::Builtin)
     }
 
     fn beside_file(&self, value: Value) -> Value {

@@ -32,18 +32,18 @@ pub(crate) struct WebhookSettings {
 
 pub(super) fn read(values: &Values) -> Result<NotifySettings, Problem> {
     let zone: Zone = values
-        .find("notify.timezone")
+        .find("notify.timezone")?
         .value
         .unwrap_or_else(Zone::system);
     Ok(NotifySettings {
-        telegram_token: values.find("notify.telegram.token"),
+        telegram_token: values.find("notify.telegram.token")?,
         telegram_api_url: values.get("notify.telegram.api_url")?,
-        telegram_proxy: values.find("notify.telegram.proxy"),
-        telegram_users: values.list("notify.telegram.allowed_users"),
+        telegram_proxy: values.find("notify.telegram.proxy")?,
+        telegram_users: values.list("notify.telegram.allowed_users")?,
         telegram_approve: values.get("notify.telegram.approve")?,
         telegram_approvals_per_day: values.small("notify.telegram.approvals_per_day")?,
-        ntfy_url: values.find("notify.ntfy.url"),
-        ntfy_token: values.find("notify.ntfy.token"),
+        ntfy_url: values.find("notify.ntfy.url")?,
+        ntfy_token: values.find("notify.ntfy.token")?,
         ntfy_approve: values.get("notify.ntfy.approve")?,
         quiet: quiet(values, zone.clone())?,
         zone,
@@ -53,9 +53,9 @@ pub(super) fn read(values: &Values) -> Result<NotifySettings, Problem> {
 
 fn quiet(values: &Values, zone: Zone) -> Result<Option<QuietHours>, Problem> {
     let problem = |what: &str| Problem::config(format!("notify.quiet: {what}"));
-    let time = |key: &str| values.find::<String>(key).value;
+    let time = |key: &str| values.find::<String>(key).map(|time| time.value);
     let critical = values.get("notify.quiet.critical")?.value;
-    match (time("notify.quiet.from"), time("notify.quiet.until")) {
+    match (time("notify.quiet.from")?, time("notify.quiet.until")?) {
         (Some(from), Some(until)) => QuietHours::parse(&from, &until, zone, critical)
             .map(Some)
             .map_err(|error| problem(&error.to_string())),

@@ -6,16 +6,10 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, OWNER, word};
+use crate::ways_out::settings;
 
 fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// Puts lines before what the lab's settings file says already.
-fn settings(lab: &Lab, more: &str) {
-    let file = lab.data().join("void.toml");
-    let text = fs::read_to_string(&file).unwrap();
-    fs::write(file, format!("{more}\n{text}")).unwrap();
 }
 
 #[test]
