@@ -15,11 +15,6 @@ use void_control::{Control, tokens};
 use crate::exit::Problem;
 use crate::settings::{AgentSettings, BrainKind, Environment, Settings};
 
-const ANTHROPIC_URL: &str = "https://api.anthropic.com";
-const ANTHROPIC_MODEL: &str = "claude-sonnet-4-5";
-const OPENAI_URL: &str = "https://api.openai.com/v1";
-const OLLAMA_HOST: &str = "127.0.0.1";
-
 /// Everybody who talks here. `listening` is where programs that they start reach this server.
 pub(crate) fn load(
     settings: &Settings,
@@ -42,7 +37,7 @@ pub(crate) fn load(
         agents.push(Agent {
             gateway,
             daily_tokens: wanted.daily_tokens.value,
-            prices: wanted.prices.value,
+            prices: wanted.prices,
             ..Agent::new(persona, kind, brain)
         });
     }
@@ -98,14 +93,13 @@ impl Maker<'_> {
                 Arc::new(AnthropicBrain::new(config).map_err(invalid)?)
             }
             BrainKind::OpenAi => {
-                let base = base(wanted, OPENAI_URL, BaseUrl::parse).map_err(invalid)?;
-                let config = self.config(slug, wanted, base, None)?;
+                let base = base(wanted, BaseUrl::parse).map_err(invalid)?;
+                let config = self.config(slug, wanted, base)?;
                 Arc::new(OpenAiBrain::new(config).map_err(invalid)?)
             }
             BrainKind::Ollama => {
-                let base =
-                    base(wanted, OLLAMA_HOST, BaseUrl::parse_ollama_host).map_err(invalid)?;
-                let config = self.config(slug, wanted, base, None)?;
+                let base = base(wanted, BaseUrl::parse_ollama_host).map_err(invalid)?;
+                let config = self.config(slug, wanted, base)?;
                 Arc::new(OllamaBrain::new(config).map_err(invalid)?)
             }
             BrainKind::Claude => return self.claude(persona, wanted),
@@ -131,14 +125,13 @@ impl Maker<'_> {
                 format!("Void does not know where it is: {error}"),
             )
         })?;
-        let model = wanted.model.value.as_deref().unwrap_or(ANTHROPIC_MODEL);
         let api_url = format!("http://{}", reached_at(self.listening));
         let brain = ClaudeBrain::new(ClaudeConfig {
             program: program.program.value.clone(),
             search_path: SEARCH_PATH.into(),
             void_program,
             api_url: BaseUrl::parse(&api_url).map_err(invalid)?,
-            model: model.to_owned(),
+            model: model(slug, wanted)?,
             registry: persona.registry.to_owned(),
             work_folder: self.settings.data.value.join("claude").join(slug),
             login,
@@ -149,9 +142,9 @@ impl Maker<'_> {
 
     /// Anthropic's API with a key.
     fn anthropic(&mut self, slug: &str, wanted: &AgentSettings) -> Result<BrainConfig, Problem> {
-        let base = base(wanted, ANTHROPIC_URL, BaseUrl::parse)
+        let base = base(wanted, BaseUrl::parse)
             .map_err(|error| Problem::config(format!("agents.{slug}: {error}")))?;
-        let config = self.config(slug, wanted, base, Some(ANTHROPIC_MODEL))?;
+        let config = self.config(slug, wanted, base)?;
         if config.key.is_none() {
             let kind = wanted.brain.value.as_str();
             return Err(
@@ -167,15 +160,8 @@ impl Maker<'_> {
         slug: &str,
         wanted: &AgentSettings,
         base: BaseUrl,
-        model: Option<&str>,
     ) -> Result<BrainConfig, Problem> {
-        let Some(model) = wanted.model.value.as_deref().or(model) else {
-            let kind = wanted.brain.value.as_str();
-            return Err(
-                Problem::config(format!("{slug} thinks with {kind} and has no model"))
-                    .next("set VOID_MODEL, or model in its table"),
-            );
-        };
+        let model = model(slug, wanted)?;
         let setting = format!("agents.{slug}.key");
         let key = wanted.key.value.as_ref();
         let key = key.map(|key| key.resolve(self.environment, &setting));
@@ -183,7 +169,7 @@ impl Maker<'_> {
             http: self.http()?,
             base,
             key: key.transpose()?,
-            model: model.to_owned(),
+            model,
             patience: Patience::new(random),
         })
     }
@@ -210,10 +196,17 @@ fn reached_at(listening: SocketAddr) -> SocketAddr {
 
 fn base(
     wanted: &AgentSettings,
-    default: &str,
     parse: fn(&str) -> Result<BaseUrl, InvalidBrain>,
 ) -> Result<BaseUrl, InvalidBrain> {
-    parse(wanted.base_url.value.as_deref().unwrap_or(default))
+    parse(wanted.base_url.value.as_deref().unwrap_or_default())
+}
+
+fn model(slug: &str, wanted: &AgentSettings) -> Result<String, Problem> {
+    wanted.model.value.clone().ok_or_else(|| {
+        let kind = wanted.brain.value.as_str();
+        Problem::config(format!("{slug} thinks with {kind} and has no model"))
+            .next("set VOID_MODEL, or model in its table")
+    })
 }
 
 /// Only spreads retries; without randomness they come all at once.

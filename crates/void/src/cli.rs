@@ -665,8 +665,10 @@ pub(crate) enum BridgeCommand {
 pub(crate) enum ConfigCommand {
     /// Every value with where it comes from
     Show,
-    /// Check the settings and the catalogue
+    /// Check settings, environment, catalogue and services, and say everything that is wrong at once
     Check,
+    /// Every setting that there is, as docs/settings.md has it
+    Docs,
 }
 
 #[derive(Debug, Clone, Subcommand)]

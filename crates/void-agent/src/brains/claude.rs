@@ -40,7 +40,7 @@ pub struct ClaudeConfig {
     pub void_program: PathBuf,
     /// Where this server listens, on loopback.
     pub api_url: BaseUrl,
-    /// A whole name such as `claude-sonnet-4-5`: the gateway puts it into every request.
+    /// The whole name of a model, no short one: the gateway puts it into every request.
     pub model: String,
     /// Whose tools the MCP server shows.
     pub registry: String,

@@ -147,7 +147,7 @@ fn brake_notes(catalogue: &Catalogue) -> BTreeMap<String, String> {
 fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
     let path = file.unwrap_or_else(|| session.settings.actions.value.clone());
     let text = catalogue::read(&path)?;
-    let (findings, loaded) = match Catalogue::parse(&text, &session.settings.lockout.value) {
+    let (findings, loaded) = match Catalogue::parse(&text, &session.settings.lockout) {
         Ok(catalogue) => (catalogue.warnings().to_vec(), Some(catalogue)),
         Err(findings) => (findings, None),
     };

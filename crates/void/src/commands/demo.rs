@@ -11,7 +11,7 @@ use super::rows::word;
 use super::serve::{self, Serving};
 use super::{program, setup_link};
 use crate::agents;
-use crate::cli::{Cli, DemoArgs, LogFormat, QrArgs};
+use crate::cli::{DemoArgs, LogFormat, QrArgs};
 use crate::client::Client;
 use crate::compose::{self, Label};
 use crate::exit::{Exit, Problem};
@@ -23,7 +23,6 @@ const PORT: u16 = 3000;
 const AGENT: &str = "little-blue";
 
 pub(super) async fn run(
-    cli: &Cli,
     args: &DemoArgs,
     environment: &Environment,
     output: &Output,
@@ -40,13 +39,12 @@ pub(super) async fn run(
     }
     // The owner's own settings have no say in a rehearsal.
     let nothing = Environment::empty();
-    let cli = Cli {
+    let flags = Flags {
         config: Some(lab.settings_file()),
         data: Some(lab.data()),
-        url: None,
-        ..cli.clone()
+        ..Flags::default()
     };
-    let settings = Settings::load(&cli, Flags::default(), &nothing)?;
+    let settings = Settings::load(&flags, &nothing)?;
     let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
     let agents = agents::load(&settings, &nothing, bound.address)?;
     let serving = Serving::start(bound, control, agents, &settings, &nothing);

@@ -16,6 +16,7 @@ mod bridge;
 mod claude;
 mod cli;
 mod clocks;
+mod config;
 #[cfg(feature = "failpoints")]
 mod crashes;
 mod demo;
