@@ -40,5 +40,6 @@ mod setup_links;
 mod strangers;
 mod surfaces;
 mod terminal;
+mod tidy;
 mod tree;
 mod ways_out;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use void_domain::events::EventKind;
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()
@@ -284,7 +284,7 @@ fn every_verb_of_the_record_has_a_sentence_and_a_filter() {
     }
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
