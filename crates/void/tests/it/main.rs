@@ -24,6 +24,7 @@ mod doctor;
 mod documents;
 mod forgeries;
 mod freezes;
+mod guides;
 mod instances;
 mod lab;
 mod mcp;
