@@ -460,7 +460,8 @@ async fn deliveries_and_keys_from_before_alerts_stay() {
 async fn a_database_with_a_trigger_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("void.db");
-    drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
+    Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+    release(folder.path()).await;
     for (create, drop) in [
         (
             "CREATE TRIGGER odd AFTER UPDATE ON freezes BEGIN SELECT 1; END;",
@@ -478,7 +479,9 @@ async fn a_database_with_a_trigger_is_not_opened() {
             refused.to_string().contains("(odd): it is not Void's"),
             "{refused}"
         );
+        release(folder.path()).await;
         run(drop);
         Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+        release(folder.path()).await;
     }
 }
