@@ -13,6 +13,7 @@
 )]
 
 mod alerts;
+mod api_page;
 mod apps;
 mod authz;
 mod bounds;
