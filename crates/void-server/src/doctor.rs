@@ -15,6 +15,7 @@ pub struct Finding {
     /// The name of the check; stable.
     pub check: String,
     /// `ok`, `warning` or `problem`.
+    #[schemars(extend("enum" = ["ok", "warning", "problem"]))]
     pub level: &'static str,
     pub message: String,
     /// The next command.

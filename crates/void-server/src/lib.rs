@@ -26,6 +26,7 @@ mod patience;
 mod rate_limits;
 mod requests;
 pub mod routes;
+mod schemas;
 mod streams;
 mod takeovers;
 mod wire;

@@ -7,6 +7,8 @@ use void_control::proposals::Listed;
 use void_domain::notifications::Told;
 use void_domain::proposals::{Failure, Sight, State, Status, Transition, Verification, Words};
 
+use crate::schemas;
+
 /// What every JSON reader keeps whole.
 pub(crate) const REVISION_MAX: u64 = (1 << 53) - 1;
 
@@ -19,6 +21,7 @@ pub(crate) struct RowResponse {
     pub code: String,
     pub action_id: String,
     pub label: String,
+    #[schemars(with = "schemas::Params")]
     pub params: Value,
     /// `safe` or `risky`.
     #[schemars(extend("enum" = ["safe", "risky"]))]
@@ -40,6 +43,7 @@ pub(crate) struct RowResponse {
     pub agent_id: Option<String>,
     pub resolved_by: Option<String>,
     /// What came back. An agent gets its typed members only: what a machine printed is for people.
+    #[schemars(with = "Option<schemas::RunResult>")]
     pub result: Option<Value>,
     pub error: Option<RowError>,
     /// null, `verified`, `failed` or `unverified`.

@@ -73,7 +73,7 @@ async function begin() {
   if (problem) return mount(app, el("main", { class: "alone" }, el("h1", {}, "Void"), cannotTell(problem, () => void begin())));
   shell = frame();
   mount(app, shell.node);
-  startLive(home.value.event);
+  startLive(home.value?.event ?? 0);
   rail = chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
   await open();
 }
@@ -169,6 +169,7 @@ keepCounting();
 void begin();
 
 if ("serviceWorker" in navigator && isSecureContext) {
+  // any, because TypeScript does not know trusted types
   const policy = /** @type {any} */ (window).trustedTypes?.createPolicy("void", { createScriptURL: () => "/sw.js" });
   navigator.serviceWorker.register(policy ? policy.createScriptURL("") : "/sw.js").catch(() => {});
 }

@@ -141,10 +141,19 @@ fn proposal() -> Value {
 }
 
 fn turn() -> Value {
-    let items = json!({"type": "array", "items": {"type": "object"}});
+    let lists = ["ran", "waits", "refused", "unverified"];
+    let item = object(
+        &["id", "code", "action_id", "label", "status"],
+        json!({
+            "id": text(), "code": text(), "action_id": text(), "label": text(), "status": text(),
+            "reason": text(),
+        }),
+    );
+    let items = json!({"type": "array", "items": item});
+    let earlier = json!({"ran": items, "waits": items, "refused": items, "unverified": items});
     let truth = json!({
         "ran": items, "waits": items, "refused": items, "unverified": items,
-        "before": {"type": "object"},
+        "before": object(&lists, earlier),
     });
     let usage = json!({
         "input_tokens": whole(), "output_tokens": whole(), "cache_read_tokens": whole(),
@@ -164,7 +173,7 @@ fn turn() -> Value {
             json!({
                 "assistant_message_id": text(),
                 "usage": object(&[], usage),
-                "truth": object(&["ran", "waits", "refused", "unverified"], truth),
+                "truth": object(&lists, truth),
                 "truth_line": text(),
                 "tainted_by": {"type": "array", "items": text()},
             }),

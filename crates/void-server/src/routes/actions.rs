@@ -1,19 +1,20 @@
 //! `/api/actions`: the catalogue, naming an action, and the source documents' routes for what waits.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use void_control::proposals::{
     self, DecideError, DecideRequest, Decision, ProposalKey, ProposeError, ProposeRequest, Proposed,
 };
 use void_control::{Control, Ctx, freezes};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::cards;
-use void_domain::catalogue::{Action, ActionKind, Route};
+use void_domain::catalogue::{Action, ActionKind, ParamSpec, Problem, Route};
 use void_domain::digests::Digest;
 use void_domain::freezes::Freeze;
 use void_domain::ids::ProposalId;
@@ -26,7 +27,8 @@ use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::{DIGEST, WAIT_SECONDS_MAX};
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::wire::{REVISION_MAX, RowResponse, result_with_check};
+use crate::schemas;
+use crate::wire::{REVISION_MAX, RowError, RowResponse, result_with_check};
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 
@@ -43,7 +45,51 @@ pub(crate) struct CatalogueResponse {
     /// The commit of the file, where it is in a git work tree.
     pub commit: Option<String>,
     /// What `void actions lint` has to say about it.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<WarningResponse>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct WarningResponse {
+    #[schemars(extend("enum" = ["warning"]))]
+    pub severity: &'static str,
+    pub line: u32,
+    /// Where in the file, such as `actions[3].tier`; empty for the whole of it.
+    pub path: String,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl WarningResponse {
+    fn new(warning: &Problem) -> Self {
+        Self {
+            severity: "warning",
+            line: warning.line,
+            path: warning.path.clone(),
+            message: warning.message.clone(),
+            hint: warning.hint.clone(),
+        }
+    }
+}
+
+/// What a parameter may be.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+#[schemars(rename = "ParamSpec")]
+pub(crate) enum ParamResponse {
+    Integer { min: i64, max: i64 },
+    Enum { values: Vec<String> },
+    Pattern { pattern: String, max_len: usize },
+}
+
+impl ParamResponse {
+    fn new(spec: &ParamSpec) -> Self {
+        match spec.clone() {
+            ParamSpec::Integer { min, max } => Self::Integer { min, max },
+            ParamSpec::Enum { values } => Self::Enum { values },
+            ParamSpec::Pattern { pattern, max_len } => Self::Pattern { pattern, max_len },
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -51,7 +97,9 @@ pub(crate) struct ActionResponse {
     pub id: String,
     pub label: String,
     pub kind: &'static str,
+    #[schemars(extend("enum" = ["safe", "risky"]))]
     pub tier: &'static str,
+    #[schemars(extend("enum" = ["nominal", "guarded", "critical"]))]
     pub risk: &'static str,
     /// Why the lock-out guard raised it to critical.
     pub raised: Option<String>,
@@ -68,7 +116,7 @@ pub(crate) struct ActionResponse {
     /// Which channel it takes: `host`, `proxmox`, `node` or `file`.
     pub via: &'static str,
     pub op: Option<&'static str>,
-    pub params: Value,
+    pub params: BTreeMap<String, ParamResponse>,
     pub verify: Option<String>,
     /// What is looked at afterwards, as a sentence; also that nothing is.
     pub checked_by: String,
@@ -134,7 +182,9 @@ impl ActionResponse {
                 Route::File => "file",
             },
             op,
-            params: action.params.to_value(),
+            params: (action.params.iter())
+                .map(|(name, spec)| (name.to_owned(), ParamResponse::new(spec)))
+                .collect(),
             verify: action.verify.clone(),
             checked_by: cards::checked_by(action.definition()),
             inverse: action.inverse.as_ref().map(ToString::to_string),
@@ -164,7 +214,7 @@ pub(crate) async fn list(State(app): State<App>) -> Json<ActionsResponse> {
             warnings: catalogue
                 .warnings()
                 .iter()
-                .map(|problem| json!(problem))
+                .map(WarningResponse::new)
                 .collect(),
         },
     })
@@ -193,6 +243,7 @@ pub(crate) struct RunRequest {
 pub(crate) enum RunResponse {
     Executed {
         executed: bool,
+        #[schemars(with = "schemas::RunResult")]
         result: Value,
         action_row_id: String,
     },
@@ -205,7 +256,7 @@ pub(crate) enum RunResponse {
         status: &'static str,
         action_row_id: String,
         #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<Value>,
+        error: Option<RowError>,
     },
 }
 
@@ -288,10 +339,10 @@ fn run_response(proposal: &Proposal, sight: Sight) -> RunResponse {
                 executed: false,
                 status: proposal.status().as_str(),
                 action_row_id,
-                error: Some(json!({
-                    "code": failure.code,
-                    "message": sight.message(&proposal.state, failure),
-                })),
+                error: Some(RowError {
+                    code: failure.code.clone(),
+                    message: sight.message(&proposal.state, failure),
+                }),
             }
         }
         _ => RunResponse::NotExecuted {

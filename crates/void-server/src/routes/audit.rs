@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use void_control::audit::{self, AuditFilter};
 use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
@@ -41,7 +41,7 @@ pub(crate) struct EntryResponse {
     pub actor: String,
     pub verb: String,
     pub subject: Option<String>,
-    pub detail: Value,
+    pub detail: Map<String, Value>,
     pub catalogue: Option<String>,
     pub prev: String,
     pub hash: String,

@@ -109,6 +109,9 @@ pub(crate) struct TruthResponse {
     waits: Vec<TruthItemResponse>,
     refused: Vec<TruthItemResponse>,
     unverified: Vec<TruthItemResponse>,
+    /// What became of earlier proposals that the turn only looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Box<Self>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -207,6 +210,7 @@ impl From<Truth> for TruthResponse {
             waits: items(truth.waits),
             refused: items(truth.refused),
             unverified: items(truth.unverified),
+            before: truth.before.map(|before| Box::new((*before).into())),
         }
     }
 }

@@ -32,6 +32,7 @@ pub(crate) enum ItemResponse {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RowItem {
     /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran.
+    #[schemars(extend("enum" = ["proposal", "failure"]))]
     pub kind: &'static str,
     #[serde(flatten)]
     pub row: RowResponse,
@@ -40,7 +41,7 @@ pub(crate) struct RowItem {
 /// A machine asks to be a node.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct JoinItem {
-    /// `join`
+    #[schemars(extend("enum" = ["join"]))]
     pub kind: &'static str,
     pub name: String,
     /// To be compared with what the machine itself shows.

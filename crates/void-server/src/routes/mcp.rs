@@ -64,8 +64,11 @@ pub(crate) struct McpRequest {
 pub(crate) struct McpResponse {
     #[schemars(extend("const" = "2.0"))]
     jsonrpc: String,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     id: Option<Value>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     result: Option<Map<String, Value>>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     error: Option<Map<String, Value>>,
 }
 

@@ -20,6 +20,7 @@ pub(crate) struct QuarantineResponse {
 #[schemars(rename = "Quarantined")]
 pub(crate) struct QuarantinedResponse {
     /// `token`, `passkey`, `password` or `pair`.
+    #[schemars(extend("enum" = ["token", "passkey", "password", "pair"]))]
     pub kind: &'static str,
     pub id: String,
     pub name: String,

@@ -31,6 +31,7 @@ pub(crate) struct ServiceResponse {
     /// `http`, `tcp` or `guest`.
     pub check: &'static str,
     /// up, down or unknown. A reading that is too old says unknown.
+    #[schemars(extend("enum" = ["up", "down", "unknown"]))]
     pub status: &'static str,
     /// Since when it is so.
     pub since: Option<String>,
@@ -89,7 +90,9 @@ pub(crate) struct ServiceWithHistoryResponse {
 #[schemars(rename = "ServiceChange")]
 pub(crate) struct ChangeResponse {
     pub at: String,
+    #[schemars(extend("enum" = ["up", "down", "unknown"]))]
     pub from: &'static str,
+    #[schemars(extend("enum" = ["up", "down", "unknown"]))]
     pub to: &'static str,
     pub reason: Option<String>,
 }

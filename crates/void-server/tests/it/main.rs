@@ -34,6 +34,7 @@ mod nods;
 mod noise;
 mod openapi;
 mod outputs;
+mod page_types;
 mod pages;
 mod phones;
 mod pve;

@@ -1,7 +1,7 @@
 //! The OpenAPI document: complete, resolvable, and true of every answer that any test gets.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jsonschema::Validator;
@@ -14,11 +14,14 @@ use void_domain::capabilities::Capabilities;
 use void_domain::ids::RequestId;
 use void_domain::taint::Taint;
 use void_server::routes::{Content, ROUTES, Route};
+use void_testkit::models::{Format, ModelServer, Script};
 
 use crate::alerts::on;
 use crate::apps::{App, Engine, Setup};
 use crate::callers::HttpResponse;
+use crate::labs::Lab;
 use crate::stands::{Stand, services};
+use crate::talks::{Turn, agents};
 
 /// The row of the table that serves this path.
 pub fn route_of(method: &Method, path: &str) -> Option<&'static Route> {
@@ -92,17 +95,23 @@ fn operation(route: &Route) -> &'static Value {
 /// Whether an event of `/api/events` is what the document says of it.
 pub fn assert_event(name: &str, data: &Value) {
     static EVENTS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
-    let events = EVENTS.get_or_init(|| {
-        let route = route_of(&Method::GET, "/api/events").unwrap();
-        let content = &operation(route)["responses"]["200"]["content"]["text/event-stream"];
-        let events = content["x-events"].as_object().unwrap();
-        let closed = events.iter().map(|(name, schema)| {
-            let mut schema = schema.clone();
-            close(&mut schema);
-            (name.clone(), jsonschema::validator_for(&schema).unwrap())
-        });
-        closed.collect()
+    assert_one_of(EVENTS.get_or_init(|| events_of("/api/events")), name, data);
+}
+
+/// The events that a stream of this path may have.
+fn events_of(path: &str) -> BTreeMap<String, Validator> {
+    let route = route_of(&Method::GET, path).unwrap();
+    let content = &operation(route)["responses"]["200"]["content"]["text/event-stream"];
+    let events = content["x-events"].as_object().unwrap();
+    let closed = events.iter().map(|(name, schema)| {
+        let mut schema = schema.clone();
+        close(&mut schema);
+        (name.clone(), jsonschema::validator_for(&schema).unwrap())
     });
+    closed.collect()
+}
+
+fn assert_one_of(events: &BTreeMap<String, Validator>, name: &str, data: &Value) {
     if let Err(error) = events.get(name).expect(name).validate(data) {
         panic!("{error}: {name} {data}");
     }
@@ -566,5 +575,46 @@ async fn a_body_fits_the_document_exactly_if_its_shape_is_taken() {
             refused += usize::from(!is_taken);
         }
         assert!(fitting > 0 && refused > 0, "{path}: {fitting} {refused}");
+    }
+}
+
+/// Also what a turn says of earlier proposals that it only looked at.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_is_streamed_and_stored_as_described() {
+    let proposes = |action: &str| {
+        let wish = json!({"action_id": action, "reason": "you asked"});
+        Script::calls("propose_action", &wish)
+    };
+    let lab = Arc::new(Lab::new());
+    let turn = async |scripts: Vec<Script>, text: &str| {
+        let model = ModelServer::start(Format::Anthropic, scripts);
+        let setup = Setup {
+            lab: Arc::clone(&lab),
+            agents: agents(&model),
+            ..Setup::default()
+        };
+        let app = setup.start().await;
+        let heard = Turn::say(&app.owner(), text).await.rest().await;
+        let stored = app.owner().get("/api/little-blue").await.ok();
+        let stored = stored["messages"].as_array().unwrap().last().cloned();
+        (heard, stored.unwrap()["turn"]["truth"].clone())
+    };
+    let (_, first) = turn(vec![proposes("stop-a"), Script::says("asked")], "stop it").await;
+    assert!(first.get("before").is_none(), "{first}");
+    let looks = json!({"proposal": first["waits"][0]["code"]});
+    let looks = Script::calls("proposal_status", &looks);
+    let scripts = vec![looks, proposes("rm-rf"), Script::says("it waits")];
+    let (heard, second) = turn(scripts, "does it wait?").await;
+    let events = events_of("/api/conversations/{id}/stream");
+    for event in &heard {
+        assert_one_of(&events, &event.event, &event.data);
+    }
+    let streamed = &heard.last().unwrap().data["truth"];
+    for truth in [streamed, &second] {
+        assert_eq!(truth["refused"][0]["action_id"], "rm-rf", "{truth}");
+        assert_eq!(
+            truth["before"]["waits"][0]["action_id"], "stop-a",
+            "{truth}"
+        );
     }
 }

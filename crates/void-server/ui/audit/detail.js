@@ -32,20 +32,20 @@ export function entryDetail(entry, { isTitled = true, hrefOf = plainHref } = {})
   const chain = el("section", { class: "stack tight", "aria-live": "polite" });
   if (isRequest && subject) void drawChain(chain, entry, subject, hrefOf);
   else chain.hidden = true;
-  const said = detail?.reason ?? detail?.failure?.message;
-  /** @type {Array<[string, any] | null>} */
+  const said = detail.reason ?? /** @type {{message?: string} | undefined} */ (detail.failure)?.message;
+  /** @type {Parameters<typeof factList>[0]} */
   const facts = [
     [t("audit.fact.who"), el("span", {}, actorWords(entry), " ", el("code", { class: "muted" }, entry.actor))],
     [t("audit.fact.when"), el("span", {}, moment(entry.at), " ", el("span", { class: "muted" }, "(", time(entry.at), ")"))],
     [t("audit.fact.verb"), el("code", {}, entry.verb)],
-    subject ? [t("audit.fact.subject"), el("a", { href: `#/audit?subject=${encodeURIComponent(subject)}`, class: "wrap" }, isRequest && detail?.code ? t("audit.all_about", { name: detail.code }) : subject)] : null,
-    detail?.target ? [t("card.target"), el("code", {}, detail.target)] : null,
-    said ? [t("audit.fact.said"), el("q", {}, String(said) + (detail?.reason_cut ? "…" : ""))] : null,
+    subject ? [t("audit.fact.subject"), el("a", { href: `#/audit?subject=${encodeURIComponent(subject)}`, class: "wrap" }, isRequest && typeof detail.code === "string" ? t("audit.all_about", { name: detail.code }) : subject)] : null,
+    typeof detail.target === "string" ? [t("card.target"), el("code", {}, detail.target)] : null,
+    said ? [t("audit.fact.said"), el("q", {}, String(said) + (detail.reason_cut ? "…" : ""))] : null,
     isRequest && subject ? [t("audit.fact.request"), el("a", { href: `#/inbox/${encodeURIComponent(subject)}` }, t("audit.open_request"))] : null,
   ];
   return el("div", { class: "stack entry-detail" },
     isTitled ? el("h2", { class: "wrap" }, entryWords(entry)) : null,
-    detail?.tier ? el("div", { class: "row-line" }, tierPill(detail)) : null,
+    detail.tier ? el("div", { class: "row-line" }, tierPill({ tier: String(detail.tier), risk: String(detail.risk) })) : null,
     factList(facts), chain,
     el("details", { class: "more" }, el("summary", {}, t("audit.raw")), el("div", { class: "stack tight" },
       el("pre", { class: "raw wrap", tabIndex: 0, "aria-label": t("audit.raw") }, JSON.stringify(detail, null, 2)),
@@ -70,7 +70,7 @@ async function drawChain(place, entry, id, hrefOf) {
   mount(place, title, loading());
   try {
     const [row, { entries, next }] = await Promise.all([get(`/api/proposals/${encodeURIComponent(id)}`), get(`/api/audit?subject=${encodeURIComponent(id)}&limit=${CHAIN_MAX}`)]);
-    const all = /** @type {Entry[]} */ (entries).reverse();
+    const all = entries.reverse();
     mount(place, el("div", { class: "row-line" }, title, statePill(row)), next === null ? stepper(all, entry, hrefOf) : null,
       el("ol", { class: "steps chain" }, next === null ? null : el("li", {}, el("a", { href: `#/audit?subject=${encodeURIComponent(id)}` }, t("audit.chain_older"))), all.map((one) => chainStep(one, entry, hrefOf))));
   } catch (error) {
@@ -97,7 +97,7 @@ function stepper(all, here, hrefOf) {
  * One entry by its number, alone.
  * @param {HTMLElement} place
  * @param {string} seq
- * @param {{around?: any[], hrefOf?: HrefOf}} [how] what stands before it, and where others are
+ * @param {{around?: HTMLElement[], hrefOf?: HrefOf}} [how] what stands before it, and where others are
  */
 export async function showEntry(place, seq, { around = [], hrefOf = plainHref } = {}) {
   mount(place, ...around, loading());

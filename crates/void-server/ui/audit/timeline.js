@@ -111,10 +111,10 @@ export function timeline({ book, choose, address, loaded }) {
   const daySection = (one) => {
     const title = el("h2", { class: "day" }, day(one.lines[0]?.entry.at ?? ""));
     const lines = el("ul", { class: "lines" });
-    const node = /** @type {HTMLElement & {update: (one: any) => void}} */ (el("section", {}, title, lines));
+    const node = /** @type {HTMLElement & {update: (one: Day) => void}} */ (el("section", {}, title, lines));
     node.update = (next) => {
       title.hidden = !next.isFirst;
-      keyed(lines, next.lines, (/** @type {Line} */ its) => its.key, line);
+      keyed(lines, next.lines, (its) => its.key, line);
     };
     node.update(one);
     return node;

@@ -11,6 +11,8 @@ import { pill } from "../parts/states.js";
 import { toast } from "../parts/toasts.js";
 import { entryWords, whoWords } from "./words.js";
 
+/** @import { AuditVerdict } from "../types/api.js" */
+
 const HASH_SHOWN = 12;
 const EDITED_SHOWN = 10;
 
@@ -53,14 +55,14 @@ export function auditTools(shown) {
 
 const hint = () => el("span", { class: "small" }, t("audit.hint"), " ", el("code", {}, "void audit verify"));
 
-/** @param {any} answer */
+/** @param {AuditVerdict} answer */
 function verdict(answer) {
-  const head = answer.head ?? {};
+  const { head } = answer;
   const edited = answer.mismatches_total > 0 ? [notice("problem", el("p", {}, el("strong", {}, t("audit.edited", { n: answer.mismatches_total }))),
-    el("ul", { class: "small" }, ...answer.mismatches.slice(0, EDITED_SHOWN).map((/** @type {any} */ row) => el("li", {}, el("code", {}, `${row.table} ${row.id}`), " ", row.message))),
+    el("ul", { class: "small" }, ...answer.mismatches.slice(0, EDITED_SHOWN).map((row) => el("li", {}, el("code", {}, `${row.table} ${row.id}`), " ", row.message))),
     el("p", { class: "small" }, hint()))] : [];
   if (answer.intact) {
-    return [...edited, el("div", { class: "row-line" }, pill("done", "ok", t("audit.intact")), el("span", {}, t("audit.checked", { n: answer.checked, seq: head.seq ?? answer.checked }), " ", el("code", { title: head.hash ?? "" }, String(head.hash ?? "").slice(0, HASH_SHOWN)), " · ", time(answer.at))),
+    return [...edited, el("div", { class: "row-line" }, pill("done", "ok", t("audit.intact")), el("span", {}, t("audit.checked", { n: answer.checked, seq: head.seq }), " ", el("code", { title: head.hash }, head.hash.slice(0, HASH_SHOWN)), " · ", time(answer.at))),
       el("p", { class: "muted small" }, t("audit.outside"), " ", hint())];
   }
   const { seq, message } = answer.problem ?? {};
@@ -69,7 +71,7 @@ function verdict(answer) {
     el("p", { class: "small" }, t("audit.checked_until", { n: answer.checked }), " ", hint()))];
 }
 
-/** A cell that no spreadsheet takes for a formula. @param {any} value */
+/** A cell that no spreadsheet takes for a formula. @param {unknown} value */
 function cell(value) {
   const text = String(value ?? "");
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
@@ -78,7 +80,7 @@ function cell(value) {
 
 /** @param {import("./words.js").Entry[]} entries */
 function toCsv(entries) {
-  const rows = entries.map((entry) => [entry.seq, entry.at, entry.actor, whoWords(entry.actor), entry.verb, entryWords(entry), entry.subject, entry.detail?.tier, JSON.stringify(entry.detail), entry.hash]);
+  const rows = entries.map((entry) => [entry.seq, entry.at, entry.actor, whoWords(entry.actor), entry.verb, entryWords(entry), entry.subject, entry.detail.tier, JSON.stringify(entry.detail), entry.hash]);
   return [["seq", "at", "actor", "who", "verb", "words", "subject", "tier", "detail", "hash"], ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
 }
 

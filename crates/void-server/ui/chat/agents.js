@@ -10,9 +10,11 @@ import { costWords } from "../parts/money.js";
 import { sheet } from "../parts/sheets.js";
 import { pill } from "../parts/states.js";
 
+/** @import { Agent } from "../types/api.js" */
+
 const BRAINS = ["builtin", "anthropic", "openai", "ollama", "claude"];
 
-/** Why an agent does not answer; null if it does. @param {any} agent @returns {string | null} */
+/** Why an agent does not answer; null if it does. @param {Agent} agent @returns {string | null} */
 export function asleepBecause(agent) {
   if (agent.withdrawn) return t("chat.agent.withdrawn", { name: agent.name });
   if (!agent.brain) return t("chat.agent.no_brain");
@@ -20,13 +22,13 @@ export function asleepBecause(agent) {
   return null;
 }
 
-/** What thinks for it. @param {any} agent */
+/** What thinks for it. @param {Agent} agent */
 export function brainWords(agent) {
   const brain = BRAINS.includes(agent.brain) ? t(`chat.brain.${agent.brain}`) : agent.brain;
   return agent.brain === "builtin" ? brain : t("chat.agent.brain", { brain, model: agent.model });
 }
 
-/** @param {any} agent */
+/** @param {Agent} agent */
 function spentWords(agent) {
   if (agent.used_tokens === 0 && agent.daily_tokens === null) return "";
   const used = agent.used_tokens.toLocaleString("en");
@@ -44,7 +46,7 @@ export function agentSheet(current, choose) {
   const draw = () => {
     const { value, error } = agents;
     if (!value) return mount(list, el("li", {}, error ? cannotTell(error, () => void agents.read()) : loading()));
-    return mount(list, value.agents.map((/** @type {any} */ agent) => {
+    return mount(list, value.agents.map((agent) => {
       const why = asleepBecause(agent);
       const spent = spentWords(agent);
       return el("li", {}, el("button", { type: "button", class: "chat-agent", "aria-pressed": String(agent.slug === current), onclick: () => { dialog.close(); choose(agent.slug); } },

@@ -8,6 +8,8 @@ import { t } from "../lib/words.js";
 import { sheet } from "../parts/sheets.js";
 import { shape } from "../parts/states.js";
 
+/** @import { TruthItemResponse, TruthResponse } from "../types/api.js" */
+
 /** More than this many fold. */
 const SHOWN_MAX = 5;
 const MOMENT_MS = 100;
@@ -20,7 +22,7 @@ const SHAPES = { running: "running", ok: "up", failed: "failed", denied: "reject
 const STATES = { running: "running", ok: "ok", denied: "denied" };
 
 /** @typedef {import("./talks.js").Step} Step */
-/** @typedef {{step: Step, state: "running" | "ok" | "failed" | "denied", item: any}} Seen */
+/** @typedef {{step: Step, state: "running" | "ok" | "failed" | "denied", item: TruthItemResponse | null}} Seen */
 
 /** The value of an argument in a summary. @param {string} args @param {string} name */
 const argument = (args, name) => new RegExp(`(?:^|, )${name}: ([^,]+)`).exec(args)?.[1]?.trim() ?? "";
@@ -37,18 +39,18 @@ export function stepPhrase(step) {
 /**
  * A step beside what the record says became of its wish.
  * @param {Step} step
- * @param {any} truth
+ * @param {TruthResponse} truth
  * @returns {Seen}
  */
 function seen(step, truth) {
-  const lists = [truth?.waits, truth?.ran, truth?.unverified, truth?.refused].flatMap((list) => list ?? []);
+  const lists = [...truth.waits, ...truth.ran, ...truth.unverified, ...truth.refused];
   const wanted = step.tool === "propose_action" ? argument(step.args, "action_id") : "";
   const item = lists.find((one) => step.proposalId ? one.id === step.proposalId : one.id === "" && one.action_id === wanted);
   return { step, state: STATES[step.status] ?? "failed", item: item ?? null };
 }
 
 /**
- * @returns {HTMLElement & {show: (steps: Step[], truth: any) => void}}
+ * @returns {HTMLElement & {show: (steps: Step[], truth: TruthResponse) => void}}
  */
 export function stepChips() {
   const row = el("div", { class: "chips" });
@@ -58,16 +60,16 @@ export function stepChips() {
   const draw = () => {
     const folds = all.length > SHOWN_MAX;
     const shown = all.map((one, index) => ({ ...one, index })).filter((one) => !folds || isOpen || one.state !== "ok");
-    /** @type {any[]} */
+    /** @type {Array<{fold: number, isOpen: boolean} | (Seen & {index: number})>} */
     const items = folds ? [{ fold: all.length, isOpen }, ...shown] : shown;
-    keyed(row, items, (one) => one.fold ? "fold" : String(one.index), (one) => one.fold ? fold(one.fold) : chip(one));
+    keyed(row, items, (one) => "fold" in one ? "fold" : String(one.index), (one) => "fold" in one ? fold(one.fold) : chip(one));
     row.hidden = all.length === 0;
   };
   /** @param {number} n */
-  const fold = (n) => el("button", { type: "button", class: "chip", "aria-expanded": String(isOpen), onclick: () => { isOpen = !isOpen; draw(); /** @type {any} */ (row.querySelector("[aria-expanded]"))?.focus(); } },
+  const fold = (n) => el("button", { type: "button", class: "chip", "aria-expanded": String(isOpen), onclick: () => { isOpen = !isOpen; draw(); /** @type {HTMLElement | null} */ (row.querySelector("[aria-expanded]"))?.focus(); } },
     shape("up"), el("span", {}, t(isOpen ? "chat.steps_fold" : "chat.steps", { n })));
   return Object.assign(row, {
-    show: (/** @type {Step[]} */ steps, /** @type {any} */ truth) => {
+    show: (/** @type {Step[]} */ steps, /** @type {TruthResponse} */ truth) => {
       all = steps.map((step) => seen(step, truth));
       draw();
     },
@@ -89,7 +91,7 @@ const tookWords = (ms) => ms === null || ms < MOMENT_MS ? "" : ms < 10_000 ? `${
 /** @param {Seen} one */
 function stepSheet({ step, state, item }) {
   const place = PLACES[step.tool];
-  /** @type {Array<[string, any]>} */
+  /** @type {Array<[string, string | HTMLElement]>} */
   const facts = [[t("chat.step.tool"), el("code", {}, step.tool)], [t("chat.step.state"), t(`chat.step.${state}`)]];
   if (tookWords(step.tookMs)) facts.push([t("chat.step.took"), tookWords(step.tookMs)]);
   const request = item?.id || step.proposalId;

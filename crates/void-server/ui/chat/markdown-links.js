@@ -38,6 +38,7 @@ export function targetAfter(text, from) {
   const after = isAngled ? stop + 1 : stop;
   const end = /^(?:[ \t\n]+(?:"[^"]{0,400}"|'[^']{0,400}'|\([^()]{0,400}\)))?[ \t\n]*\)/.exec(text.slice(after, after + 512));
   if (!end) return null;
+  // any, because a match and the arguments of a replacement have no common type
   const plain = to.replace(/\\([!-/:-@[-`{-~])/g, "$1").replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (whole, ...parts) => entityMeant(/** @type {any} */ ([whole, ...parts])) || whole);
   return { to: plain, end: after + end[0].length };
 }

@@ -16,32 +16,35 @@ import { GrowingText, markdownNodes } from "./markdown-nodes.js";
 import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
 import { keptStep } from "./talks.js";
 
+/** @import { Message, TruthResponse, Turn } from "../types/api.js" */
+/** @typedef {Message & {turn: Turn}} AnswerMessage */
+
 const LINE_LETTERS = 48;
 const LINE_PX = 26;
 
 /** @typedef {import("./talks.js").Talk} Talk */
-/** @typedef {HTMLElement & {update: (message: any) => void, grow: () => void, step: () => void}} MessageNode `grow`: more text came; `step`: more was done */
+/** @typedef {HTMLElement & {update: (message: Message) => void, grow: () => void, step: () => void}} MessageNode `grow`: more text came; `step`: more was done */
 
 /**
- * @param {any} message
+ * @param {Message} message
  * @param {Talk} talk
  * @param {() => void} grown called after every drawing of what is being written
  * @returns {MessageNode}
  */
 export function messageNode(message, talk, grown) {
-  const node = message.role === "user" ? ownNode(message) : answerNode(message, talk, grown);
+  const node = message.role === "user" ? ownNode(message) : answerNode(/** @type {AnswerMessage} */ (message), talk, grown);
   node.style.setProperty("--guess", `${guess(message)}px`);
   return node;
 }
 
-/** About how high a message is, for as long as it is out of sight. @param {any} message */
+/** About how high a message is, for as long as it is out of sight. @param {Message} message */
 function guess(message) {
-  const lines = message.body.split("\n").reduce((/** @type {number} */ sum, /** @type {string} */ line) => sum + Math.ceil(line.length / LINE_LETTERS), 0);
+  const lines = message.body.split("\n").reduce((sum, line) => sum + Math.ceil(line.length / LINE_LETTERS), 0);
   const more = message.turn ? 64 + (message.turn.trace.length > 0 ? 40 : 0) + 52 * requestsOf(message.turn.truth).length : 44;
   return Math.round(lines * LINE_PX + more);
 }
 
-/** @param {any} message @returns {MessageNode} */
+/** @param {Message} message @returns {MessageNode} */
 function ownNode(message) {
   const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
   const node = el("li", { class: "turn mine", "aria-label": t("chat.by_you") }, el("p", { class: "own" }, message.body),
@@ -50,7 +53,7 @@ function ownNode(message) {
 }
 
 /**
- * @param {any} message
+ * @param {AnswerMessage} message
  * @param {Talk} talk
  * @param {() => void} grown
  * @returns {MessageNode}
@@ -133,8 +136,8 @@ function answerNode(message, talk, grown) {
   /** @param {string} id */
   const isLastWith = (id) => !talk.messages.some((other) => other.seq > message.seq && other.turn && requestsOf(other.turn.truth).some((item) => item.id === id));
   let stamp = "";
-  const update = (/** @type {any} */ next) => {
-    message = next;
+  const update = (/** @type {Message} */ next) => {
+    message = /** @type {AnswerMessage} */ (next);
     const { turn } = message;
     // What is over does not change, but for being tried again.
     const now = turn.status === "running" ? "" : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()} ${requestsOf(turn.truth).map((item) => isLastWith(item.id))}`;
@@ -151,7 +154,7 @@ function answerNode(message, talk, grown) {
   return Object.assign(node, { update, grow, step });
 }
 
-/** @param {any} message @param {Talk} talk */
+/** @param {AnswerMessage} message @param {Talk} talk */
 function troubleOf(message, talk) {
   const { turn } = message;
   if (turn.status !== "failed" && turn.status !== "stopped") return null;
@@ -173,7 +176,7 @@ function troubleOf(message, talk) {
   return el("div", { class: `notice ${isFailed ? "problem" : ""} turn-trouble` }, shape(isFailed ? "failed" : "paused"), el("p", { class: "grow wrap" }, words), isNewest ? again : null);
 }
 
-/** @param {{code: string, message: string} | null} error */
+/** @param {Turn["error"]} error */
 function plainReason(error) {
   const words = error?.message ?? t("error.no_reason");
   return /[.!?…]$/.test(words) ? words : `${words}.`;
@@ -181,24 +184,24 @@ function plainReason(error) {
 
 /**
  * What Void says itself, as it was when the turn ended.
- * @param {any} turn
+ * @param {Turn} turn
  * @param {Map<string, string>} standings
  */
 function recordOf(turn, standings) {
   const { truth } = turn;
-  const open = [...truth.waits, ...truth.unverified.filter((/** @type {any} */ item) => item.status === "running")];
+  const open = [...truth.waits, ...truth.unverified.filter((item) => item.status === "running")];
   const isOld = open.some((item) => ![undefined, item.status].includes(standings.get(item.id)));
   const [form, tone] = isOld ? ["over", "quiet"] : lookOf(truth);
   // What was asked for stands above, each with how it went: an outcome is said once.
   const isSaid = requestsOf(truth).length > 0 && !truth.before;
-  const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at) }) : t("chat.void"));
+  const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at ?? "") }) : t("chat.void"));
   return [
     isSaid ? null : el("p", { class: `truth ${tone}` }, shape(form), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
     turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
   ];
 }
 
-/** The shape and the colour of a record; what needs the owner comes first. @param {any} truth @returns {[string, string]} */
+/** The shape and the colour of a record; what needs the owner comes first. @param {TruthResponse} truth @returns {[string, string]} */
 function lookOf(truth) {
   if (truth.waits.length > 0) return ["waiting", "waiting"];
   if (truth.refused.length > 0) return ["failed", "bad"];
@@ -206,7 +209,7 @@ function lookOf(truth) {
   return truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
 }
 
-/** @param {any} message @param {Talk} talk */
+/** @param {AnswerMessage} message @param {Talk} talk */
 function footOf(message, talk) {
   const { turn } = message;
   const { usage } = turn;

@@ -4,27 +4,29 @@
 
 import { ApiError, get } from "../lib/api.js";
 import { el, mount } from "../lib/dom.js";
-import { onEvent } from "../lib/live.js";
+import { isOfProposal, onEvent } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { proposalCard } from "../parts/cards.js";
 import { statePill } from "../parts/states.js";
 
+/** @import { Row, TruthItemResponse, TruthResponse } from "../types/api.js" */
+
 /** Rows are read when they come near, not with the whole history. */
 const NEAR = "300px";
 
-/** Everything that a turn's truth names, once. @param {any} truth @returns {any[]} */
+/** Everything that a turn's truth names, once. @param {TruthResponse} truth @returns {TruthItemResponse[]} */
 export function requestsOf(truth) {
   const all = [...truth.waits, ...truth.unverified, ...truth.ran, ...truth.refused];
   return all.filter((item, index) => all.findIndex((other) => keyOfRequest(other) === keyOfRequest(item)) === index);
 }
 
-/** @param {any} item */
+/** @param {TruthItemResponse} item */
 export const keyOfRequest = (item) => item.id || `wish-${item.action_id}-${item.label}`;
 
 /**
- * @param {any} item of a turn's truth
+ * @param {TruthItemResponse} item of a turn's truth
  * @param {() => boolean} isLast whether nothing later in the conversation names it; only there it is a whole card
- * @returns {HTMLElement & {update: (item: any) => void}}
+ * @returns {HTMLElement & {update: (item: TruthItemResponse) => void}}
  */
 export function requestNode(item, isLast) {
   const node = el("div", { class: "request" });
@@ -32,14 +34,14 @@ export function requestNode(item, isLast) {
     mount(node, el("p", { class: "request-line" }, statePill({ status: "refused" }), el("span", { class: "grow wrap" }, item.label || item.action_id, item.reason ? el("span", { class: "muted" }, ` · ${item.reason}`) : null)));
     return Object.assign(node, { update: () => {} });
   }
-  /** @type {any} */
+  /** @type {Row | null} */
   let row = null;
-  /** @type {(HTMLElement & {update: (row: any) => void}) | null} */
+  /** @type {(HTMLElement & {update: (row: Row) => void}) | null} */
   let card = null;
   let isNear = false;
   const draw = () => {
     const now = row ?? item;
-    if ((row?.status === "pending" && isLast()) || card) {
+    if (row && ((row.status === "pending" && isLast()) || card)) {
       if (!card) {
         card = proposalCard(row, { level: 2, isBrief: true });
         mount(node, card);
@@ -70,9 +72,9 @@ export function requestNode(item, isLast) {
     void read();
   }, { rootMargin: NEAR });
   near.observe(node);
-  const off = onEvent(({ name, data }) => {
+  const off = onEvent((event) => {
     if (!node.isConnected) return off();
-    if (isNear && name.startsWith("proposal.") && data?.id === item.id) void read();
+    if (isNear && isOfProposal(event) && event.data.id === item.id) void read();
     return undefined;
   });
   const update = () => {

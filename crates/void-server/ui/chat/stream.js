@@ -4,10 +4,12 @@
 import { signedOut } from "../lib/api.js";
 import { openSse } from "../lib/sse.js";
 
+/** @import { TurnEvents } from "../types/api.js" */
+
 const RETRY_MS = [300, 1000, 2000, 5000];
 
 /**
- * @typedef {{tool: (step: {tool: string, args_summary: string, status: string}) => void, delta: (text: string) => void,
+ * @typedef {{tool: (step: TurnEvents["tool"]) => void, delta: (text: string) => void,
  *   end: () => void, lost: (isLost: boolean) => void}} TurnListener
  */
 
@@ -23,8 +25,8 @@ export function listenToTurn(conversationId, messageId, listener) {
     request: (lastId) => lastId ? { path, headers: { "last-event-id": lastId } } : { path },
     opened: () => listener.lost(false),
     event: (name, value) => {
-      if (name === "tool") listener.tool(value);
-      else if (name === "delta") listener.delta(value.text);
+      if (name === "tool") listener.tool(/** @type {TurnEvents["tool"]} */ (value));
+      else if (name === "delta") listener.delta(/** @type {TurnEvents["delta"]} */ (value).text);
       else if (name === "done" || name === "error") {
         stream.stop();
         listener.end();

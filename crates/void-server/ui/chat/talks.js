@@ -3,8 +3,10 @@
 // that runs, and the ways to say something, stop, try again and begin anew. Nothing is made up here.
 
 import { ApiError, get, post } from "../lib/api.js";
-import { onConnection, onEvent } from "../lib/live.js";
+import { isOfTurn, onConnection, onEvent } from "../lib/live.js";
 import { listenToTurn } from "./stream.js";
+
+/** @import { Agent, ConversationResponse, Message, MessagesResponse, StepResponse, TurnEvents } from "../types/api.js" */
 
 /** The newest messages that are read again when something changed. */
 const NEWEST = 20;
@@ -33,9 +35,9 @@ export class Talk {
   constructor(slug) {
     this.slug = slug;
     this.id = "";
-    /** @type {any} */
+    /** @type {Agent | null} */
     this.agent = null;
-    /** Oldest first. @type {any[]} */
+    /** Oldest first. @type {Message[]} */
     this.messages = [];
     /** The cursor of older ones. @type {string | null} */
     this.next = null;
@@ -68,8 +70,9 @@ export class Talk {
 
   #begin() {
     void this.open();
-    this.ends.push(onEvent(({ name, data }) => {
-      if (!name.startsWith("turn.") || data?.agent !== this.slug) return;
+    this.ends.push(onEvent((event) => {
+      if (!isOfTurn(event) || event.data.agent !== this.slug) return;
+      const { name, data } = event;
       // Somebody began a new conversation with it elsewhere.
       if (data.conversation_id !== this.id) return void this.open();
       if (name === "turn.started") this.#follow(data.message_id, true);
@@ -114,7 +117,7 @@ export class Talk {
     this.#take(await post(`/api/agents/${this.slug}/conversation`));
   }
 
-  /** @param {any} opened */
+  /** @param {ConversationResponse} opened */
   #take(opened) {
     if (opened.conversation_id !== this.id) this.#hush();
     this.id = opened.conversation_id;
@@ -149,7 +152,7 @@ export class Talk {
     }
   }
 
-  /** @param {{messages: any[], next: string | null}} page */
+  /** @param {MessagesResponse} page */
   #merge(page) {
     const first = page.messages[0];
     const newest = this.messages.at(-1);
@@ -171,7 +174,7 @@ export class Talk {
       const page = await get(`/api/conversations/${id}/messages?limit=${OLDER}&cursor=${this.next}`);
       if (id !== this.id) return;
       const oldest = this.messages[0]?.seq ?? Infinity;
-      this.messages = [...page.messages.filter((/** @type {any} */ message) => message.seq < oldest), ...this.messages];
+      this.messages = [...page.messages.filter((message) => message.seq < oldest), ...this.messages];
       this.next = page.next;
     } finally {
       this.isReadingOlder = false;
@@ -191,7 +194,7 @@ export class Talk {
   #followNewest() {
     const newest = this.messages.at(-1);
     const isRunning = newest?.turn?.status === "running";
-    if (isRunning) this.#follow(newest.id, false);
+    if (newest && isRunning) this.#follow(newest.id, false);
     else if (this.live && this.messages.some(({ id }) => id === this.live?.id)) this.#hush();
   }
 
@@ -249,10 +252,10 @@ export class Talk {
   }
 }
 
-/** A step of a turn that is over. @param {any} step @returns {Step} */
+/** A step of a turn that is over. @param {StepResponse} step @returns {Step} */
 export const keptStep = (step) => ({ tool: step.tool, args: step.args_summary, status: step.status, tookMs: step.took_ms, result: step.result, proposalId: step.proposal_id, isLive: false, since: 0 });
 
-/** @param {LiveTurn} live @param {{tool: string, args_summary: string, status: string}} told */
+/** @param {LiveTurn} live @param {TurnEvents["tool"]} told */
 function noteStep(live, told) {
   const open = live.steps.find((step) => step.status === "running" && step.tool === told.tool && step.args === told.args_summary);
   if (told.status === "running" || !open) {

@@ -21,6 +21,8 @@ import { historySheet } from "./history.js";
 import { messageNode } from "./messages.js";
 import { talkWith } from "./talks.js";
 
+/** @import { Agent } from "../types/api.js" */
+
 /** @typedef {import("./talks.js").Talk} Talk */
 /** @typedef {import("./talks.js").Change} Change */
 
@@ -90,7 +92,7 @@ export function chatView() {
     const name = agent?.name ?? t("nav.chat");
     const why = agent ? asleepBecause(agent) : null;
     const running = live?.steps.findLast((step) => step.status === "running");
-    const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : home.value ? moodNow().pose : "resting";
+    const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : poseNow();
     const words = !isLive() ? t("card.not_connected") : why ?? (running ? t("chat.doing", { what: stepPhrase(running) }) : live ? t(live.text ? "chat.writing" : "chat.thinking") : agent ? brainWords(agent) : "");
     const stamp = [name, pose, words, isPlainVoice()].join("\n");
     if (head.dataset.stamp === stamp) return;
@@ -137,7 +139,7 @@ export function chatView() {
     if (!agent) return mount(place, error ? cannotTell(error, () => void talk.open()) : loading());
     const why = asleepBecause(agent);
     if (why) return mount(place, el("div", { class: "empty" }, blue("asleep", 96), el("p", {}, why), el("p", {}, t("chat.agent.rest_works"))));
-    return mount(place, el("div", { class: "chat-hello" }, blue(home.value ? moodNow().pose : "resting", 96),
+    return mount(place, el("div", { class: "chat-hello" }, blue(poseNow(), 96),
       el("p", {}, el("strong", {}, agent.name)), el("p", { class: "muted" }, agent.about, "."),
       el("div", { class: "suggestions" }, suggestions(agent).map((words) =>
         el("button", { type: "button", class: "suggestion", onclick: () => void (isLive() ? writing.send(words) : writing.add(words)) }, words)))));
@@ -199,7 +201,7 @@ export function chatView() {
   const offHome = home.watch(() => { drawHead(); if (talk.messages.length === 0) drawBlank(); });
   const offPlace = onPlace(() => writing.draw());
   const offAgents = agents.watch(({ value }) => {
-    const found = value?.agents.find((/** @type {any} */ one) => one.slug === talk.slug);
+    const found = value?.agents.find((one) => one.slug === talk.slug);
     if (found && talk.agent) {
       talk.agent = found;
       drawHead();
@@ -213,14 +215,14 @@ export function chatView() {
   return { node, stop, add: writing.add, focus: writing.focus };
 }
 
-const moodNow = () => mood(home.value, isLive(), !home.error);
+const poseNow = () => home.value ? mood(home.value, isLive(), !home.error).pose : "resting";
 
 const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" }, svg("path", { d: "M10 3a7 7 0 1 1-6.600 4.700M3 3.500v4.300h4.300M10 6.500V10l2.500 2" }));
 
-/** Questions that the present state asks for. @param {any} agent @returns {string[]} */
+/** Questions that the present state asks for. @param {Agent} agent @returns {string[]} */
 function suggestions(agent) {
   const services = home.value?.services.services ?? [];
-  const down = services.filter(isWorry).map((/** @type {any} */ one) => t("chat.suggest.why_down", { name: one.id }));
+  const down = services.filter(isWorry).map((one) => t("chat.suggest.why_down", { name: one.id }));
   const waits = (home.value?.status.waiting ?? 0) > 0 ? [t("chat.suggest.waits")] : [];
   const rest = agent.slug === "sentinel" ? [t("chat.suggest.changed")] : [t(down.length > 0 ? "chat.suggest.wrong" : "chat.suggest.how")];
   return [...down.slice(0, 2), ...waits, ...rest, t("chat.suggest.can")].slice(0, SUGGESTIONS_MAX);

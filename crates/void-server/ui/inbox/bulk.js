@@ -8,13 +8,16 @@ import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { notice } from "../parts/empties.js";
 
+/** @import { Row } from "../types/api.js" */
+/** @import { Item } from "./filter.js" */
+
 /** Fewer are answered one by one. */
 const MANY = 3;
 
-/** @param {() => any[]} shown what the list shows now */
+/** @param {() => Item[]} shown what the list shows now */
 export function bulkReject(shown) {
   const node = el("div", { class: "stack tight", "aria-live": "polite" });
-  /** Those that were meant when it was first pressed. @type {any[] | null} */
+  /** Those that were meant when it was first pressed. @type {Row[] | null} */
   let meant = null;
   /** How far it is. @type {number | null} */
   let sent = null;
@@ -23,7 +26,7 @@ export function bulkReject(shown) {
   /** What is drawn, so that a button under a finger stays. */
   let stamp = "";
 
-  const waiting = () => shown().filter((item) => item.status === "pending");
+  const waiting = () => shown().filter((item) => item.kind !== "join").filter((item) => item.status === "pending");
   const send = async (/** @type {string} */ reason) => {
     const rows = meant ?? [];
     /** @type {string[]} */

@@ -16,6 +16,8 @@ import { watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
 import { lastRuns, mountIfNew, trail } from "./pieces.js";
 
+/** @import { ActionResponse, ActionsResponse, ParamSpec } from "../types/api.js" */
+
 /** @param {string} id */
 export function actionPage(id) {
   const about = el("div", { class: "stack" }, loading());
@@ -25,8 +27,8 @@ export function actionPage(id) {
   let form = null;
   const draw = () => {
     const { value, error } = actions;
-    const action = value?.actions.find((/** @type {any} */ one) => one.id === id);
-    if (!action) {
+    const action = value?.actions.find((one) => one.id === id);
+    if (!value || !action) {
       mount(about, trail([["#/lab", t("nav.lab")], ["#/lab/actions", t("actions.title")]], id), !value ? error ? cannotTell(error, () => void actions.read()) : loading() : empty("unsure", t("actions.unknown", { id }), el("p", { class: "small" }, t("actions.none_way"))));
       return;
     }
@@ -42,10 +44,10 @@ export function actionPage(id) {
   return { node, title: t("actions.title"), stop: () => { for (const off of offs) off(); } };
 }
 
-/** What one has to know before. @param {any} action @param {any} value what `/api/actions` said */
+/** What one has to know before. @param {ActionResponse} action @param {ActionsResponse} value what `/api/actions` said */
 function inShort(action, value) {
-  const other = (/** @type {string} */ id) => el("a", { href: `#/lab/actions/${encodeURIComponent(id)}` }, value.actions.find((/** @type {any} */ one) => one.id === id)?.label ?? id);
-  const target = action.vmid !== null ? el("a", { href: guestHref(action.node, action.vmid) }, action.target) : el("code", {}, action.target);
+  const other = (/** @type {string} */ id) => el("a", { href: `#/lab/actions/${encodeURIComponent(id)}` }, value.actions.find((one) => one.id === id)?.label ?? id);
+  const target = action.node !== null && action.vmid !== null ? el("a", { href: guestHref(action.node, action.vmid) }, action.target) : el("code", {}, action.target);
   const check = el("span", {}, action.checked_by, action.verify ? [" ", el("a", { href: `#/lab/services/${encodeURIComponent(action.verify)}` }, action.verify)] : null);
   return el("section", { class: "card stack" }, el("div", { class: "row-line" }, tierPill(action)), el("h2", { class: "wrap" }, action.label),
     action.raised ? notice("caution", t("actions.raised", { why: action.raised })) : null,
@@ -57,7 +59,7 @@ function inShort(action, value) {
     ]));
 }
 
-/** The rest of what the catalogue says, and where. @param {any} action @param {any} value */
+/** The rest of what the catalogue says, and where. @param {ActionResponse} action @param {ActionsResponse} value */
 function inFull(action, value) {
   const params = Object.entries(action.params);
   return el("section", { class: "card stack" }, el("h3", {}, t("actions.in_full")), el("p", { class: "muted small" }, t("actions.where_words")),
@@ -75,7 +77,7 @@ function inFull(action, value) {
     ]));
 }
 
-/** @param {any} spec */
+/** @param {ParamSpec} spec */
 function specWords(spec) {
   if (spec.type === "integer") return t("actions.spec.integer", { min: spec.min, max: spec.max });
   if (spec.type === "enum") return t("actions.spec.enum", { values: spec.values.join(", ") });
@@ -84,11 +86,11 @@ function specWords(spec) {
 
 /**
  * The form made of the action's own declaration. It sends; it never decides.
- * @param {any} action
+ * @param {ActionResponse} action
  */
 function runForm(action) {
   const isSafe = action.tier === "safe" && action.risk === "nominal";
-  /** @type {Record<string, {input: HTMLInputElement | HTMLSelectElement, told: HTMLElement, spec: any}>} */
+  /** @type {Record<string, {input: HTMLInputElement | HTMLSelectElement, told: HTMLElement, spec: ParamSpec}>} */
   const fields = {};
   const inputs = Object.entries(action.params).map(([name, spec]) => {
     const told = el("small", { class: "field-problem", id: `told-${name}` });
@@ -151,7 +153,7 @@ function runForm(action) {
   return { node, update };
 }
 
-/** @param {string} name @param {any} spec */
+/** @param {string} name @param {ParamSpec} spec */
 function control(name, spec) {
   const described = { name, required: true, "aria-describedby": `spec-${name} told-${name}` };
   if (spec.type === "enum") return el("select", { class: "input", ...described }, spec.values.map((/** @type {string} */ value) => el("option", { value }, value)));

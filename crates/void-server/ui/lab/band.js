@@ -6,6 +6,8 @@ import { el, svg } from "../lib/dom.js";
 import { span } from "../lib/time.js";
 import { t } from "../lib/words.js";
 
+/** @import { ServiceWithHistoryResponse } from "../types/api.js" */
+
 const DAY_MS = 86_400_000;
 const WIDTH = 1440;
 const HEIGHT = 24;
@@ -14,7 +16,7 @@ const WIDTH_MIN = 6;
 
 /**
  * The spans of the last day, oldest first.
- * @param {{status: string, since: string | null, at: string, history: any[]}} service
+ * @param {ServiceWithHistoryResponse} service
  * @returns {{state: string, from: number, to: number}[]}
  */
 function daySpans(service) {
@@ -39,7 +41,7 @@ function daySpans(service) {
   return spans;
 }
 
-/** @param {{status: string, since: string | null, at: string, history: any[]}} service */
+/** @param {ServiceWithHistoryResponse} service */
 export function dayBand(service) {
   const spans = daySpans(service);
   const begin = Date.parse(service.at) - DAY_MS;

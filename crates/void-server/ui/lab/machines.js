@@ -16,6 +16,8 @@ import { allowedActions, askInChat, lastRuns, mountIfNew, serviceLine, trail, up
 import { loadFacts } from "./loads.js";
 import { lastLines } from "./record.js";
 
+/** @import { HostResponse, NodeResponse } from "../types/api.js" */
+
 /** @param {import("./data.js").LabView} view */
 const oldNotice = (view) => !view.isOld ? null : notice("problem", t("lab.unreachable"), " ", view.seenAt ? t("lab.not_seen_since", { at: clock(view.seenAt) }) : t("lab.never_seen"));
 
@@ -79,7 +81,7 @@ export function machinePage(name) {
   return { node, title: t("nav.lab"), stop: () => { off(); table.stop(); } };
 }
 
-/** @param {any} node */
+/** @param {NodeResponse} node */
 function pullCard(node) {
   return el("section", { class: "card stack" },
     el("div", { class: "row-line" }, el("h3", { class: "grow" }, t("lab.as_puller")), nodePill(node)),
@@ -96,12 +98,12 @@ function pullCard(node) {
     ]));
 }
 
-/** @param {any} host */
+/** @param {HostResponse} host */
 function hostCard(host) {
   const key = host.pinned ? t("lab.host.pinned") : host.trusted.length > 0 ? t("lab.host.trusted") : t("lab.host.untrusted");
   return el("section", { class: "card stack" }, el("h3", {}, t("lab.as_host")), factList([
     [t("lab.fact.address"), host.user ? el("code", {}, `${host.user}@${host.address}:${host.port}`) : t("lab.host.local")],
-    host.user ? [t("lab.fact.key"), el("span", {}, key, host.trusted.map((/** @type {string} */ one) => el("code", { class: "line small" }, one)))] : null,
+    host.user ? [t("lab.fact.key"), el("span", {}, key, host.trusted.map((one) => el("code", { class: "line small" }, one)))] : null,
     [t("lab.fact.actions"), t("lab.n_actions", { n: host.actions })],
   ]));
 }

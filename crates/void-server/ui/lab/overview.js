@@ -16,6 +16,9 @@ import { guestTable } from "./guests.js";
 import { loadWords } from "./loads.js";
 import { labTabs, mountIfNew, serviceChip, serviceLine, upFor } from "./pieces.js";
 
+/** @import { ApiError } from "../lib/api.js" */
+/** @import { HostResponse, NodeResponse, Service } from "../types/api.js" */
+
 /** @typedef {import("./data.js").LabView} LabView */
 /** @typedef {import("./data.js").Machine} Machine */
 
@@ -109,7 +112,7 @@ function drawBand(band, view) {
       el("span", { class: "muted small" }, t("lab.last_look"), " ", time(looks.at(-1) ?? view.seenAt))));
 }
 
-/** @param {LabView} view @param {any} error */
+/** @param {LabView} view @param {ApiError | null} error */
 function troubleNotices(view, error) {
   const all = [];
   if (error) all.push(notice("problem", el("p", {}, sentence(error), " ", t("lab.old")), el("button", { type: "button", class: "button small", onclick: readLabAgain }, t("retry"))));
@@ -178,17 +181,17 @@ function otherSections(view, fits) {
   ];
 }
 
-/** @param {any} node */
+/** @param {NodeResponse} node */
 export const fitWords = (node) => node.drift ? t("lab.node.drift", { drift: node.drift }) : node.version ? t("lab.node.fits") : t("lab.node.unknown_list");
 
-/** @param {any} node */
+/** @param {NodeResponse} node */
 function nodeLine(node) {
   return el("li", {}, el("a", { href: `#/lab/nodes/${encodeURIComponent(node.name)}` },
     el("span", { class: "grow" }, el("span", { class: "title wrap line" }, node.name), el("span", { class: "muted small line wrap" }, node.version ? t("lab.node.version", { version: node.version }) : "", node.state === "joined" ? ` · ${fitWords(node)}` : "")),
     node.seen_at ? el("span", { class: "muted small" }, t("lab.node.seen"), " ", time(node.seen_at)) : null, nodePill(node)));
 }
 
-/** @param {any} host @param {any[]} services */
+/** @param {HostResponse} host @param {Service[]} services */
 function hostLine(host, services) {
   const where = host.user ? `${host.user}@${host.address}:${host.port}` : t("lab.host.local");
   return el("li", {}, el("div", { class: "item host-line" },

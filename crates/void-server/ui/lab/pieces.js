@@ -10,6 +10,8 @@ import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { healthPill, isWorry, shape, statePill, tierPill } from "../parts/states.js";
 import { runsOf } from "./data.js";
 
+/** @import { ActionResponse, Service } from "../types/api.js" */
+
 /** @param {"overview" | "actions"} here */
 export const labTabs = (here) => el("nav", { class: "subnav", "aria-label": t("lab.parts") },
   el("a", { href: "#/lab", "aria-current": here === "overview" ? "page" : null }, t("lab.overview")),
@@ -22,33 +24,33 @@ export const trail = (ways, here) => el("nav", { class: "trail small", "aria-lab
 /** @param {number} seconds */
 export const upFor = (seconds) => seconds > 0 ? span(seconds * 1000) : "–";
 
-/** @param {any} service */
+/** @param {Service} service */
 const toneOf = (service) => service.status === "up" ? "ok" : isWorry(service) ? "bad" : "";
-/** @param {any} service */
+/** @param {Service} service */
 const formOf = (service) => service.status === "up" ? "up" : isWorry(service) ? "down" : service.stopped ? "paused" : "stale";
 
-/** A service in few words: shape, name; the word for whoever does not see the shape. @param {any} service */
+/** A service in few words: shape, name; the word for whoever does not see the shape. @param {Service} service */
 export const serviceChip = (service) => el("a", { class: `service-chip ${toneOf(service)}`, href: `#/lab/services/${encodeURIComponent(service.id)}` },
   shape(formOf(service)), el("span", { class: "name", title: visible(service.label) }, service.label), el("span", { class: service.status === "up" ? "hidden-text" : "state" }, t(service.stopped ? "health.stopped" : `health.${service.status}`)));
 
-/** @param {any} service */
+/** @param {Service} service */
 export const serviceLine = (service) => el("li", {}, el("a", { href: `#/lab/services/${encodeURIComponent(service.id)}` },
   el("span", { class: "grow wrap" }, service.label), el("span", { class: "muted small" }, service.checked_at ? [t("lab.looked"), " ", time(service.checked_at)] : t("lab.never_looked")), healthPill(service)));
 
 /**
  * What is safe and nearest comes first; what would change nothing comes last.
- * @param {any} action
- * @param {{isNear?: (action: any) => boolean, isOff?: boolean}} about
+ * @param {ActionResponse} action
+ * @param {{isNear?: (action: ActionResponse) => boolean, isOff?: boolean}} about
  */
 function rank(action, { isNear = () => true, isOff = false }) {
   const isUseless = action.op ? isOff !== (action.op === "start") : false;
-  return [isUseless, !runsAtOnce(action), !isNear(action), action.risk === "critical", ["stop", "shutdown"].includes(action.op)].reduce((sum, is) => sum * 2 + Number(is), 0);
+  return [isUseless, !runsAtOnce(action), !isNear(action), action.risk === "critical", ["stop", "shutdown"].includes(action.op ?? "")].reduce((sum, is) => sum * 2 + Number(is), 0);
 }
 
 /**
  * What may be done, each with the way to it; what is safe runs right here.
- * @param {any[]} all
- * @param {{isNear?: (action: any) => boolean, isOff?: boolean}} [about] what is nearest, and whether it is off
+ * @param {ActionResponse[]} all
+ * @param {{isNear?: (action: ActionResponse) => boolean, isOff?: boolean}} [about] what is nearest, and whether it is off
  */
 export function allowedActions(all, about = {}) {
   const sorted = [...all].sort((one, other) => rank(one, about) - rank(other, about));
@@ -58,10 +60,10 @@ export function allowedActions(all, about = {}) {
   return el("section", { class: "stack tight" }, el("h3", {}, t("lab.allowed")), list);
 }
 
-/** @param {any[]} all actions */
+/** @param {ActionResponse[]} all actions */
 export function lastRuns(all) {
   const rows = runsOf(all);
-  const list = rows.length === 0 ? el("p", { class: "muted" }, t("lab.no_runs")) : el("ul", { class: "list" }, rows.map((/** @type {any} */ row) =>
+  const list = rows.length === 0 ? el("p", { class: "muted" }, t("lab.no_runs")) : el("ul", { class: "list" }, rows.map((row) =>
     el("li", {}, el("a", { href: `#/audit?subject=${encodeURIComponent(row.id)}` }, el("span", { class: "grow wrap" }, row.label, el("span", { class: "muted small by" }, t("lab.run_by", { name: requesterName(row.requested_by) }))), el("span", { class: "muted small" }, time(row.resolved_at)), statePill(row)))));
   return el("section", { class: "stack tight" }, el("h3", {}, t("lab.runs")), list);
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // One service: how it is and since when, its day, what may be done about it and what was done.
 
-import { ApiError, sentence } from "../lib/api.js";
+import { ApiError, get, sentence } from "../lib/api.js";
 import { Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { clock, time } from "../lib/time.js";
@@ -15,6 +15,8 @@ import { actionsOfService, watchLab } from "./data.js";
 import { guestHref } from "./guests.js";
 import { allowedActions, askInChat, lastRuns, mountIfNew, trail } from "./pieces.js";
 
+/** @import { Mute, ServiceWithHistoryResponse } from "../types/api.js" */
+
 const LOOK_AGAIN_MS = 10_000;
 const CHANGES_SHOWN = 12;
 
@@ -22,8 +24,8 @@ const CHANGES_SHOWN = 12;
 export function servicePage(id) {
   const place = el("div", { class: "stack" }, loading());
   const node = el("div", { class: "stack lab" }, place);
-  const source = /** @type {Resource<any>} */ (new Resource(`/api/services/${encodeURIComponent(id)}`, /^service\./));
-  const mutes = /** @type {Resource<any>} */ (new Resource("/api/mutes", /^mute\./, LOOK_AGAIN_MS));
+  const source = new Resource(() => get(`/api/services/${encodeURIComponent(id)}`), /^service\./);
+  const mutes = new Resource(() => get("/api/mutes"), /^mute\./, LOOK_AGAIN_MS);
   const draw = () => {
     const { value, error } = source;
     if (!value) {
@@ -38,12 +40,12 @@ export function servicePage(id) {
   return { node, title: t("nav.lab"), stop: () => { clearInterval(timer); for (const off of offs) off(); } };
 }
 
-/** @param {any} service @param {any} error @param {any[] | null} mutes what is muted, once it is known */
+/** @param {ServiceWithHistoryResponse} service @param {ApiError | null} error @param {Mute[] | null} mutes what is muted, once it is known */
 function whole(service, error, mutes) {
   const mute = muteOf(mutes ?? [], service);
   const allowed = actionsOfService(service);
   const reason = checkReason(service.detail?.reason);
-  const where = service.vmid ? el("a", { href: guestHref(service.node, service.vmid) }, t("lab.guest_on", { vmid: service.vmid, node: service.node }))
+  const where = service.node && service.vmid ? el("a", { href: guestHref(service.node, service.vmid) }, t("lab.guest_on", { vmid: service.vmid, node: service.node }))
     : service.host ? el("a", { href: `#/lab/nodes/${encodeURIComponent(service.host)}` }, service.host) : t("lab.nowhere");
   const changes = service.history.slice(-CHANGES_SHOWN).reverse();
   return [
@@ -66,7 +68,7 @@ function whole(service, error, mutes) {
     el("div", { class: "lab-two" },
       el("div", { class: "stack" }, allowedActions(allowed, { isNear: (action) => action.verify === service.id || action.service === service.id, isOff: service.status === "down" }), lastRuns(allowed)),
       el("section", { class: "stack tight" }, el("h3", {}, t("lab.changes")),
-        changes.length === 0 ? el("p", { class: "muted" }, t("lab.no_changes")) : el("ul", { class: "list" }, changes.map((/** @type {any} */ change) =>
+        changes.length === 0 ? el("p", { class: "muted" }, t("lab.no_changes")) : el("ul", { class: "list" }, changes.map((change) =>
           el("li", {}, el("div", { class: "item" }, healthPill({ status: change.to }), el("span", { class: "grow muted small wrap" }, checkReason(change.reason)), el("span", { class: "muted small" }, time(change.at)))))))),
   ];
 }

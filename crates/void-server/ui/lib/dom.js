@@ -5,7 +5,8 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * @typedef {Node | string | number | null | undefined | false} Child
- * @typedef {Record<string, any>} Props
+ * @typedef {Child | Child[] | Child[][]} Content
+ * @typedef {Record<string, unknown>} Props
  */
 
 /**
@@ -13,7 +14,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * rest are properties where there is one.
  * @param {string} tag
  * @param {Props} [props]
- * @param {...(Child | Child[] | Child[][])} children
+ * @param {...Content} children
  * @returns {HTMLElement}
  */
 export function el(tag, props = {}, ...children) {
@@ -36,16 +37,16 @@ export function svg(tag, attributes = {}, ...children) {
   return /** @type {SVGElement} */ (node);
 }
 
-/** @param {HTMLElement} node @param {string} name @param {any} value */
+/** @param {HTMLElement} node @param {string} name @param {unknown} value */
 function set(node, name, value) {
   if (value === undefined || value === null || value === false) return;
-  if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+  if (name.startsWith("on")) node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
   else if (name === "href") node.setAttribute("href", safeHref(String(value)));
   else if (name in node && !/^(class|role|for|.*-.*)$/.test(name)) Reflect.set(node, name, value);
   else node.setAttribute(name, value === true ? "" : String(value));
 }
 
-/** @param {Element} node @param {any[]} children */
+/** @param {Element} node @param {Content[]} children */
 function append(node, children) {
   for (const child of children.flat(3)) {
     if (child === null || child === undefined || child === false) continue;
@@ -66,7 +67,7 @@ export const visible = (text) => text.replaceAll("\r\n", "\n").replace(DECEPTIVE
 /**
  * Replaces everything in an element.
  * @param {Element} node
- * @param {...(Child | Child[] | Child[][])} children
+ * @param {...Content} children
  */
 export function mount(node, ...children) {
   node.replaceChildren();
@@ -83,12 +84,12 @@ export function mount(node, ...children) {
  * @param {(item: T) => HTMLElement & {update?: (item: T) => void}} make
  */
 export function keyed(container, items, keyOf, make) {
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, HTMLElement & {update?: (item: T) => void}>} */
   const old = new Map();
   for (const node of [...container.children]) {
     const key = /** @type {HTMLElement} */ (node).dataset.key;
     if (key === undefined) node.remove();
-    else old.set(key, node);
+    else old.set(key, /** @type {HTMLElement} */ (node));
   }
   /** @type {ChildNode | null} */
   let at = container.firstChild;

@@ -26,17 +26,17 @@ function textOf(bytes) {
   return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** @param {any[] | undefined} list */
-const named = (list) => list?.map((one) => ({ ...one, id: bytesOf(one.id) }));
+/** @param {PublicKeyCredentialDescriptorJSON[] | undefined} list */
+const named = (list) => /** @type {PublicKeyCredentialDescriptor[] | undefined} */ (list?.map((one) => ({ ...one, id: bytesOf(one.id) })));
 
 /**
  * Proves who one is with a passkey.
- * @returns {Promise<{challenge: string, credential: any}>} for `/api/session` or its confirmation
+ * @returns {Promise<{challenge: string, credential: Record<string, unknown>}>} for `/api/session` or its confirmation
  */
 export async function showPasskey() {
   const { challenge, options } = await post("/api/session/challenge");
-  const asked = options.publicKey ?? options;
-  const publicKey = { ...asked, challenge: bytesOf(asked.challenge), allowCredentials: named(asked.allowCredentials) };
+  const asked = /** @type {PublicKeyCredentialRequestOptionsJSON} */ (options.publicKey ?? options);
+  const publicKey = /** @type {PublicKeyCredentialRequestOptions} */ ({ ...asked, challenge: bytesOf(asked.challenge), allowCredentials: named(asked.allowCredentials) });
   const shown = /** @type {PublicKeyCredential} */ (await navigator.credentials.get({ publicKey }));
   const response = /** @type {AuthenticatorAssertionResponse} */ (shown.response);
   return { challenge, credential: wire(shown, {
@@ -53,8 +53,8 @@ export async function showPasskey() {
  */
 export async function makePasskey(name) {
   const { challenge, options } = await post("/api/passkeys/challenge");
-  const asked = options.publicKey ?? options;
-  const publicKey = { ...asked, challenge: bytesOf(asked.challenge), user: { ...asked.user, id: bytesOf(asked.user.id) }, excludeCredentials: named(asked.excludeCredentials) };
+  const asked = /** @type {PublicKeyCredentialCreationOptionsJSON} */ (options.publicKey ?? options);
+  const publicKey = /** @type {PublicKeyCredentialCreationOptions} */ ({ ...asked, challenge: bytesOf(asked.challenge), user: { ...asked.user, id: bytesOf(asked.user.id) }, excludeCredentials: named(asked.excludeCredentials) });
   const made = /** @type {PublicKeyCredential} */ (await navigator.credentials.create({ publicKey }));
   const response = /** @type {AuthenticatorAttestationResponse} */ (made.response);
   return post("/api/passkeys", { challenge, name, credential: wire(made, {
@@ -64,7 +64,7 @@ export async function makePasskey(name) {
   }) });
 }
 
-/** @param {PublicKeyCredential} credential @param {any} response */
+/** @param {PublicKeyCredential} credential @param {Record<string, unknown>} response */
 function wire(credential, response) {
   return { id: credential.id, rawId: textOf(credential.rawId), type: credential.type, response, clientExtensionResults: credential.getClientExtensionResults() };
 }

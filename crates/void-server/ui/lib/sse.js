@@ -14,7 +14,7 @@ const STEADY_MS = 3000;
  * @typedef {object} SseListener
  * @property {(lastId: string) => {path: string, headers?: Record<string, string>}} request
  * @property {() => void} opened something was heard; headers alone prove nothing, since a proxy may keep the rest
- * @property {(name: string, data: any) => void} event
+ * @property {(name: string, data: unknown) => void} event
  * @property {(status: number) => boolean} refused whether this answer ends it
  * @property {(tries: number, lastHeard: number) => number} lost says how long to wait, in milliseconds
  *

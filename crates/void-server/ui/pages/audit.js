@@ -46,6 +46,9 @@ function entryAlone(seq, filters) {
   return { node, title: t("nav.audit") };
 }
 
+/** What was chosen or typed. @param {Event} event */
+const valueOf = ({ target }) => /** @type {HTMLInputElement | HTMLSelectElement} */ (target).value;
+
 /** @param {{query: URLSearchParams}} route @param {MediaQueryList} wide @param {string | undefined} seq */
 function whole(route, wide, seq) {
   const { query } = route;
@@ -74,7 +77,7 @@ function whole(route, wide, seq) {
   });
   const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, fold, place), detail);
   let isStopped = false;
-  /** What came and is not shown yet. @type {any[]} */
+  /** What came and is not shown yet. @type {import("../audit/words.js").Entry[]} */
   let held = [];
   /** So much came that the book will be opened anew; none of it is kept. */
   let isMuch = false;
@@ -152,10 +155,10 @@ function whole(route, wide, seq) {
   const select = (name, label, all, outcomes = []) => {
     const option = (/** @type {[string, string]} */ [value, word]) => el("option", { value, selected: value === filters[name] }, word);
     const isForeign = ![...all, ...outcomes].some(([value]) => value === filters[name]);
-    return el("label", { class: "field" }, el("span", {}, label), el("select", { class: "input", "data-name": name, onchange: (/** @type {any} */ event) => set({ [name]: event.target.value }) },
+    return el("label", { class: "field" }, el("span", {}, label), el("select", { class: "input", "data-name": name, onchange: (/** @type {Event} */ event) => set({ [name]: valueOf(event) }) },
       all.map(option), isForeign ? option([filters[name], filters[name]]) : null, outcomes.length > 0 ? el("optgroup", { label: t("audit.outcomes") }, outcomes.map(option)) : null));
   };
-  const jump = () => el("label", { class: "field" }, el("span", {}, t("audit.jump")), el("input", { class: "input", type: "date", "data-name": "jump", onchange: (/** @type {any} */ event) => void goToDay(event.target.value) }));
+  const jump = () => el("label", { class: "field" }, el("span", {}, t("audit.jump")), el("input", { class: "input", type: "date", "data-name": "jump", onchange: (/** @type {Event} */ event) => void goToDay(valueOf(event)) }));
   /** @param {string} wanted */
   const goToDay = async (wanted) => {
     const end = new Date(`${wanted}T23:59:59.999`).getTime();

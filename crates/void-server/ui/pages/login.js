@@ -11,13 +11,16 @@ import { cannotTell, loading, notice } from "../parts/empties.js";
 import { asOneself, passwordForm, proofForm, proofProblem, waysOf } from "../parts/identity.js";
 import { setTheme, theme } from "../shell/settings.js";
 
+/** @import { Content } from "../lib/dom.js" */
+/** @import { ConfirmRequest, LoginMethods, LoginResponse } from "../types/api.js" */
+
 /** Says, over a reload, that the link of this tab was spent and the session is open. */
 const SETTING_UP = "setting-up";
 const NAME_MAX = 64;
 
 /**
  * @param {import("../shell/router.js").Route} route
- * @param {Promise<any>} ways what `/api/login` says
+ * @param {Promise<LoginResponse>} ways what `/api/login` says
  * @param {() => void} opened the session is open, although the page still shows something
  * @param {() => void} done
  */
@@ -26,17 +29,17 @@ export function loginPage(route, ways, opened, done) {
   const body = el("div", { class: "stack", "aria-live": "polite" });
   const rest = [head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes())];
   const node = el("main", { class: "login" }, loading());
-  /** All at once, when it is known what there is: a card that grows pushes the rest about. @param {...any} parts */
+  /** All at once, when it is known what there is: a card that grows pushes the rest about. @param {...Content} parts */
   const show = (...parts) => {
     mount(body, ...parts);
     if (!head.isConnected) mount(node, ...rest);
   };
-  /** @param {any} login */
+  /** @param {Partial<LoginResponse>} login */
   const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login.lab ?? "Void"), login.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
 
   const signIn = async (/** @type {HTMLElement | null} */ why = null, known = ways) => {
-    /** @type {any} */
-    let login = null;
+    /** @type {LoginResponse} */
+    let login;
     try {
       login = await known;
     } catch (error) {
@@ -51,10 +54,10 @@ export function loginPage(route, ways, opened, done) {
   const setUp = async () => {
     sessionStorage.setItem(SETTING_UP, "yes");
     opened();
-    const login = await ways.catch(() => ({}));
+    const login = await ways.catch(() => /** @type {Partial<LoginResponse>} */ ({}));
     name(login);
-    const methods = login.methods ?? {};
-    show(...offers({ hasWay: Boolean(methods.password || methods.passkey), done: () => { sessionStorage.removeItem(SETTING_UP); done(); } }));
+    const { methods } = login;
+    show(...offers({ hasWay: Boolean(methods?.password || methods?.passkey), done: () => { sessionStorage.removeItem(SETTING_UP); done(); } }));
     /** @type {HTMLElement | null} */ (head.querySelector("h1"))?.focus();
   };
   if (route.page !== "setup") void signIn();
@@ -84,9 +87,9 @@ async function spend(code, then, otherwise) {
   then();
 }
 
-/** @param {import("../parts/identity.js").Methods} methods @param {() => void} done */
+/** @param {LoginMethods} methods @param {() => void} done */
 function choices(methods, done) {
-  const how = { prove: (/** @type {any} */ proof) => post("/api/session", proof), done, go: t("login.go") };
+  const how = { prove: (/** @type {ConfirmRequest} */ proof) => post("/api/session", proof), done, go: t("login.go") };
   const ways = waysOf(methods);
   const shown = ways.filter((way) => way !== "token" || ways.length === 1).map((way, at) => proofForm(way, { ...how, isSecond: at > 0 }));
   const or = () => el("p", { class: "or muted small", "aria-hidden": "true" }, t("login.or"));

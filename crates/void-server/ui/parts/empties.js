@@ -6,10 +6,12 @@ import { sentence } from "../lib/api.js";
 import { t } from "../lib/words.js";
 import { blue } from "./blue.js";
 
+/** @import { Content } from "../lib/dom.js" */
+
 /**
  * @param {import("./blue.js").Pose} pose
  * @param {string} text
- * @param {...any} more
+ * @param {...Content} more
  */
 export const empty = (pose, text, ...more) => el("div", { class: "empty" }, blue(pose, 96), el("p", {}, text), ...more);
 
@@ -21,6 +23,6 @@ export const loading = () => el("p", { class: "loading muted", role: "status" },
 
 /**
  * @param {"info" | "caution" | "problem"} kind
- * @param {...any} children
+ * @param {...Content} children
  */
 export const notice = (kind, ...children) => el("div", { class: `notice ${kind}`, role: kind === "problem" ? "alert" : "note" }, ...children);

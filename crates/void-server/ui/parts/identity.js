@@ -9,14 +9,15 @@ import { t } from "../lib/words.js";
 import { notice } from "./empties.js";
 import { sheet } from "./sheets.js";
 
-/** @typedef {{passkey: boolean, password: boolean, token: boolean}} Methods */
+/** @import { ConfirmRequest, LoginMethods } from "../types/api.js" */
+
 /** @typedef {"passkey" | "password" | "token"} Way */
-/** @typedef {(proof: Record<string, any>) => Promise<any>} Prove */
+/** @typedef {(proof: ConfirmRequest) => Promise<unknown>} Prove */
 
 const PASSWORD_BYTES_MIN = 12;
 const PASSWORD_BYTES_MAX = 256;
 
-/** The ways that there are here and now, the best first. @param {Methods} methods @returns {Way[]} */
+/** The ways that there are here and now, the best first. @param {LoginMethods} methods @returns {Way[]} */
 export function waysOf(methods) {
   const ways = /** @type {Way[]} */ (["passkey", "password", "token"]);
   return ways.filter((way) => way === "token" || (methods[way] && (way !== "passkey" || passkeysWork())));
@@ -78,7 +79,7 @@ export async function confirmIdentity() {
   const [first = "token", ...others] = waysOf(answer?.methods ?? { passkey: false, password: false, token: true });
   return new Promise((resolve) => {
     let isSure = false;
-    const how = { prove: (/** @type {any} */ proof) => post("/api/session/confirm", proof), done: () => { isSure = true; dialog.close(); }, go: t("identity.confirm") };
+    const how = { prove: (/** @type {ConfirmRequest} */ proof) => post("/api/session/confirm", proof), done: () => { isSure = true; dialog.close(); }, go: t("identity.confirm") };
     const dialog = sheet(t("identity.title"), el("p", {}, t("identity.why")), proofForm(first, how),
       others.length > 0 ? el("details", {}, el("summary", {}, t("login.another_way")), el("div", { class: "stack" }, others.map((way) => proofForm(way, { ...how, isSecond: true })))) : null,
       el("button", { type: "button", class: "button quiet", onclick: () => dialog.close() }, t("identity.cancel")));

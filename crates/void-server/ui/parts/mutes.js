@@ -13,11 +13,12 @@ import { asOneself } from "./identity.js";
 import { sheet } from "./sheets.js";
 import { toast } from "./toasts.js";
 
+/** @import { Mute, Service as ApiService } from "../types/api.js" */
+
 const HOUR_S = 3600;
 const SPANS = /** @type {const} */ ([["mute.1h", HOUR_S], ["mute.8h", 8 * HOUR_S], ["mute.1d", 24 * HOUR_S], ["mute.7d", 7 * 24 * HOUR_S]]);
 
-/** @typedef {{id: string, service: string | null, host: string | null, reason: string, by: string, until: string}} Mute */
-/** @typedef {{id: string, label: string, host: string | null, node: string | null}} Service */
+/** @typedef {Pick<ApiService, "id" | "label" | "host" | "node">} Service */
 
 /** The mute that holds for a service: of several the longest. @param {Mute[]} mutes @param {Service} service @returns {Mute | null} */
 export function muteOf(mutes, { id, host, node }) {

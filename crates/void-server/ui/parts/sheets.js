@@ -6,9 +6,11 @@ import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { showOver } from "../shell/overlays.js";
 
+/** @import { Content } from "../lib/dom.js" */
+
 /**
  * @param {string} title
- * @param {...any} children
+ * @param {...Content} children
  * @returns {HTMLDialogElement} already open; removed when it closes
  */
 export function sheet(title, ...children) {

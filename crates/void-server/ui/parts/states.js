@@ -77,7 +77,7 @@ export function tierPill(row) {
   return row.tier === "risky" ? pill("risky", "risky", t("tier.risky")) : pill("safe", "", t("tier.safe"));
 }
 
-/** Whether something is as nobody wanted it. What the owner stopped is not. @param {{status: string, stopped?: any}} service */
+/** Whether something is as nobody wanted it. What the owner stopped is not. @param {{status: string, stopped?: unknown}} service */
 export const isWorry = (service) => service.status === "down" && !service.stopped;
 
 /** @param {{status: string, stopped?: {by: string, at: string} | null}} service a service, a guest or a machine */

@@ -1,6 +1,7 @@
 // @ts-check
 // About: which Void this is, by which catalogue it acts, and how far its record has come.
 
+import { get } from "../lib/api.js";
 import { Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
@@ -11,9 +12,9 @@ import { code, part, showing } from "./pieces.js";
 
 /** @returns {import("./pieces.js").Section} */
 export function aboutSection() {
-  const status = /** @type {Resource<any>} */ (new Resource("/api/status", /^(freeze|proposal)\./));
+  const status = new Resource(() => get("/api/status"), /^(freeze|proposal)\./);
   const place = el("div", { class: "stack" });
-  const off = showing(status, place, (/** @type {any} */ value) => mount(place,
+  const off = showing(status, place, (value) => mount(place,
     part("Void", null, factList([
       [t("about.version"), code(value.version)],
       [t("about.mode"), value.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : t("about.real")],

@@ -11,6 +11,8 @@ import { costWords } from "../parts/money.js";
 import { pill } from "../parts/states.js";
 import { code, part, showing, source } from "./pieces.js";
 
+/** @import { Agent } from "../types/api.js" */
+
 const BRAIN = '[agents.little-blue]\nbrain = "anthropic"\nmodel = "claude-sonnet-4-5"\nkey = "file:/run/secrets/model"\ndaily_tokens = 500000\nprices = { input = 3.0, output = 15.0, cache_read = 0.3, cache_write = 3.75 }';
 const number = new Intl.NumberFormat();
 
@@ -18,16 +20,16 @@ const number = new Intl.NumberFormat();
 export function agentsSection() {
   const place = el("div", { class: "stack tight" });
   const list = el("div", { class: "stack tight" });
-  const off = showing(agents, place, (/** @type {any} */ value) => {
+  const off = showing(agents, place, (value) => {
     if (value.agents.length === 0) return mount(place, empty("asleep", t("agents.none")));
     if (list.parentNode !== place) mount(place, list);
-    return keyed(list, value.agents, (/** @type {any} */ agent) => agent.slug, agentCard);
+    return keyed(list, value.agents, (agent) => agent.slug, agentCard);
   });
   return { node: el("div", { class: "stack" }, place, part(t("agents.set"), t("agents.set_about"), el("details", {}, el("summary", {}, t("settings.how")), snippet(BRAIN, t("agents.set"))),
     source(t("settings.from_file"), " ", code("void.toml"), " ", t("settings.or_env"), " ", code("VOID_BRAIN"), ", ", code("VOID_MODEL"), ". ", t("settings.in_force"), " ", code("void config show"), ". ", t("settings.docs", { file: "docs/agents.md" })))), stop: off };
 }
 
-/** @param {any} agent */
+/** @param {Agent} agent */
 function agentCard(agent) {
   const isRules = agent.brain === "builtin";
   const bound = agent.daily_tokens;

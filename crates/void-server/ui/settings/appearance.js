@@ -8,6 +8,8 @@ import { blue } from "../parts/blue.js";
 import { isCompact, setCompact, setPlainVoice, setShortcuts, setTheme, shortcutsOn, theme } from "../shell/settings.js";
 import { part, source } from "./pieces.js";
 
+/** @import { Content } from "../lib/dom.js" */
+
 /** @returns {import("./pieces.js").Section} */
 export function appearanceSection() {
   const node = el("div", { class: "stack" });
@@ -20,7 +22,7 @@ export function appearanceSection() {
   /**
    * @param {string} name
    * @param {[string[], () => string, (next: string) => void]} choice
-   * @param {any} [more]
+   * @param {Content} [more]
    */
   const row = (name, [all, now, set], more) => part(t(`appearance.${name}`), t(`appearance.${name}_about`), el("div", { class: "row-line" },
     el("div", { class: "segmented", role: "group", "aria-label": t(`appearance.${name}`) }, all.map((one) => el("button", { type: "button", "aria-pressed": String(now() === one), "data-choice": `${name}-${one}`, onclick: () => {

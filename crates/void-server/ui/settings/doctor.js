@@ -10,7 +10,7 @@ import { cannotTell, loading } from "../parts/empties.js";
 import { pill } from "../parts/states.js";
 import { part, sender } from "./pieces.js";
 
-/** @typedef {{level: "ok" | "warning" | "problem", check: string, message: string, next: string | null}} Finding */
+/** @import { Finding } from "../types/api.js" */
 
 const SHAPES = /** @type {const} */ ({ ok: ["up", "ok"], warning: ["unsure", "waiting"], problem: ["failed", "bad"] });
 const WORST = ["problem", "warning", "ok"];

@@ -13,7 +13,7 @@ const CLIENTS = /** @type {const} */ (["claude-code", "claude-desktop", "cursor"
 function mcpConfig(client) {
   const env = { VOID_AGENT_TOKEN: PASTE, VOID_API_URL: location.origin };
   const server = { args: ["mcp"], command: "void", env };
-  /** @param {any} value */
+  /** @param {object} value */
   const json = (value) => JSON.stringify(value, null, 2);
   switch (client) {
     case "claude-code": return json({ mcpServers: { void: { ...server, type: "stdio" } } });

@@ -13,6 +13,8 @@ import { asOneself } from "../parts/identity.js";
 import { nodePill, pill } from "../parts/states.js";
 import { code, fingerprint, part, quiet, secretOnce, sender, showing, source, twoStep } from "./pieces.js";
 
+/** @import { CheckResponse, HostResponse, NodeResponse } from "../types/api.js" */
+
 /** A node that stays away says nothing by event, so it is asked again while somebody looks. */
 const LOOK_AGAIN_MS = 10_000;
 
@@ -24,15 +26,15 @@ export function nodesSection() {
   const hostList = el("div", { class: "stack tight" });
   // Another page may have read them long ago.
   for (const known of [nodes, hosts]) if (known.value) known.refresh();
-  const offNodes = showing(nodes, nodePlace, (/** @type {any} */ value) => {
+  const offNodes = showing(nodes, nodePlace, (value) => {
     if (value.nodes.length === 0) return mount(nodePlace, empty("resting", t("nodes.none")));
     if (nodeList.parentNode !== nodePlace) mount(nodePlace, nodeList);
-    return keyed(nodeList, value.nodes, (/** @type {any} */ node) => node.name, (node) => nodeCard(node, () => nodes.refresh()));
+    return keyed(nodeList, value.nodes, (node) => node.name, (node) => nodeCard(node, () => nodes.refresh()));
   });
-  const offHosts = showing(hosts, hostPlace, (/** @type {any} */ value) => {
+  const offHosts = showing(hosts, hostPlace, (value) => {
     if (value.hosts.length === 0) return mount(hostPlace, quiet(t("hosts.none")));
     if (hostList.parentNode !== hostPlace) mount(hostPlace, hostList);
-    return keyed(hostList, value.hosts, (/** @type {any} */ host) => host.name, (host) => hostCard(host, () => hosts.refresh()));
+    return keyed(hostList, value.hosts, (host) => host.name, (host) => hostCard(host, () => hosts.refresh()));
   }, { isSmall: true });
   const node = el("div", { class: "stack" }, nodePlace, part(t("nodes.invite"), t("nodes.invite_about"), inviter(() => nodes.refresh())),
     part(t("hosts.title"), t("hosts.about"), hostPlace, source(t("hosts.source"))));
@@ -42,15 +44,15 @@ export function nodesSection() {
 
 /**
  * What is known of a node; it changes every few seconds, and a question that is open below it stays.
- * @param {any} node
+ * @param {NodeResponse} node
  * @param {() => void} refresh
- * @returns {HTMLElement & {update: (node: any) => void}}
+ * @returns {HTMLElement & {update: (node: NodeResponse) => void}}
  */
 function nodeCard(node, refresh) {
   const known = el("div", { class: "stack tight" });
   const ways = el("div", { class: "row-line" });
   const seen = el("span");
-  const card = /** @type {HTMLElement & {update: (node: any) => void}} */ (el("article", { class: "card" }, known, ways));
+  const card = /** @type {HTMLElement & {update: (node: NodeResponse) => void}} */ (el("article", { class: "card" }, known, ways));
   let [stamp, state] = ["", ""];
   card.update = (next) => {
     const now = JSON.stringify({ ...next, seen_at: null });
@@ -64,7 +66,7 @@ function nodeCard(node, refresh) {
   return card;
 }
 
-/** @param {any} node @param {HTMLElement} seen when it last said something */
+/** @param {NodeResponse} node @param {HTMLElement} seen when it last said something */
 function nodeFacts(node, seen) {
   return [
     el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), nodePill(node)),
@@ -81,7 +83,7 @@ function nodeFacts(node, seen) {
   ];
 }
 
-/** @param {any} node @param {() => void} refresh */
+/** @param {NodeResponse} node @param {() => void} refresh */
 function nodeWays(node, refresh) {
   return [
     node.state === "waiting" ? el("a", { class: "button small", href: `#/inbox/join-${encodeURIComponent(node.name)}` }, t("nodes.decide")) : null,
@@ -112,7 +114,7 @@ function inviter(refresh) {
   return place;
 }
 
-/** @param {any} host @param {() => void} refresh */
+/** @param {HostResponse} host @param {() => void} refresh */
 function hostCard(host, refresh) {
   const isLocal = host.address === "local";
   const told = el("div", { class: "stack tight told", "aria-live": "polite" });
@@ -125,23 +127,23 @@ function hostCard(host, refresh) {
     factList([
       [t("hosts.address"), isLocal ? null : code(`${host.user}@${host.address}:${host.port}`)],
       [t("hosts.actions"), String(host.actions)],
-      [t("hosts.keys"), isLocal ? null : host.trusted.length > 0 ? el("span", { class: "stack tight" }, host.trusted.map((/** @type {string} */ key) => code(key)), host.pinned ? el("span", { class: "muted small" }, t("hosts.pinned")) : null) : t("hosts.no_key")],
+      [t("hosts.keys"), isLocal ? null : host.trusted.length > 0 ? el("span", { class: "stack tight" }, host.trusted.map((key) => code(key)), host.pinned ? el("span", { class: "muted small" }, t("hosts.pinned")) : null) : t("hosts.no_key")],
     ]),
     told, el("div", { class: "row-line" }, sender(t("hosts.check"), check, { told, kind: "small", busy: t("hosts.checking") })),
     !isLocal && !host.pinned && host.trusted.length === 0 ? truster(host, refresh) : null);
 }
 
-/** @param {any} found */
+/** @param {CheckResponse} found */
 function verdict(found) {
   if (!found.reachable) return [notice("problem", t("hosts.unreachable", { message: found.error?.message ?? "" }))];
-  const fits = Object.keys(found.cannot ?? {}).length === 0;
+  const fits = Object.keys(found.cannot).length === 0;
   return [found.drift ? notice("caution", t("nodes.drift", { what: found.drift })) : fits ? notice("info", t("hosts.fits")) : null,
-    Object.entries(found.cannot ?? {}).map(([id, why]) => notice("problem", t("hosts.cannot", { id, why }))),
+    Object.entries(found.cannot).map(([id, why]) => notice("problem", t("hosts.cannot", { id, why }))),
     found.stopped ? notice("caution", t("hosts.stopped")) : null,
     factList([[t("nodes.version"), found.version ? code(found.version) : null], [t("hosts.list"), found.list ? code(found.list) : null]])];
 }
 
-/** @param {any} host @param {() => void} refresh */
+/** @param {HostResponse} host @param {() => void} refresh */
 function truster(host, refresh) {
   const told = el("div", { class: "told", "aria-live": "assertive" });
   const print = /** @type {HTMLInputElement} */ (el("input", { class: "input", required: true, pattern: "SHA256:[A-Za-z0-9+\\/]{43}", title: t("hosts.print_rule"), placeholder: "SHA256:…", autocomplete: "off", spellcheck: false }));

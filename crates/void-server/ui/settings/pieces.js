@@ -9,13 +9,15 @@ import { t } from "../lib/words.js";
 import { snippet } from "../parts/copying.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 
+/** @import { Content } from "../lib/dom.js" */
+
 /** @typedef {{node: HTMLElement, stop?: () => void}} Section */
 
 /**
  * A part of a section with a heading.
  * @param {string} title
  * @param {string | null} about
- * @param {...any} children
+ * @param {...Content} children
  */
 export const part = (title, about, ...children) =>
   el("section", { class: "stack tight part" }, el("div", { class: "part-head" }, el("h3", {}, title), about ? el("p", { class: "muted small" }, about) : null), ...children);
@@ -23,7 +25,7 @@ export const part = (title, about, ...children) =>
 /**
  * A button that sends something: busy while it does, off while there is no connection.
  * @param {string} word
- * @param {() => Promise<any>} act
+ * @param {() => Promise<unknown>} act
  * @param {{kind?: string, told?: HTMLElement, busy?: string, label?: string, submits?: boolean}} [how]
  */
 export function sender(word, act, how = {}) {
@@ -70,7 +72,7 @@ export function fitSenders(node) {
 /**
  * Something that cannot be taken back, in two steps at the same place. The first touch only asks. What
  * acts answers null if the owner thought better of it.
- * @param {{word: string, ask: string, yes: string, act: () => Promise<any>, label?: string}} how
+ * @param {{word: string, ask: string, yes: string, act: () => Promise<unknown>, label?: string}} how
  */
 export function twoStep({ word, ask, yes, act, label }) {
   const place = el("div", { class: "two-step", "aria-live": "polite" });
@@ -103,7 +105,7 @@ export function twoStep({ word, ask, yes, act, label }) {
 
 /**
  * A secret, now and never again.
- * @param {{what: string, why: string, text: string, more?: any, done: () => void}} how
+ * @param {{what: string, why: string, text: string, more?: Content, done: () => void}} how
  */
 export function secretOnce({ what, why, text, more, done }) {
   const node = el("div", { class: "card secret", role: "group", "aria-label": what, tabIndex: -1 },
@@ -139,7 +141,7 @@ export function showing(resource, place, draw, how = {}) {
 /** @param {unknown} error @param {() => void} again */
 const smallTrouble = (error, again) => notice("problem", el("div", { class: "row-line" }, el("span", { class: "grow" }, sentence(error)), el("button", { type: "button", class: "button small", onclick: again }, t("retry"))));
 
-/** Where a value comes from, when it is not to be changed here. @param {...any} words */
+/** Where a value comes from, when it is not to be changed here. @param {...Content} words */
 export const source = (...words) => el("p", { class: "muted small source" }, ...words);
 
 /** @param {string} text */
@@ -148,5 +150,5 @@ export const code = (text) => el("code", { class: "wrap" }, text);
 /** A fingerprint, broken only between its pairs. @param {string} text */
 export const fingerprint = (text) => el("code", {}, text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]));
 
-/** Why something is quiet, inside a list. @param {...any} words */
+/** Why something is quiet, inside a list. @param {...Content} words */
 export const quiet = (...words) => el("div", { class: "quiet muted" }, ...words);

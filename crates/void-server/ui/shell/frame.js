@@ -14,6 +14,8 @@ import { icon } from "./icons.js";
 import { openPalette } from "./palette.js";
 import { setTheme, theme } from "./settings.js";
 
+/** @import { FreezeResponse, Home } from "../types/api.js" */
+
 const RAIL = ["home", "inbox", "lab", "chat", "audit", "settings"];
 const TABS = ["home", "inbox", "lab", "chat", "more"];
 
@@ -100,7 +102,7 @@ function nextTheme() {
   toast(t(`theme.${next}`));
 }
 
-/** @param {any} freeze */
+/** @param {FreezeResponse} freeze */
 function frozen(freeze) {
   if (!freeze.frozen) return null;
   return el("div", { class: "notice frozen", role: "status" }, icon("freeze"),
@@ -116,15 +118,15 @@ const upgraded = (version) => el("div", { class: "notice caution band-line row-l
  * Says aloud what is new to whoever listens: what waits, politely; what failed, at once.
  * @param {HTMLElement} polite
  * @param {HTMLElement} urgent
- * @returns {(value: any) => void}
+ * @returns {(value: Home) => void}
  */
 function announcements(polite, urgent) {
   /** @type {Set<string> | null} */
   let known = null;
   return (value) => {
-    const items = value.inbox.items.map((/** @type {any} */ item) => ({ key: item.id ?? `join-${item.name}`, words: item.kind === "join" ? t("frame.new_join", { name: item.name }) : t("frame.new_waits", { label: item.label }) }));
-    const failed = value.recent.filter((/** @type {any} */ row) => ["failed", "unknown"].includes(row.status) || row.verification === "failed")
-      .map((/** @type {any} */ row) => ({ key: `failed-${row.id}`, words: t("frame.new_failed", { label: row.label, state: standing(row)[2] }) }));
+    const items = value.inbox.items.map((item) => item.kind === "join" ? { key: `join-${item.name}`, words: t("frame.new_join", { name: item.name }) } : { key: item.id, words: t("frame.new_waits", { label: item.label }) });
+    const failed = value.recent.filter((row) => ["failed", "unknown"].includes(row.status) || row.verification === "failed")
+      .map((row) => ({ key: `failed-${row.id}`, words: t("frame.new_failed", { label: row.label, state: standing(row)[2] }) }));
     const before = known;
     const fresh = (/** @type {{key: string, words: string}[]} */ all) => before ? all.filter(({ key }) => !before.has(key)).map(({ words }) => words).join(" ") : "";
     const [waits, fails] = [fresh(items), fresh(failed)];

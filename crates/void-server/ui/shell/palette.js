@@ -14,32 +14,38 @@ import { chooseAgent } from "./settings.js";
 
 const SHOWN_MAX = 12;
 
-/** @typedef {{words: string, id?: string, kind: string, pill?: any, act: () => void}} Entry */
+/** @typedef {{words: string, id?: string, kind: string, pill?: HTMLElement, act: () => void}} Entry */
 
-/** @param {string} kind @param {any[] | undefined} all @param {(one: any) => {words: string, id?: string, href: string}} name @returns {Entry[]} */
+/**
+ * @template T
+ * @param {string} kind
+ * @param {T[] | undefined} all
+ * @param {(one: T) => {words: string, id?: string, href: string, tiered?: {tier: string, risk?: string}}} name
+ * @returns {Entry[]}
+ */
 const found = (kind, all, name) => (all ?? []).map((one) => {
-  const { words, id, href } = name(one);
-  return { words, ...(id ? { id } : {}), kind: t(kind), ...(one.tier ? { pill: tierPill(one) } : {}), act: () => goTo(href) };
+  const { words, id, href, tiered } = name(one);
+  return { words, ...(id ? { id } : {}), kind: t(kind), ...(tiered ? { pill: tierPill(tiered) } : {}), act: () => goTo(href) };
 });
 
 /** @param {string} typed @returns {Entry[]} */
 function entries(typed) {
   const seq = /^#(\d+)$/.exec(typed.trim())?.[1];
   if (seq) return [{ words: t("palette.entry_name", { seq }), kind: t("palette.entry"), act: () => goTo(`#/audit/${seq}`) }];
-  const guests = (proxmox.value?.nodes ?? []).flatMap((/** @type {any} */ node) => node.guests.map((/** @type {any} */ guest) => ({ node: node.name, vmid: guest.vmid, name: guest.name })));
+  const guests = (proxmox.value?.nodes ?? []).flatMap((node) => node.guests.map((guest) => ({ node: node.name, vmid: guest.vmid, name: guest.name })));
   const isFrozen = home.value?.freeze.frozen === true;
   return [
     ...found("palette.page", ["home", "inbox", "lab", "chat", "audit", "settings"], (page) => ({ words: t(`nav.${page}`), href: `#/${page}` })),
-    ...found("palette.waits", home.value?.inbox.items.filter((/** @type {any} */ item) => item.id), ({ label, code, id }) => ({ words: label, id: code, href: `#/inbox/${id}` })).map(({ pill: _, ...rest }) => rest),
+    ...found("palette.waits", home.value?.inbox.items.filter((item) => item.kind !== "join"), ({ label, code, id }) => ({ words: label, id: code, href: `#/inbox/${id}` })),
     ...found("palette.service", home.value?.services.services, ({ label, id }) => ({ words: label, id, href: `#/lab/services/${encodeURIComponent(id)}` })),
     ...found("palette.guest", guests, ({ name, vmid, node }) => ({ words: name, id: `${node}/${vmid}`, href: `#/lab/guests/${encodeURIComponent(node)}/${vmid}` })),
     ...found("palette.node", [...proxmox.value?.nodes ?? [], ...nodes.value?.nodes ?? []], ({ name }) => ({ words: name, href: `#/lab/nodes/${encodeURIComponent(name)}` })),
-    ...(agents.value?.agents ?? []).map((/** @type {any} */ agent) => ({ words: agent.name, id: agent.slug, kind: t("palette.agent"), act: () => { chooseAgent(agent.slug); goTo("#/chat"); } })),
+    ...(agents.value?.agents ?? []).map((agent) => ({ words: agent.name, id: agent.slug, kind: t("palette.agent"), act: () => { chooseAgent(agent.slug); goTo("#/chat"); } })),
     ...found("palette.host", hosts.value?.hosts, ({ name, address, port }) => ({ words: name, ...(address ? { id: port ? `${address}:${port}` : address } : {}), href: `#/lab/nodes/${encodeURIComponent(name)}` })),
-    ...found("palette.action", actions.value?.actions, ({ label, id }) => ({ words: label, id, href: `#/lab/actions/${encodeURIComponent(id)}` })),
+    ...found("palette.action", actions.value?.actions, (action) => ({ words: action.label, id: action.id, href: `#/lab/actions/${encodeURIComponent(action.id)}`, tiered: action })),
     isFrozen ? { words: t("palette.thaw"), kind: t("palette.act"), act: () => void thaw() } : { words: t("palette.freeze"), kind: t("palette.act"), act: askFreeze },
     { words: t("keys.title"), kind: t("palette.act"), act: showKeys },
-    ...found("palette.ended", grouped(ended.value?.recent ?? home.value?.recent ?? []), (row) => ({ words: row.label, id: row.times > 1 ? `${row.code} · ${t("inbox.times", { n: row.times })}` : row.code, href: `#/inbox/${row.id}` })).map(({ pill: _, ...rest }) => rest),
+    ...found("palette.ended", grouped(ended.value?.recent ?? home.value?.recent ?? []), (row) => ({ words: row.label, id: row.times ? `${row.code} · ${t("inbox.times", { n: row.times })}` : row.code, href: `#/inbox/${row.id}` })),
   ];
 }
 
