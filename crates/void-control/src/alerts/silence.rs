@@ -53,7 +53,7 @@ impl Silences {
     }
 
     pub(super) fn hold(&self, control: &Control, service: &Service) -> bool {
-        let is_run = |action: &Arc<Action>| health::concerns(action, service);
+        let is_run = |action: &Arc<Action>| health::concerns(&action.execution, service);
         stops::of_service(control, service).is_some()
             || self.mutes.iter().any(|mute| mute.covers(service))
             || self.runs.iter().any(is_run)
