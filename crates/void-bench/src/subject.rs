@@ -16,11 +16,11 @@ use void_channels::{
     Channel, Channels, Checker, Evidence, LocalConfig, Outcome as Ended, SshConfig,
 };
 use void_control::instances::Identity;
-use void_control::notifications::Notifiers;
+use void_control::notifiers::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::executions::Execution;
 use void_domain::permits::{Permit, Ticket};
-use void_domain::proposals::ProposedAction;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_server::{Bound, FirstSteps, ServerConfig};
@@ -110,7 +110,7 @@ impl Channel for Stub {
 
     fn settle<'a>(
         &'a self,
-        _wish: &'a ProposedAction,
+        _execution: &'a Execution,
         _ticket: &'a Ticket,
     ) -> Pin<Box<dyn Future<Output = Evidence> + Send + 'a>> {
         Box::pin(async { Evidence::Started })

@@ -214,7 +214,7 @@ pub(crate) async fn execute(
         Ok(word) => word,
         Err(failure) => return Outcome::Failed(failure),
     };
-    let limit = permit.action().timeout + RUN_MARGIN;
+    let limit = permit.execution().timeout + RUN_MARGIN;
     let ends_by = Instant::now() + limit;
     let id = permit.action().id.as_str();
     fail_point!("channels.send.before");

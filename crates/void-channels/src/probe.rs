@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use void_domain::catalogue::Guest;
 use void_domain::digests::Digest;
+use void_domain::executions::Guest;
 use void_domain::hosts::{Host, HostName, Reach, SshAddress};
 use void_domain::permits::Ticket;
 use void_domain::proposals::Failure;

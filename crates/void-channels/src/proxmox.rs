@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use void_domain::catalogue::PowerOp;
+use void_domain::executions::{GuestPower, PowerOp};
 use void_domain::fail_point;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
@@ -31,7 +31,6 @@ use self::guests::Whereabouts;
 pub use self::guests::{GuestState, GuestStatus};
 pub use self::labs::{Lab, LabGuest, LabNode, Load, NodeStatus};
 pub use self::permissions::{Excess, Rights, Shortage};
-pub(crate) use self::powers::Power;
 pub use self::servers::ProxmoxServer;
 use self::settling::{Found, Taken};
 use self::tasks::{Task, TaskEnd};
@@ -56,7 +55,7 @@ impl Proxmox {
         }
     }
 
-    pub(crate) async fn execute(&self, permit: Permit, power: &Power) -> Outcome {
+    pub(crate) async fn execute(&self, permit: Permit, power: &GuestPower) -> Outcome {
         // Looking first tells most reasons apart before anything is sent.
         let before = match self.guest(power).await {
             Ok(state) => state,
@@ -65,12 +64,15 @@ impl Proxmox {
         if let Some(outcome) = held_back(power, &before) {
             return outcome;
         }
-        let (ticket, end) = (permit.ticket(), Instant::now() + permit.action().timeout);
+        let (ticket, end) = (permit.ticket(), Instant::now() + permit.execution().timeout);
         let gate = || {
             fail_point!("proxmox.send.before");
             self.may_leave(&permit)
         };
-        let answer = self.client.post(&power.path(power.op.as_str()), gate).await;
+        let answer = self
+            .client
+            .post(&powers::path(power, power.op.as_str()), gate)
+            .await;
         fail_point!("proxmox.send.after");
         match answer {
             Ok(data) => {
@@ -89,14 +91,14 @@ impl Proxmox {
             }
             Err(CallError::NotSent(failure)) => Outcome::Failed(nothing_sent(failure)),
             Err(CallError::Refused(refused)) if refused.is_before_work() => {
-                let failure = refused.to_failure(&power.name());
+                let failure = refused.to_failure(&powers::name(power));
                 if refused.is_about_state() {
                     return self.stays(power, failure).await;
                 }
                 Outcome::Failed(nothing_changed(failure))
             }
             Err(CallError::Refused(refused)) => {
-                let lost = refused.to_failure(&power.name());
+                let lost = refused.to_failure(&powers::name(power));
                 self.search(power, ticket, lost, end).await
             }
             Err(CallError::Lost(lost)) => self.search(power, ticket, lost, end).await,
@@ -117,8 +119,8 @@ impl Proxmox {
     }
 
     /// Looks at the task until it ends or the action's time is over.
-    async fn follow(&self, power: &Power, task: &Task, end: Instant) -> Outcome {
-        let (name, mut pause) = (power.name(), LOOK_FIRST);
+    async fn follow(&self, power: &GuestPower, task: &Task, end: Instant) -> Outcome {
+        let (name, mut pause) = (powers::name(power), LOOK_FIRST);
         loop {
             let looked = self.task_end(task).await;
             let unknown = match looked {
@@ -142,8 +144,8 @@ impl Proxmox {
         }
     }
 
-    async fn ended(&self, power: &Power, task: &Task, ended: TaskEnd) -> Outcome {
-        let name = power.name();
+    async fn ended(&self, power: &GuestPower, task: &Task, ended: TaskEnd) -> Outcome {
+        let name = powers::name(power);
         match ended {
             TaskEnd::Ok(exit) if task.is_request() => {
                 let note = format!("the cluster was asked; its high availability acts on {name}");
@@ -178,17 +180,25 @@ impl Proxmox {
     }
 
     /// Proxmox says that the guest is there already. If so, that is what was wished.
-    async fn stays(&self, power: &Power, failure: Failure) -> Outcome {
+    async fn stays(&self, power: &GuestPower, failure: Failure) -> Outcome {
         match self.guest(power).await {
-            Ok(state) if power.wished() == Some(state.status) => already(power, state.status),
+            Ok(state) if powers::wished(power) == Some(state.status) => {
+                already(power, state.status)
+            }
             Ok(_) | Err(_) if power.op == PowerOp::Reboot => not_running(power),
             Ok(_) | Err(_) => Outcome::Failed(nothing_changed(failure)),
         }
     }
 
     /// The answer is missing: is there a task of ours?
-    async fn search(&self, power: &Power, ticket: &Ticket, lost: Failure, end: Instant) -> Outcome {
-        tracing::warn!(guest = %power.name(), proposal = %ticket.proposal_id, reason = lost.message, "an answer was lost; looking at the task list");
+    async fn search(
+        &self,
+        power: &GuestPower,
+        ticket: &Ticket,
+        lost: Failure,
+        end: Instant,
+    ) -> Outcome {
+        tracing::warn!(guest = %powers::name(power), proposal = %ticket.proposal_id, reason = lost.message, "an answer was lost; looking at the task list");
         let give_up = Instant::now() + self.client.config.patience.settle;
         let mut pause = LOOK_FIRST;
         loop {
@@ -215,30 +225,36 @@ impl Proxmox {
 }
 
 /// What the guest's state says against sending anything.
-fn held_back(power: &Power, before: &GuestState) -> Option<Outcome> {
-    if power.wished() == Some(before.status) {
+fn held_back(power: &GuestPower, before: &GuestState) -> Option<Outcome> {
+    if powers::wished(power) == Some(before.status) {
         return Some(already(power, before.status));
     }
     if power.op == PowerOp::Reboot && before.status == GuestStatus::Stopped {
         return Some(not_running(power));
     }
     let lock = before.lock.as_ref()?;
-    if power.is_let_through_by(lock) {
+    if powers::is_let_through_by(power, lock) {
         return None;
     }
-    let message = format!("{} is locked ({lock}); nothing was changed", power.name());
+    let message = format!(
+        "{} is locked ({lock}); nothing was changed",
+        powers::name(power)
+    );
     Some(Outcome::Failed(Failure::new("locked", message)))
 }
 
-fn already(power: &Power, status: GuestStatus) -> Outcome {
+fn already(power: &GuestPower, status: GuestStatus) -> Outcome {
     let status = status.as_str();
-    let note = format!("{} was {status} already; nothing was changed", power.name());
+    let note = format!(
+        "{} was {status} already; nothing was changed",
+        powers::name(power)
+    );
     let result = json!({"changed": false, "note": note, "status": status});
     Outcome::Done { result }
 }
 
-fn not_running(power: &Power) -> Outcome {
-    let message = format!("{} does not run; nothing was changed", power.name());
+fn not_running(power: &GuestPower) -> Outcome {
+    let message = format!("{} does not run; nothing was changed", powers::name(power));
     Outcome::Failed(Failure::new("not_running", message))
 }
 

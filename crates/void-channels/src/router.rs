@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 
-use void_domain::catalogue::{Catalogue, Route};
+use void_domain::catalogue::Catalogue;
+use void_domain::executions::{Execution, GuestPower, Route};
 use void_domain::hosts::{Host, HostName, Reach, SshAddress};
 use void_domain::permits::{Permit, Ticket};
-use void_domain::proposals::{Failure, ProposedAction};
+use void_domain::proposals::Failure;
 
 use crate::act;
 use crate::local::{Local, LocalConfig};
 use crate::node::{self, NodeHost, Nodes};
 use crate::outcomes::{Evidence, Outcome};
 use crate::probe::Probe;
-use crate::proxmox::{Power, Proxmox, ProxmoxConfig};
+use crate::proxmox::{Proxmox, ProxmoxConfig};
 use crate::ssh::host_keys::HostKey;
 use crate::ssh::{Ssh, SshConfig, SshHost, UnsafePath};
 
@@ -26,11 +27,7 @@ pub trait Channel: Send + Sync {
 
     /// Finds out what became of a run whose outcome is unknown, and makes sure that it does not begin
     /// after the answer was *not done*.
-    fn settle<'a>(
-        &'a self,
-        subject: &'a ProposedAction,
-        ticket: &'a Ticket,
-    ) -> Answer<'a, Evidence>;
+    fn settle<'a>(&'a self, execution: &'a Execution, ticket: &'a Ticket) -> Answer<'a, Evidence>;
 }
 
 pub struct Channels {
@@ -62,7 +59,7 @@ impl Channels {
                     let entries = expected.entry(host.name.clone()).or_default();
                     entries.insert(action.id.to_string(), action.exec_digest().to_string());
                 }
-                Route::Proxmox => guests.extend(Power::of(&action.kind).map(|power| power.vmid)),
+                Route::Proxmox(power) => _ = guests.insert(power.vmid),
                 Route::Node(node) => {
                     let entries = on_nodes.entry(node.to_owned()).or_default();
                     entries.insert(action.id.to_string(), action.exec_digest().to_string());
@@ -113,12 +110,14 @@ impl Channels {
     }
 
     /// What a run on a node has said so far.
-    pub fn progress(&self, subject: &ProposedAction, ticket: &Ticket) -> Vec<String> {
-        let command = node::command_of_run(&ticket.proposal_id.to_string());
-        subject
-            .node()
-            .map(|node| self.nodes.progress(node, &command))
-            .unwrap_or_default()
+    pub fn progress(&self, execution: &Execution, ticket: &Ticket) -> Vec<String> {
+        match execution.route() {
+            Route::Node(node) => {
+                let command = node::command_of_run(&ticket.proposal_id.to_string());
+                self.nodes.progress(node, &command)
+            }
+            Route::Host(_) | Route::Proxmox(_) | Route::File => Vec::new(),
+        }
     }
 
     fn at_node<'a>(&'a self, name: &'a str, ticket: &Ticket) -> NodeHost<'a> {
@@ -156,36 +155,28 @@ impl Channels {
         proxmox.ok_or_else(|| Failure::new("not_configured", message))
     }
 
-    async fn execute_on(&self, host: Host, permit: Permit) -> Outcome {
+    async fn execute_on(&self, host: &Host, permit: Permit) -> Outcome {
         let expected = self.expected_on(&host.name);
         match &host.reach {
-            Reach::Local => act::execute(&self.here(&host), permit, &expected).await,
+            Reach::Local => act::execute(&self.here(host), permit, &expected).await,
             Reach::Ssh(address) => {
-                act::execute(&self.over_ssh(&host, address), permit, &expected).await
+                act::execute(&self.over_ssh(host, address), permit, &expected).await
             }
         }
     }
 }
 
 impl Channels {
-    async fn execute_by_proxmox(&self, permit: Permit) -> Outcome {
-        let proxmox = match self.proxmox() {
-            Ok(proxmox) => proxmox,
-            Err(failure) => return not_configured(&failure.message),
-        };
-        match Power::of(&permit.action().kind) {
-            Some(power) => proxmox.execute(permit, &power).await,
-            None => not_configured("Proxmox switches guests and nothing else"),
+    async fn execute_by_proxmox(&self, permit: Permit, power: &GuestPower) -> Outcome {
+        match self.proxmox() {
+            Ok(proxmox) => proxmox.execute(permit, power).await,
+            Err(failure) => not_configured(&failure.message),
         }
     }
 
-    async fn settle_by_proxmox(&self, subject: &ProposedAction, ticket: &Ticket) -> Evidence {
-        let Some(power) = Power::of_subject(subject) else {
-            let message = "this kind of run leaves no evidence that could be asked for";
-            return Evidence::None(Failure::new("no_evidence", message));
-        };
+    async fn settle_by_proxmox(&self, power: &GuestPower, ticket: &Ticket) -> Evidence {
         match self.proxmox() {
-            Ok(proxmox) => proxmox.settle(&power, ticket).await,
+            Ok(proxmox) => proxmox.settle(power, ticket).await,
             Err(failure) => Evidence::None(failure),
         }
     }
@@ -194,34 +185,29 @@ impl Channels {
 impl Channel for Channels {
     fn execute(&self, permit: Permit) -> Answer<'_, Outcome> {
         Box::pin(async move {
-            let host = match permit.action().route() {
-                Route::Host(host) => host.clone(),
-                Route::Proxmox => return self.execute_by_proxmox(permit).await,
-                Route::Node(node) => {
-                    let node = node.to_owned();
-                    return self.execute_at_node(&node, permit).await;
-                }
-                Route::File => return not_configured("the file bridge is not switched on"),
-            };
-            self.execute_on(host, permit).await
+            let execution = permit.execution().clone();
+            match execution.route() {
+                Route::Host(host) => self.execute_on(host, permit).await,
+                Route::Proxmox(power) => self.execute_by_proxmox(permit, power).await,
+                Route::Node(node) => self.execute_at_node(node, permit).await,
+                Route::File => not_configured("the file bridge is not switched on"),
+            }
         })
     }
 
-    fn settle<'a>(
-        &'a self,
-        subject: &'a ProposedAction,
-        ticket: &'a Ticket,
-    ) -> Answer<'a, Evidence> {
+    fn settle<'a>(&'a self, execution: &'a Execution, ticket: &'a Ticket) -> Answer<'a, Evidence> {
         Box::pin(async move {
-            if let Some(node) = subject.node() {
-                return act::settle(&self.at_node(node, ticket), ticket).await;
-            }
-            let Some(host) = subject.host() else {
-                return self.settle_by_proxmox(subject, ticket).await;
-            };
-            match &host.reach {
-                Reach::Local => act::settle(&self.here(&host), ticket).await,
-                Reach::Ssh(address) => act::settle(&self.over_ssh(&host, address), ticket).await,
+            match execution.route() {
+                Route::Host(host) => match &host.reach {
+                    Reach::Local => act::settle(&self.here(host), ticket).await,
+                    Reach::Ssh(address) => act::settle(&self.over_ssh(host, address), ticket).await,
+                },
+                Route::Proxmox(power) => self.settle_by_proxmox(power, ticket).await,
+                Route::Node(node) => act::settle(&self.at_node(node, ticket), ticket).await,
+                Route::File => {
+                    let message = "this kind of run leaves no evidence that could be asked for";
+                    Evidence::None(Failure::new("no_evidence", message))
+                }
             }
         })
     }

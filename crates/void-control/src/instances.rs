@@ -193,7 +193,7 @@ pub(crate) async fn starting_instance(
     if subject.is_by_file() {
         return Ok(StartingInstance::This);
     }
-    instance_of(tx, control, subject.host().as_ref()).await
+    instance_of(tx, control, subject.host()).await
 }
 
 /// Whose machine a host is; what is not `local` is anybody's.
@@ -242,8 +242,8 @@ pub(crate) async fn why_not_asked(
 
 /// Whether the catalogue gives a request to the machine of another instance.
 pub(crate) fn is_of_another(control: &Control, subject: &ProposedAction) -> bool {
-    let instance = subject.host().and_then(|host| host.instance);
-    instance.is_some_and(|named| named != control.instance.name)
+    let instance = subject.host().and_then(|host| host.instance.as_ref());
+    instance.is_some_and(|named| *named != control.instance.name)
 }
 
 /// Whether another instance that is there would run what waits.
@@ -279,8 +279,7 @@ pub(crate) async fn knower(
     if !processes::holds(tx, control).await? {
         return Ok(Knower::Other);
     }
-    if !is_known_to_claimant_only(proposal.subject.host().as_ref()) || proposal.subject.is_by_file()
-    {
+    if !is_known_to_claimant_only(proposal.subject.host()) || proposal.subject.is_by_file() {
         return Ok(Knower::Us);
     }
     let claimant = instances::claimant(tx, proposal.id).await?;

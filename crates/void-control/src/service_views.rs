@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use void_domain::catalogue::{Action, ActionKind};
+use void_domain::executions::{ActionKind, Execution};
 use void_domain::services::{Health, Location, Reading, Service, ServiceId, Standing};
 use void_domain::time::Timestamp;
 pub use void_store::services::ServiceChange;
@@ -46,35 +46,35 @@ pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
 
 /// What tells whether an action is called for: the service that its check looks at, and whatever is known
 /// to run on its target.
-pub fn about(control: &Control, action: &Action) -> Vec<ServiceView> {
+pub fn about(control: &Control, execution: &Execution) -> Vec<ServiceView> {
     let mut found = list(control);
-    found.retain(|view| concerns(action, &view.service));
+    found.retain(|view| concerns(execution, &view.service));
     // What it is about comes first.
-    found.sort_by_key(|view| !is_checked_by(action, &view.service));
+    found.sort_by_key(|view| !is_checked_by(execution, &view.service));
     found
 }
 
-fn is_checked_by(action: &Action, service: &Service) -> bool {
-    action.verify.as_deref() == Some(service.id.as_str())
+fn is_checked_by(execution: &Execution, service: &Service) -> bool {
+    execution.verify.as_deref() == Some(service.id.as_str())
 }
 
 /// Whether an action works on a service, or on what it is known to run on.
-pub(crate) fn concerns(action: &Action, service: &Service) -> bool {
-    let is_there = match (&action.kind, &service.place) {
+pub(crate) fn concerns(execution: &Execution, service: &Service) -> bool {
+    let is_there = match (&execution.kind, &service.place) {
         (
-            ActionKind::GuestPower { node, vmid, .. },
+            ActionKind::GuestPower { power, .. },
             Some(Location::Guest {
                 node: at,
                 vmid: guest,
             }),
-        ) => node == at && vmid == guest,
+        ) => power.node == *at && power.vmid == *guest,
         (
             ActionKind::ServiceRestart {
                 host,
                 service: unit,
             },
             Some(Location::Host(at)),
-        ) => host.as_str() == at && unit == service.id.as_str(),
+        ) => host.name.as_str() == at && unit == service.id.as_str(),
         (
             ActionKind::OnNode {
                 node,
@@ -85,7 +85,7 @@ pub(crate) fn concerns(action: &Action, service: &Service) -> bool {
         ) => node == at && unit == service.id.as_str(),
         _ => false,
     };
-    is_there || is_checked_by(action, service)
+    is_there || is_checked_by(execution, service)
 }
 
 fn view(control: &Control, watched: &Watched) -> ServiceView {

@@ -8,10 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use serde_json::Value;
 use void_channels::{GuestStatus, Lab};
 use void_domain::actors::ActorKind;
-use void_domain::catalogue::PowerOp;
+use void_domain::executions::PowerOp;
 use void_domain::proposals::{Approval, Proposal, State, VerificationOutcome};
 use void_domain::services::{Health, Location, Service};
 use void_domain::time::Timestamp;
@@ -124,13 +123,17 @@ pub(crate) fn note_running(control: &Control, lab: &Lab, at: Timestamp) {
 fn stops_of<'a>(newest_first: impl Iterator<Item = &'a Proposal>) -> BTreeMap<GuestKey, Stop> {
     let mut decided = BTreeMap::new();
     for proposal in newest_first {
-        let Some((guest, op)) = power(proposal) else {
+        let Some(execution) = &proposal.subject.execution else {
             continue;
         };
+        let Some(power) = execution.kind.power() else {
+            continue;
+        };
+        let guest = (power.node.clone(), power.vmid);
         if decided.contains_key(&guest) {
             continue;
         }
-        let stop = match (op, &proposal.state) {
+        let stop = match (power.op, &proposal.state) {
             (
                 PowerOp::Stop | PowerOp::Shutdown,
                 State::Executed {
@@ -144,7 +147,7 @@ fn stops_of<'a>(newest_first: impl Iterator<Item = &'a Proposal>) -> BTreeMap<Gu
                     .is_some_and(|seen| seen.outcome == VerificationOutcome::Failed);
                 (!is_refuted && is_by_owner(proposal, approval)).then(|| Stop {
                     at: *at,
-                    verify: written(proposal, "/action/verify/service").map(str::to_owned),
+                    verify: execution.verify.clone(),
                 })
             }
             (PowerOp::Stop | PowerOp::Shutdown, _) => continue,
@@ -166,26 +169,8 @@ fn is_by_owner(proposal: &Proposal, approval: &Approval) -> bool {
     }
 }
 
-fn power(proposal: &Proposal) -> Option<(GuestKey, PowerOp)> {
-    if written(proposal, "/action/kind") != Some("guest_power") {
-        return None;
-    }
-    let op = PowerOp::parse(written(proposal, "/action/op")?)?;
-    let node = written(proposal, "/action/node")?.to_owned();
-    let vmid = proposal.subject.definition.pointer("/action/vmid");
-    let vmid = u32::try_from(vmid?.as_u64()?).ok()?;
-    Some(((node, vmid), op))
-}
-
-fn written<'a>(proposal: &'a Proposal, place: &str) -> Option<&'a str> {
-    proposal
-        .subject
-        .definition
-        .pointer(place)
-        .and_then(Value::as_str)
-}
-
 /// Whether its end may change what the owner stopped.
 pub(crate) fn is_power(proposal: &Proposal) -> bool {
-    power(proposal).is_some()
+    let execution = proposal.subject.execution.as_ref();
+    execution.is_some_and(|execution| execution.kind.power().is_some())
 }

@@ -21,7 +21,8 @@ pub use moves::Move;
 pub use rendered::{Note, Rendered, render, render_joined};
 pub use returned::{Reported, Returned};
 
-use crate::catalogue::{Action, ActionKind, Catalogue, NodeOp};
+use crate::catalogue::{Action, Catalogue};
+use crate::executions::{ActionKind, NodeOp};
 use crate::proposals::{Proposal, State};
 
 pub const FILE_BYTES_MAX: usize = 64 * 1024;
@@ -129,7 +130,7 @@ impl fmt::Display for InstanceId {
 }
 
 /// What a file is about: the three words by which an action of the catalogue is found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subject {
     pub kind: String,
     pub node: String,
@@ -139,9 +140,12 @@ pub struct Subject {
 impl Subject {
     /// The one action that these words mean.
     pub fn find<'a>(&self, catalogue: &'a Catalogue) -> Result<&'a Arc<Action>, NoAction> {
-        let mut found = catalogue
-            .actions()
-            .filter(|action| Self::of_kind(&action.kind).as_ref() == Some(self));
+        // The source documents' four types cannot say what is done to a guest.
+        let is_meant = |action: &&Arc<Action>| {
+            let kind = &action.execution.kind;
+            kind.power().is_none() && Self::of_kind(kind) == *self
+        };
+        let mut found = catalogue.actions().filter(is_meant);
         match (found.next(), found.next()) {
             (Some(action), None) => Ok(action),
             (None, _) => Err(NoAction::Unknown),
@@ -152,43 +156,27 @@ impl Subject {
         }
     }
 
-    /// `None` for what the source documents' four types cannot say.
-    fn of_kind(kind: &ActionKind) -> Option<Self> {
-        let (word, node, service) = match kind {
-            ActionKind::OnNode { op, node, service } => (op.as_str(), node.clone(), service),
-            ActionKind::ServiceRestart { host, service } => {
-                (NodeOp::RestartService.as_str(), host.to_string(), service)
+    fn of_kind(kind: &ActionKind) -> Self {
+        let (word, service) = match kind {
+            ActionKind::OnNode { op, service, .. } => (op.as_str(), service.clone()),
+            ActionKind::ServiceRestart { service, .. } => {
+                (NodeOp::RestartService.as_str(), service.clone())
             }
-            ActionKind::GuestPower { .. } => return None,
-        };
-        Some(Self {
-            kind: word.to_owned(),
-            node,
-            service: service.clone(),
-        })
-    }
-
-    /// From the definition that is stored with a proposal.
-    fn of_proposal(proposal: &Proposal) -> Self {
-        let action = proposal.subject.definition.get("action");
-        let text = |name: &str| {
-            let value = action.and_then(|action| action.get(name)?.as_str());
-            value.map(str::to_owned)
-        };
-        let number = |name: &str| action.and_then(|action| action.get(name)?.as_u64());
-        let kind = text("kind").unwrap_or_default();
-        let guest = || {
-            let guest = text("guest").or_else(|| text("kindPath"));
-            let vmid = number("vmid").unwrap_or(0);
-            format!("{}-{vmid}", guest.unwrap_or_else(|| "lxc".to_owned()))
+            ActionKind::GuestPower { power, .. } => (
+                kind.as_str(),
+                format!("{}-{}", power.guest.as_str(), power.vmid),
+            ),
         };
         Self {
-            node: text("node").or_else(|| text("host")).unwrap_or_default(),
-            service: text("service").unwrap_or_else(guest),
-            kind: match kind.as_str() {
-                "service_restart" => NodeOp::RestartService.as_str().to_owned(),
-                _ => kind,
-            },
+            kind: word.to_owned(),
+            node: kind.machine().to_owned(),
+            service,
         }
+    }
+
+    /// Three empty words for a proposal whose definition cannot be read; nobody executes it.
+    fn of_proposal(proposal: &Proposal) -> Self {
+        let execution = proposal.subject.execution.as_ref();
+        execution.map_or_else(Self::default, |execution| Self::of_kind(&execution.kind))
     }
 }

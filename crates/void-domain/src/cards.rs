@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
+use crate::executions::{ActionKind, Execution, ExpectedState, NodeOp, PowerOp, Sign};
 use crate::proposals::{Proposal, ProposedAction, Words};
 use crate::text;
 use crate::time::Timestamp;
@@ -74,7 +75,7 @@ impl Card {
             title: subject.label.clone(),
             consequence: consequence(subject),
             past: past(&consequence(subject)),
-            checked_by: checked_by(&subject.definition),
+            checked_by: checked_by(subject.execution.as_ref()),
             action_id: subject.action_id.to_string(),
             target: subject.target.clone(),
             params: subject.params.clone(),
@@ -209,52 +210,43 @@ fn with_params(subject: &ProposedAction) -> String {
     format!(" with {}", all.join(" and "))
 }
 
-/// One sentence about the effect, from the definition and the parameters alone: what is chosen is said.
+/// One sentence about the effect, from the execution and the parameters alone: what is chosen is said.
 fn consequence(subject: &ProposedAction) -> String {
-    let word = |name| written(subject, name).unwrap_or("?");
     let with = with_params(subject);
-    let guest = || {
-        format!(
-            "{} on {}{with}",
-            guest_name(&subject.definition),
-            word("node")
-        )
+    let Some(execution) = &subject.execution else {
+        return format!(
+            "runs an action of an unknown kind on {}{with}",
+            subject.target
+        );
     };
-    match (word("kind"), word("op")) {
-        ("service_restart", _) => format!(
-            "restarts {} on {}{with}; it is away for a moment",
-            word("service"),
-            word("host")
-        ),
-        ("guest_power", "start") => format!("starts {}", guest()),
-        ("guest_power", "stop") => {
-            format!("pulls the plug of {}; unsaved work in it is lost", guest())
+    match &execution.kind {
+        ActionKind::ServiceRestart { host, service } => {
+            let host = &host.name;
+            format!("restarts {service} on {host}{with}; it is away for a moment")
         }
-        ("guest_power", "shutdown") => {
-            format!("shuts down {}; it stays off until it is started", guest())
+        ActionKind::GuestPower { power, .. } => {
+            let guest = format!("{} on {}{with}", power.guest_name(), power.node);
+            match power.op {
+                PowerOp::Start => format!("starts {guest}"),
+                PowerOp::Stop => format!("pulls the plug of {guest}; unsaved work in it is lost"),
+                PowerOp::Shutdown => {
+                    format!("shuts down {guest}; it stays off until it is started")
+                }
+                PowerOp::Reboot => format!("reboots {guest}; it is away until it is up again"),
+            }
         }
-        ("guest_power", "reboot") => {
-            format!("reboots {}; it is away until it is up again", guest())
-        }
-        ("deploy_service", _) => {
-            format!("deploys {}{with} on {}", word("service"), word("node"))
-        }
-        ("restart_service", _) => format!(
-            "restarts {} on {}{with}; it is away for a moment",
-            word("service"),
-            word("node")
-        ),
-        ("rollback", _) => format!(
-            "rolls {} on {} back to what ran before the last deploy{with}",
-            word("service"),
-            word("node")
-        ),
-        ("scale", _) => format!(
-            "changes how many copies of {} run on {}{with}",
-            word("service"),
-            word("node")
-        ),
-        (kind, _) => format!("runs an action of kind {kind} on {}{with}", subject.target),
+        ActionKind::OnNode {
+            op, node, service, ..
+        } => match op {
+            NodeOp::DeployService => format!("deploys {service}{with} on {node}"),
+            NodeOp::RestartService => {
+                format!("restarts {service} on {node}{with}; it is away for a moment")
+            }
+            NodeOp::Rollback => {
+                format!("rolls {service} on {node} back to what ran before the last deploy{with}")
+            }
+            NodeOp::Scale => format!("changes how many copies of {service} run on {node}{with}"),
+        },
     }
 }
 
@@ -277,32 +269,26 @@ fn past(consequence: &str) -> String {
     format!("{verb} {rest}")
 }
 
-/// What shows afterwards that it worked, from the definition alone. Without any sign a run ends *not
-/// confirmed*, and whoever says yes knows it before.
-pub fn checked_by(definition: &Value) -> String {
-    let word = |name: &str| definition.pointer(name).and_then(Value::as_str);
-    let is_stopped = matches!(word("/action/op"), Some("stop" | "shutdown"));
-    let service = word("/action/verify/service").or_else(|| word("/action/verify"));
-    match (service, word("/action/kind")) {
-        (Some(service), _) => format!(
+/// What shows afterwards that it worked. Without any sign a run ends *not confirmed*, and whoever says yes knows it
+/// before.
+pub fn checked_by(execution: Option<&Execution>) -> String {
+    match execution.map_or(Sign::Nothing, Execution::sign) {
+        Sign::Service { id, wanted } => format!(
             "Void looks afterwards whether {} is {}.",
-            text::escaped(service),
-            if is_stopped { "down" } else { "up" }
+            text::escaped(id),
+            match wanted {
+                ExpectedState::Up => "up",
+                ExpectedState::Down => "down",
+            }
         ),
-        (None, Some("guest_power")) => format!(
+        Sign::Guest { power, wanted } => format!(
             "Proxmox is asked afterwards whether {} {}.",
-            guest_name(definition),
-            if is_stopped { "is stopped" } else { "runs" }
+            power.guest_name(),
+            match wanted {
+                ExpectedState::Up => "runs",
+                ExpectedState::Down => "is stopped",
+            }
         ),
-        (None, _) => "Nothing looks afterwards; it will end as “not confirmed”.".to_owned(),
+        Sign::Nothing => "Nothing looks afterwards; it will end as “not confirmed”.".to_owned(),
     }
-}
-
-/// `CT 107` or `VM 107`.
-fn guest_name(definition: &Value) -> String {
-    let vmid = definition.pointer("/action/vmid").and_then(Value::as_u64);
-    let word = |name: &str| definition.pointer(name).and_then(Value::as_str);
-    let kind = word("/action/guest").or_else(|| word("/action/kindPath"));
-    let kind = if kind == Some("qemu") { "VM" } else { "CT" };
-    format!("{kind} {}", vmid.unwrap_or(0))
 }

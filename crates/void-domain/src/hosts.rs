@@ -45,7 +45,7 @@ pub struct Host {
 
 impl Host {
     /// The form that is part of a definition, and so of what the owner approves.
-    pub fn to_definition(&self) -> Value {
+    pub(crate) fn to_definition(&self) -> Value {
         match &self.reach {
             Reach::Local => {
                 let mut local = json!({"name": self.name, "address": HostName::LOCAL});
@@ -62,42 +62,6 @@ impl Host {
                 "host_key": ssh.host_key,
             }),
         }
-    }
-
-    /// Reads [`Host::to_definition`] back, with the same checks as the catalogue's.
-    pub fn from_definition(value: &Value) -> Option<Self> {
-        let text = |name: &str| value.get(name).and_then(Value::as_str);
-        let name = HostName::parse(text("name")?)?;
-        let address = text("address")?;
-        if address == HostName::LOCAL {
-            return Some(Self {
-                name,
-                reach: Reach::Local,
-                instance: match value.get("instance") {
-                    None => None,
-                    Some(named) => Some(InstanceName::parse(named.as_str()?)?),
-                },
-            });
-        }
-        let ssh = SshAddress {
-            address: Some(address)
-                .filter(|address| is_address(address))?
-                .to_owned(),
-            port: value
-                .get("port")?
-                .as_u64()
-                .and_then(|port| u16::try_from(port).ok())?,
-            user: text("user").filter(|user| is_user(user))?.to_owned(),
-            host_key: match value.get("host_key")? {
-                Value::Null => None,
-                key => Some(key.as_str().filter(|key| is_host_key(key))?.to_owned()),
-            },
-        };
-        Some(Self {
-            name,
-            reach: Reach::Ssh(ssh),
-            instance: None,
-        })
     }
 }
 
@@ -233,34 +197,6 @@ mod tests {
         ] {
             assert!(!is_address(bad), "{bad}");
         }
-    }
-
-    #[test]
-    fn a_definition_reads_back() {
-        let name = HostName::parse("nas").unwrap();
-        let ssh = SshAddress {
-            address: "nas.lan".into(),
-            port: 2222,
-            user: "voidact".into(),
-            host_key: None,
-        };
-        let alpha = InstanceName::parse("alpha");
-        for (reach, instance) in [
-            (Reach::Local, None),
-            (Reach::Local, alpha),
-            (Reach::Ssh(ssh), None),
-        ] {
-            let host = Host {
-                name: name.clone(),
-                reach,
-                instance,
-            };
-            assert_eq!(Host::from_definition(&host.to_definition()), Some(host));
-        }
-        let tampered = json!({"name": "nas", "address": "local", "instance": "-x"});
-        assert_eq!(Host::from_definition(&tampered), None);
-        let tampered = json!({"name": "nas", "address": "-oProxyCommand=x", "port": 22, "user": "voidact", "host_key": null});
-        assert_eq!(Host::from_definition(&tampered), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod catalogue;
 pub mod conversations;
 pub mod digests;
 pub mod events;
+pub mod executions;
 pub mod failpoints;
 pub mod freezes;
 pub mod hosts;

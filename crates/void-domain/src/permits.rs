@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::catalogue::{Action, Params};
 use crate::digests::Digest;
+use crate::executions::Execution;
 use crate::freezes::FreezeSwitch;
 use crate::ids::ProposalId;
 use crate::proposals::{Proposal, State};
@@ -48,6 +49,7 @@ impl Permit {
         };
         let same = running.subject.action_id == action.id
             && running.subject.params == params.to_value()
+            && running.subject.execution.as_ref() == Some(&action.execution)
             && action.digest_with(params) == Ok(running.subject.digest)
             && action.exec_digest() == running.subject.exec_digest;
         let ticket = Ticket::of(running).filter(|_| same)?;
@@ -60,6 +62,11 @@ impl Permit {
 
     pub fn action(&self) -> &Action {
         &self.action
+    }
+
+    /// What may be done: the same value as the proposal's, by which its run is settled.
+    pub fn execution(&self) -> &Execution {
+        &self.action.execution
     }
 
     pub fn ticket(&self) -> &Ticket {

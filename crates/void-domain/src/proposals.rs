@@ -8,8 +8,6 @@ mod joining;
 mod sight;
 mod transitions;
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 pub use joining::{Joined, Twin, Words};
@@ -17,12 +15,12 @@ pub use sight::Sight;
 pub use transitions::{InvalidTransition, Moved};
 
 use crate::actors::Requester;
-use crate::catalogue::{NodeOp, Risk, Tier};
+use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
 use crate::events::EventKind;
+use crate::executions::{Execution, Route};
 use crate::hosts::Host;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
-use crate::limits;
 use crate::taint::Taint;
 use crate::time::Timestamp;
 
@@ -53,7 +51,11 @@ pub struct Proposal {
 pub struct ProposedAction {
     pub action_id: ActionId,
     pub label: String,
+    /// All that the digest binds but for the parameters, as it is stored.
     pub definition: Value,
+    /// What the definition does. `None` if it is none of the catalogue's, because the row was edited or is damaged:
+    /// it is listed and shown, and neither executed nor settled by a channel.
+    pub execution: Option<Execution>,
     pub params: Value,
     pub tier: Tier,
     pub risk: Risk,
@@ -63,32 +65,15 @@ pub struct ProposedAction {
 }
 
 impl ProposedAction {
-    /// The host it was proposed for, from the stored definition.
-    pub fn host(&self) -> Option<Host> {
-        Host::from_definition(self.definition.get("host")?)
-    }
-
-    /// Whether a foreign executor takes it from the file bridge, from the stored definition. Void itself
-    /// never executes it.
+    /// Whether a foreign executor takes it from the file bridge. Void itself never executes it.
     pub fn is_by_file(&self) -> bool {
-        let via = self.definition.pointer("/action/via");
-        via.and_then(Value::as_str) == Some("file")
+        let route = self.execution.as_ref().map(Execution::route);
+        route == Some(Route::File)
     }
 
-    /// The node whose executor it was proposed for, from the stored definition.
-    pub fn node(&self) -> Option<&str> {
-        let written = |name: &str| self.definition.get("action")?.get(name)?.as_str();
-        let kind = written("kind").and_then(NodeOp::parse);
-        written("node").filter(|_| kind.is_some() && written("via").is_none())
-    }
-
-    /// How long the run may take, from the stored definition.
-    pub fn timeout(&self) -> Duration {
-        let written = self
-            .definition
-            .pointer("/action/timeout_s")
-            .and_then(Value::as_u64);
-        written.map_or(limits::ACTION_TIMEOUT, Duration::from_secs)
+    /// The host whose `void-act` runs it.
+    pub fn host(&self) -> Option<&Host> {
+        self.execution.as_ref().and_then(Execution::host)
     }
 }
 

@@ -2,7 +2,7 @@
 //! services file that watches what the action restarts. They are as valid as any other; the page shows them
 //! and the command line prints them. The action is risky, so that a first run waits for its owner.
 
-use crate::catalogue;
+use crate::executions;
 use crate::ids::is_slug;
 
 const SLUG_BYTES_MAX: usize = 48;
@@ -40,7 +40,7 @@ pub struct Starter {
 impl Starter {
     /// `None` for what a catalogue does not take as the name of a service.
     pub fn for_service(name: &str) -> Option<Self> {
-        if !catalogue::is_service_name(name) {
+        if !executions::is_service_name(name) {
             return None;
         }
         let bare = name.strip_suffix(".service").unwrap_or(name);
@@ -94,7 +94,7 @@ mod tests {
             assert_eq!(catalogue.warnings(), [], "{name}");
             let action = catalogue.actions().next().unwrap();
             assert_eq!(action.id.as_str(), format!("restart-{id}"));
-            assert_eq!(action.verify.as_deref(), Some(id));
+            assert_eq!(action.execution.verify.as_deref(), Some(id));
             let services = Services::parse(&starter.services(80)).unwrap();
             assert_eq!(services.get(id).unwrap().label, name);
         }

@@ -4,6 +4,7 @@ use serde_json::json;
 use void_domain::actors::{Actor, Surface};
 use void_domain::catalogue::{Risk, Tier};
 use void_domain::digests::Digest;
+use void_domain::executions::Execution;
 use void_domain::ids::{ActionId, ProposalCode, ProposalId};
 use void_domain::proposals::{Joined, Moved, Proposal, ProposedAction, Run, State};
 use void_domain::taint::Taint;
@@ -15,13 +16,17 @@ pub const NOW: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 /// The `n`-th pending proposal: own id, code, digest and target.
 pub fn pending(n: u32) -> Moved {
     let [a, b, c, d] = n.to_be_bytes();
+    let definition = json!({
+        "action": {"kind": "guest_power", "node": "z", "vmid": 107, "op": "stop"}, "host": null,
+    });
     let proposal = Proposal {
         id: ProposalId::new(NOW, [a, b, c, d, 0, 0, 0, 0, 0, 0]),
         code: ProposalCode::from_random(&[a % 32, b % 32, c / 8, c % 32, d / 8, d % 32]),
         subject: ProposedAction {
             action_id: ActionId::parse("stop-ct107").expect("a valid id"),
             label: "Stop iVentoy (CT 107)".into(),
-            definition: json!({"action": {"kind": "guest_power"}, "host": null}),
+            execution: Execution::from_definition(&definition),
+            definition,
             params: json!({}),
             tier: Tier::Risky,
             risk: Risk::Guarded,

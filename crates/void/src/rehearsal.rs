@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_domain::catalogue::{ActionKind, Catalogue, Lockout};
+use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::executions::ActionKind;
 use void_rehearsal::folder::{self, LabFolder};
 use void_rehearsal::proxmox::{
     Access, Acl, Guest, GuestHook, Node, ProxmoxConfig, ProxmoxServer, TaskDurations, Token, User,
@@ -221,7 +222,7 @@ fn host_list(root: &Path, actions: &Value) -> Result<Value, Problem> {
     let program = own_program()?;
     let mut entries = Vec::new();
     for action in catalogue.actions() {
-        let ActionKind::ServiceRestart { service, .. } = &action.kind else {
+        let ActionKind::ServiceRestart { service, .. } = &action.execution.kind else {
             continue;
         };
         let argv: [&OsStr; 5] = [

@@ -48,7 +48,7 @@ pub(crate) fn digests<'a>(
 pub(crate) fn unknown_checks(catalogue: &Catalogue, services: &Services) -> Vec<String> {
     let mut unknown = Vec::new();
     for action in catalogue.actions() {
-        if let Some(id) = &action.verify
+        if let Some(id) = &action.execution.verify
             && services.get(id).is_none()
         {
             unknown.push(format!(

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use void_control::proposals::{self, ProposeError, ProposeRequest, Proposed};
 use void_domain::capabilities::Capability;
 use void_domain::catalogue::Action;
+use void_domain::executions::GuestPower;
 use void_domain::policy::Refusal;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::time::Timestamp;
@@ -98,20 +99,17 @@ fn list(mut call: Call) -> Running {
 }
 
 fn describe(action: &Action, cooling_until: Option<Timestamp>) -> Listed {
-    let declared = action.definition().pointer("/action/params");
+    let kind = &action.execution.kind;
     Listed {
         id: action.id.to_string(),
         label: action.label.clone(),
         tier: action.tier.as_str(),
         risk: action.risk.as_str(),
-        op: action.kind.operation(),
-        target: action.kind.target(),
-        guest: action.kind.guest(),
-        params: declared
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default(),
-        confirmed_by: action.verify.clone(),
+        op: kind.operation(),
+        target: kind.target(),
+        guest: kind.power().map(GuestPower::guest_name),
+        params: action.params.to_members(),
+        confirmed_by: action.execution.verify.clone(),
         inverse: action.inverse.as_ref().map(ToString::to_string),
         cooling_until: cooling_until.map(|until| until.to_string()),
     }

@@ -87,7 +87,7 @@ fn of_configuration(call: &Call, words: &Words) -> Vec<Hit> {
             "{} {} {}",
             action.id,
             action.label,
-            action.kind.target()
+            action.execution.kind.target()
         ))
     });
     let actions = actions.map(|action| Hit {

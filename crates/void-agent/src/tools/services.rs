@@ -107,7 +107,7 @@ fn describe(call: &Call, view: ServiceView) -> Service {
     let id = view.service.id.to_string();
     let actions = call.control.catalogue().actions();
     let actions = actions
-        .filter(|action| action.verify.as_ref() == Some(&id))
+        .filter(|action| action.execution.verify.as_ref() == Some(&id))
         .map(|action| action.id.to_string())
         .collect();
     Service {

@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
-use void_domain::catalogue::Guest;
+use void_domain::executions::{Guest, GuestPower};
 use void_domain::proposals::Failure;
 use void_domain::services::{Bad, CheckResult, Unreadable};
 use void_domain::text;
 
 use super::labs::LabGuest;
-use super::powers::{Power, guest_name, status_path};
+use super::powers::{guest_name, status_path};
 use super::{Proxmox, number};
 
 const NAME_BYTES_MAX: usize = 100;
@@ -98,7 +98,7 @@ impl Whereabouts {
 
 impl Proxmox {
     /// One guest, now.
-    pub(super) async fn guest(&self, power: &Power) -> Result<GuestState, Failure> {
+    pub(super) async fn guest(&self, power: &GuestPower) -> Result<GuestState, Failure> {
         self.guest_at(&power.node, power.guest, power.vmid).await
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use void_domain::catalogue::Guest;
+use void_domain::executions::Guest;
 use void_domain::proposals::Failure;
 use void_domain::text;
 

@@ -10,15 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use void_domain::catalogue::PowerOp;
+use void_domain::executions::{GuestPower, PowerOp};
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::Failure;
 use void_domain::time::Timestamp;
 
-use super::powers::Power;
 use super::tasks::{Task, TaskEnd};
-use super::{Proxmox, number, rows};
+use super::{Proxmox, number, powers, rows};
 use crate::outcomes::{Evidence, Outcome};
 
 /// A node's clock may be this far from the one that answers; both count whole seconds.
@@ -65,7 +64,7 @@ pub(super) enum Found {
 
 impl Proxmox {
     /// What became of a run.
-    pub(crate) async fn settle(&self, power: &Power, ticket: &Ticket) -> Evidence {
+    pub(crate) async fn settle(&self, power: &GuestPower, ticket: &Ticket) -> Evidence {
         match self.look_for(power, ticket).await {
             Err(failure) => Evidence::None(failure),
             Ok(Found::Doubt(why)) => Evidence::None(Failure::new("ambiguous", why)),
@@ -79,9 +78,9 @@ impl Proxmox {
         }
     }
 
-    async fn not_listed(&self, power: &Power, ticket: &Ticket) -> Evidence {
+    async fn not_listed(&self, power: &GuestPower, ticket: &Ticket) -> Evidence {
         let none = |code: &str, what: String| Evidence::None(Failure::new(code, what));
-        let (name, now) = (power.name(), self.client.now());
+        let (name, now) = (powers::name(power), self.client.now());
         let arrives_until = ticket.expires_at.plus(self.client.config.patience.arrival);
         if now < arrives_until {
             return none("no_task", format!("no task of ours for {name} so far"));
@@ -97,7 +96,7 @@ impl Proxmox {
         let since_claim = now.since(ticket.claimed_at).as_secs() + CLOCK_DOUBT_S;
         let looks_done = match power.op {
             PowerOp::Start | PowerOp::Stop | PowerOp::Shutdown => {
-                power.wished() == Some(state.status)
+                powers::wished(power) == Some(state.status)
             }
             PowerOp::Reboot => state.uptime_s < since_claim,
         };
@@ -113,7 +112,11 @@ impl Proxmox {
     }
 
     /// Looks at the task list once.
-    pub(super) async fn look_for(&self, power: &Power, ticket: &Ticket) -> Result<Found, Failure> {
+    pub(super) async fn look_for(
+        &self,
+        power: &GuestPower,
+        ticket: &Ticket,
+    ) -> Result<Found, Failure> {
         let path = format!(
             "/nodes/{}/tasks?vmid={}&source=all&limit={LIST_ROWS_MAX}",
             power.node, power.vmid
@@ -126,7 +129,7 @@ impl Proxmox {
         Ok(self.judge(power, ticket, &window, &listed.data))
     }
 
-    fn judge(&self, power: &Power, ticket: &Ticket, window: &Window, listed: &Value) -> Found {
+    fn judge(&self, power: &GuestPower, ticket: &Ticket, window: &Window, listed: &Value) -> Found {
         let token = &self.client.config.token.id;
         let tasks: Vec<(Task, Option<TaskEnd>)> = rows(listed)
             .filter_map(|row| {
@@ -139,7 +142,7 @@ impl Proxmox {
         if let Some((task, end)) = tasks.iter().find(ours) {
             return Found::One(task.clone(), end.clone());
         }
-        let name = power.name();
+        let name = powers::name(power);
         if !window.is_covered_by(listed) {
             return Found::Doubt(format!("more tasks for {name} than can be looked through"));
         }

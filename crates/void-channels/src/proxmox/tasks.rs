@@ -3,9 +3,10 @@
 use std::fmt;
 
 use serde_json::Value;
+use void_domain::executions::GuestPower;
 
 use super::calls::escape;
-use super::powers::{Power, is_word};
+use super::powers::{self, is_word};
 use super::{Proxmox, refusals, rows};
 use crate::proxmox::calls::CallError;
 
@@ -50,10 +51,10 @@ impl Task {
     }
 
     /// Whether it does this to this guest there.
-    pub(super) fn is_of(&self, power: &Power) -> bool {
+    pub(super) fn is_of(&self, power: &GuestPower) -> bool {
         self.node == power.node
             && self.id == power.vmid.to_string()
-            && power.task_types().contains(&self.kind.as_str())
+            && powers::task_types(power).contains(&self.kind.as_str())
     }
 
     /// Its end says only that the cluster was asked; the guest follows later.

@@ -165,7 +165,8 @@ impl Lab {
 
     pub(crate) async fn settle(&self, running: &Proposal) -> Evidence {
         let ticket = Ticket::of(running).unwrap();
-        self.channels.settle(&running.subject, &ticket).await
+        let execution = running.subject.execution.as_ref().unwrap();
+        self.channels.settle(execution, &ticket).await
     }
 
     /// What listed commands left behind: one line per start, `program|argument|…|`.

@@ -128,7 +128,8 @@ impl Pve {
 
     pub(crate) async fn settle(&self, channels: &Channels, running: &Proposal) -> Evidence {
         let ticket = Ticket::of(running).unwrap();
-        channels.settle(&running.subject, &ticket).await
+        let execution = running.subject.execution.as_ref().unwrap();
+        channels.settle(execution, &ticket).await
     }
 
     pub(crate) fn effects_on(&self, vmid: u32) -> usize {

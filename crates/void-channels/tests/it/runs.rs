@@ -131,17 +131,17 @@ async fn questions_change_nothing() {
         let running = lab.running("stop-it", &json!({}));
         let ticket = Ticket::of(&running).unwrap();
         let host = running.subject.host().unwrap();
-        let list = lab.channels.probe().list(&host).await.unwrap();
+        let list = lab.channels.probe().list(host).await.unwrap();
         assert_eq!(list.entries.len(), 2);
         assert!(!list.stopped);
         assert_eq!(lab.channels.probe().drift(&host.name, &list), None);
-        let Evidence::None(failure) = lab.channels.probe().ticket(&host, &ticket).await else {
+        let Evidence::None(failure) = lab.channels.probe().ticket(host, &ticket).await else {
             panic!("nothing was sent");
         };
         assert_eq!(failure.code, "unseen");
         // Looking did not settle it: it may still run.
         done(lab.execute(&running).await);
-        let Evidence::Done { result } = lab.channels.probe().ticket(&host, &ticket).await else {
+        let Evidence::Done { result } = lab.channels.probe().ticket(host, &ticket).await else {
             panic!("it is done");
         };
         assert_eq!(result["replayed"], json!(true));

@@ -53,7 +53,7 @@ impl Silences {
     }
 
     pub(super) fn hold(&self, control: &Control, service: &Service) -> bool {
-        let is_run = |action: &Arc<Action>| service_views::concerns(action, service);
+        let is_run = |action: &Arc<Action>| service_views::concerns(&action.execution, service);
         stops::of_service(control, service).is_some()
             || self.mutes.iter().any(|mute| mute.covers(service))
             || self.runs.iter().any(is_run)

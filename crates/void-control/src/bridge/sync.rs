@@ -370,10 +370,13 @@ impl Worker {
                     let Some(stored) = table::find(tx, id).await? else {
                         return Ok(false);
                     };
+                    let Some(execution) = &stored.proposal.subject.execution else {
+                        return Ok(false);
+                    };
                     let run = Run {
                         started_at: now,
                         ticket_expires_at: now,
-                        lease_until: now.plus(stored.proposal.subject.timeout()),
+                        lease_until: now.plus(execution.timeout),
                     };
                     let Ok(moved) = stored.proposal.start_by(BY, run) else {
                         return Ok(false);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_channels::{Command, Reported, command_of_run, is_question, run_command};
-use void_domain::catalogue::Route;
 use void_domain::digests::Digest;
+use void_domain::executions::Route;
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::{Failure, Status};

@@ -20,8 +20,11 @@ pub struct Report {
 
 /// What a run on a node has said so far; nothing once it has ended.
 pub fn progress(control: &Control, proposal: &Proposal) -> Vec<String> {
-    match (proposal.status(), Ticket::of(proposal)) {
-        (Status::Running, Some(ticket)) => control.channels.progress(&proposal.subject, &ticket),
+    let execution = proposal.subject.execution.as_ref();
+    match (proposal.status(), execution, Ticket::of(proposal)) {
+        (Status::Running, Some(execution), Some(ticket)) => {
+            control.channels.progress(execution, &ticket)
+        }
         _ => Vec::new(),
     }
 }

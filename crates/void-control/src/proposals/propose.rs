@@ -108,6 +108,7 @@ async fn run(
         action_id: action.id.clone(),
         label: action.label.clone(),
         definition: action.definition().clone(),
+        execution: Some(action.execution.clone()),
         params: params.to_value(),
         tier: match risk {
             Risk::Nominal => action.tier,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use void_channels::{Evidence, Outcome};
+use void_domain::executions::Route;
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::{Failure, Proposal, State, Status};
@@ -116,14 +117,15 @@ async fn ask_all(control: Control, round: Round) {
 
 /// Whether the machine was reached.
 async fn ask(control: &Control, proposal: &Proposal) -> bool {
-    let Some(ticket) = Ticket::of(proposal) else {
+    let (Some(ticket), Some(execution)) = (Ticket::of(proposal), &proposal.subject.execution)
+    else {
         return true;
     };
     if !matches!(who_knows(control, proposal).await, Ok(Knower::Us)) {
         // Whoever started it on its own machine settles it, and nobody else.
         return true;
     }
-    let evidence = control.executor.settle(&proposal.subject, &ticket).await;
+    let evidence = control.executor.settle(execution, &ticket).await;
     if let Evidence::None(failure) = &evidence {
         return !NOT_REACHED.contains(&failure.code.as_str());
     }
@@ -175,13 +177,19 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
             }
             Ok(Knower::Other) | Err(_) => return,
         }
-        let overdue =
-            control.clock.now() >= run.started_at.plus(proposal.subject.timeout() + END_MARGIN);
-        let evidence = if proposal.subject.is_by_file() {
+        let execution = proposal.subject.execution.as_ref();
+        let overdue = execution.is_none_or(|execution| {
+            control.clock.now() >= run.started_at.plus(execution.timeout + END_MARGIN)
+        });
+        let evidence = match execution {
+            // No machine is known that could be asked.
+            None => Evidence::None(Failure::new(
+                "no_evidence",
+                "its stored definition cannot be read",
+            )),
             // Only its file can tell; the bridge reads it, and until then it is under way.
-            Evidence::Started
-        } else {
-            control.executor.settle(&proposal.subject, &ticket).await
+            Some(execution) if execution.route() == Route::File => Evidence::Started,
+            Some(execution) => control.executor.settle(execution, &ticket).await,
         };
         let failure = match evidence {
             Evidence::Started if !overdue => None,

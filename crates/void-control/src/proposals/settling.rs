@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use void_domain::executions::{Execution, Route};
 use void_domain::ids::ProposalId;
-use void_domain::proposals::{Proposal, ProposedAction, State};
+use void_domain::proposals::{Proposal, State};
 use void_domain::time::Timestamp;
 
 /// A question is asked at most this often about the same run once it is old.
@@ -50,7 +51,11 @@ impl Settling {
         asked.last.retain(|id, _| still.contains(id));
         let mut places: BTreeMap<String, Vec<Proposal>> = BTreeMap::new();
         for proposal in unknown {
-            let place = place_of(&proposal.subject);
+            // Without one no machine is known that could be asked: the owner settles it.
+            let Some(execution) = &proposal.subject.execution else {
+                continue;
+            };
+            let place = place_of(execution);
             let last = asked.last.get(&proposal.id).copied();
             if !asked.busy.contains(&place) && is_due(&proposal, last, now) {
                 places.entry(place).or_default().push(proposal);
@@ -108,16 +113,12 @@ fn is_due(proposal: &Proposal, last: Option<Timestamp>, now: Timestamp) -> bool 
 }
 
 /// The machine that would be asked.
-fn place_of(subject: &ProposedAction) -> String {
-    if subject.is_by_file() {
-        return "file".to_owned();
-    }
-    if let Some(node) = subject.node() {
-        return format!("node {node}");
-    }
-    match subject.host() {
-        Some(host) => format!("host {}", host.name),
-        None => "proxmox".to_owned(),
+fn place_of(execution: &Execution) -> String {
+    match execution.route() {
+        Route::Host(host) => format!("host {}", host.name),
+        Route::Proxmox(_) => "proxmox".to_owned(),
+        Route::Node(node) => format!("node {node}"),
+        Route::File => "file".to_owned(),
     }
 }
 
@@ -128,7 +129,7 @@ mod tests {
     use void_domain::catalogue::{Risk, Tier};
     use void_domain::digests::Digest;
     use void_domain::ids::{ActionId, ProposalCode};
-    use void_domain::proposals::{Approval, Failure, Joined, Run};
+    use void_domain::proposals::{Approval, Failure, Joined, ProposedAction, Run};
     use void_domain::taint::Taint;
 
     use super::*;
@@ -149,6 +150,7 @@ mod tests {
             subject: ProposedAction {
                 action_id: ActionId::parse("restart-caddy").unwrap(),
                 label: "Restart".into(),
+                execution: Execution::from_definition(&definition),
                 definition,
                 params: json!({}),
                 tier: Tier::Safe,
@@ -182,7 +184,29 @@ mod tests {
     }
 
     fn on(number: u8, host: &str) -> Proposal {
-        unknown(number, json!({"host": {"name": host, "address": "local"}}))
+        let definition = json!({
+            "action": {"kind": "service_restart", "host": host, "service": "caddy"},
+            "host": {"name": host, "address": "local"},
+        });
+        unknown(number, definition)
+    }
+
+    #[test]
+    fn each_channel_is_a_place_of_its_own_and_a_definition_that_cannot_be_read_is_none() {
+        let read = |action: Value| unknown(1, json!({"action": action, "host": null}));
+        let place = |proposal: Proposal| {
+            let execution = proposal.subject.execution.as_ref();
+            execution.map(place_of)
+        };
+        let power = json!({"kind": "guest_power", "node": "z", "vmid": 107, "op": "stop"});
+        let mut on_node = json!({"kind": "rollback", "node": "n1", "service": "web"});
+        assert_eq!(place(on(1, "ct100")).as_deref(), Some("host ct100"));
+        assert_eq!(place(read(power)).as_deref(), Some("proxmox"));
+        assert_eq!(place(read(on_node.clone())).as_deref(), Some("node n1"));
+        on_node["via"] = json!("file");
+        assert_eq!(place(read(on_node)).as_deref(), Some("file"));
+        let damaged = read(json!({"kind": "guest_power"}));
+        assert_eq!(Arc::new(Settling::default()).due([damaged], START).len(), 0);
     }
 
     /// The ticks at which it is asked, if nothing ever comes of it.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use void_channels::GuestStatus;
-use void_domain::catalogue::{Action, ActionKind, Guest, NodeOp, PowerOp};
 use void_domain::events::EventKind;
+use void_domain::executions::{self, Execution, ExpectedState, Guest};
 use void_domain::fail_point;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Proposal, State, Verification, VerificationOutcome};
@@ -79,22 +79,15 @@ pub(super) fn checks(
     result: &Value,
 ) -> Result<Checks, &'static str> {
     let (action, _) = current_definition(control, proposal).ok_or("no_check")?;
-    let mut sign = sign(control, &action);
-    let is_scale = matches!(
-        action.kind,
-        ActionKind::OnNode {
-            op: NodeOp::Scale,
-            ..
-        }
-    );
-    if !is_scale {
+    let mut sign = sign(control, &action.execution);
+    if !action.execution.kind.is_scale() {
         return match sign {
             Some(_) => Ok(Checks { count: None, sign }),
             None => Err("no_check"),
         };
     }
     // Health alone says nothing about how many copies answer.
-    let wanted = action.replicas_param();
+    let wanted = action.execution.replicas_param.as_ref();
     let wanted = wanted.and_then(|name| proposal.subject.params.get(name)?.as_i64());
     let running = result.get("running").and_then(Value::as_i64);
     let count = match (wanted, running) {
@@ -111,37 +104,28 @@ pub(super) fn checks(
     })
 }
 
-fn sign(control: &Control, action: &Action) -> Option<Sign> {
-    let power = match &action.kind {
-        ActionKind::GuestPower {
-            node,
-            vmid,
-            guest,
-            op,
-        } => Some((node, *vmid, *guest, *op)),
-        ActionKind::ServiceRestart { .. } | ActionKind::OnNode { .. } => None,
-    };
-    let stops = power.is_some_and(|(.., op)| matches!(op, PowerOp::Stop | PowerOp::Shutdown));
-    if let Some(id) = &action.verify {
-        let service = health::find(control, id)?.service;
-        let wanted = if stops { Health::Down } else { Health::Up };
-        return Some(Sign::Service {
-            service: Box::new(service),
-            wanted,
-        });
+fn sign(control: &Control, execution: &Execution) -> Option<Sign> {
+    match execution.sign() {
+        executions::Sign::Service { id, wanted } => Some(Sign::Service {
+            service: Box::new(health::find(control, id)?.service),
+            wanted: match wanted {
+                ExpectedState::Up => Health::Up,
+                ExpectedState::Down => Health::Down,
+            },
+        }),
+        executions::Sign::Guest { power, wanted } if control.channels.probe().has_proxmox() => {
+            Some(Sign::Guest {
+                node: power.node.clone(),
+                kind: power.guest,
+                vmid: power.vmid,
+                wanted: match wanted {
+                    ExpectedState::Up => GuestStatus::Running,
+                    ExpectedState::Down => GuestStatus::Stopped,
+                },
+            })
+        }
+        executions::Sign::Guest { .. } | executions::Sign::Nothing => None,
     }
-    let (node, vmid, kind, _) = power.filter(|_| control.channels.probe().has_proxmox())?;
-    let wanted = if stops {
-        GuestStatus::Stopped
-    } else {
-        GuestStatus::Running
-    };
-    Some(Sign::Guest {
-        node: node.clone(),
-        kind,
-        vmid,
-        wanted,
-    })
 }
 
 /// Checks a run in the background, within what is left of its time.

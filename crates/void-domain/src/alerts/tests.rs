@@ -224,6 +224,7 @@ fn proposal(state: State) -> Proposal {
             action_id: ActionId::parse("restart-caddy").unwrap(),
             label: "Restart".into(),
             definition: json!({}),
+            execution: None,
             params: json!({}),
             tier: Tier::Safe,
             risk: Risk::Nominal,

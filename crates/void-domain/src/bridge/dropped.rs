@@ -4,7 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{FILE_BYTES_MAX, InstanceId, Subject};
-use crate::catalogue::{Action, NodeOp, Risk};
+use crate::catalogue::{Action, Risk};
+use crate::executions::NodeOp;
 use crate::limits;
 use crate::proposals::Proposal;
 use crate::text;

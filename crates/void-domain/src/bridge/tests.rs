@@ -6,6 +6,7 @@ use super::*;
 use crate::actors::{Actor, Surface};
 use crate::catalogue::{Action, Catalogue, Lockout, Risk, Tier};
 use crate::digests::Digest;
+use crate::executions::Execution;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
 use crate::proposals::{Cancellation, Failure, Joined, ProposedAction, Run, Status, Transition};
 use crate::taint::Taint;
@@ -144,6 +145,8 @@ fn an_image_that_is_only_a_word_stays_in_the_file_and_cannot_be_exchanged() {
         let mut restart = proposal(by_file);
         restart.subject.params = json!({});
         restart.subject.definition["action"]["kind"] = json!("restart_service");
+        restart.subject.execution = Execution::from_definition(&restart.subject.definition);
+        assert!(restart.subject.execution.is_some());
         let bytes = render(&name("a"), &restart, &[], Some(&details), &[]).bytes;
         let file: Value = serde_json::from_slice(&bytes).unwrap();
         // A foreign executor is handed no image that nobody approved.
@@ -344,14 +347,19 @@ fn an_action_is_found_by_type_node_and_service_or_not_at_all() {
 }
 
 fn proposal(by_file: bool) -> Proposal {
-    let via = if by_file { json!("file") } else { Value::Null };
+    let mut definition =
+        json!({"action": {"kind": "deploy_service", "node": "n1", "service": "web"}, "host": null});
+    if by_file {
+        definition["action"]["via"] = json!("file");
+    }
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
         subject: ProposedAction {
             action_id: ActionId::parse("deploy-web").unwrap(),
             label: "Deploy".into(),
-            definition: json!({"action": {"kind": "deploy_service", "node": "n1", "service": "web", "via": via}}),
+            execution: Some(Execution::from_definition(&definition).unwrap()),
+            definition,
             params: json!({"image": "web:2", "replicas": 3}),
             tier: Tier::Risky,
             risk: Risk::Guarded,

@@ -29,13 +29,23 @@ fn subject(catalogue: &Value, params: Value) -> ProposedAction {
         action_id: action.id.clone(),
         label: action.label.clone(),
         definition: action.definition().clone(),
+        execution: Some(action.execution.clone()),
         params,
         tier: action.tier,
         risk: action.risk,
-        target: action.kind.target(),
+        target: action.execution.kind.target(),
         digest: action.digest_with(&checked).unwrap(),
         exec_digest: action.exec_digest(),
     }
+}
+
+/// What a stored definition of this action does; `h` is a host here.
+fn execution(action: Value) -> Option<Execution> {
+    let host = match action.get("kind").and_then(Value::as_str) {
+        Some("service_restart") => json!({"name": "h", "address": "local"}),
+        _ => Value::Null,
+    };
+    Execution::from_definition(&json!({"action": action, "host": host}))
 }
 
 const EVIL: &str = "registry.evil.example/backdoor:1";
@@ -46,7 +56,7 @@ fn what_is_chosen_is_part_of_the_sentence() {
     let said = format!("deploys grafana with image {EVIL} on n1");
     assert_eq!(consequence(&evil), said);
     let mut scale = evil.clone();
-    scale.definition = json!({"action": {"kind": "scale", "node": "n1", "service": "web"}});
+    scale.execution = execution(json!({"kind": "scale", "node": "n1", "service": "web"}));
     scale.params = json!({"pool": "a b\", and nothing else", "replicas": 3});
     assert_eq!(
         consequence(&scale),
@@ -75,7 +85,11 @@ fn what_is_chosen_is_part_of_the_sentence() {
         "new",
     ] {
         for op in ["start", "stop", "shutdown", "reboot", "other"] {
-            scale.definition = json!({"action": {"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h"}});
+            scale.execution = execution(
+                json!({"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 107}),
+            );
+            let is_known = kind != "new" && (kind != "guest_power" || op != "other");
+            assert_eq!(scale.execution.is_some(), is_known, "{kind} {op}");
             scale.params = json!({"image": EVIL});
             let said = consequence(&scale);
             assert!(
@@ -100,7 +114,10 @@ fn every_consequence_has_a_past() {
         "new",
     ] {
         for op in ["start", "stop", "shutdown", "reboot"] {
-            subject.definition = json!({"action": {"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 7}});
+            subject.execution = execution(
+                json!({"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 107}),
+            );
+            assert_eq!(subject.execution.is_some(), kind != "new", "{kind} {op}");
             let now = consequence(&subject);
             let then = past(&now);
             assert_ne!(now.split(' ').next(), then.split(' ').next(), "{now}");
@@ -117,7 +134,7 @@ fn every_consequence_has_a_past() {
 #[test]
 fn what_is_looked_at_afterwards_is_told_for_every_kind() {
     let nothing = "Nothing looks afterwards; it will end as “not confirmed”.";
-    let said = |action: Value| checked_by(&json!({"action": action}));
+    let said = |action: Value| checked_by(execution(action).as_ref());
     for (op, state) in [
         ("start", "runs"),
         ("reboot", "runs"),
@@ -145,23 +162,25 @@ fn what_is_looked_at_afterwards_is_told_for_every_kind() {
         "restart_service",
         "deploy_service",
         "rollback",
-        "new",
     ] {
         let plain = json!({"kind": kind, "node": "n1", "service": "web", "host": "h"});
         assert_eq!(said(plain.clone()), nothing, "{kind}");
-        let mut named = plain;
-        named["verify"] = json!({"service": "web\u{202e}"});
+        let mut named = execution(plain).unwrap();
+        named.verify = Some("web\u{202e}".to_owned());
         assert_eq!(
-            said(named),
+            checked_by(Some(&named)),
             "Void looks afterwards whether web\\u{202e} is up.",
             "{kind}"
         );
     }
+    // What cannot be read is not run, so nothing is looked at.
+    let unknown = json!({"kind": "new", "node": "n1", "verify": {"service": "web"}});
+    assert_eq!(said(unknown), nothing);
     assert_eq!(said(json!({})), nothing);
     // As the catalogue writes it, and not only as a test does.
     let deploy = subject(&deploy(), json!({"image": EVIL}));
     assert_eq!(
-        checked_by(&deploy.definition),
+        checked_by(deploy.execution.as_ref()),
         "Void looks afterwards whether grafana is up."
     );
 }

@@ -82,10 +82,10 @@ impl Lockout {
             .iter()
             .find(|entry| entry.what.covers(kind, machines))?;
         Some(match (&named.what, kind) {
-            (Protected::Guest(..), ActionKind::GuestPower { node, vmid, .. }) => {
-                format!("guest {node}/{vmid} is named in [self]")
+            (Protected::Guest(..), ActionKind::GuestPower { power, .. }) => {
+                format!("guest {}/{} is named in [self]", power.node, power.vmid)
             }
-            (Protected::Host(_), _) => format!("host {} is named in [self]", place(kind)),
+            (Protected::Host(_), _) => format!("host {} is named in [self]", kind.machine()),
             _ => format!("{} is named in [self]", named.written),
         })
     }
@@ -101,7 +101,7 @@ impl Lockout {
                 Protected::Host(name) => machines.named(name).is_some(),
                 Protected::Guest(..) | Protected::Service(..) => false,
             };
-            let mut kinds = actions.iter().map(|action| &action.kind);
+            let mut kinds = actions.iter().map(|action| &action.execution.kind);
             !is_known_host && !kinds.any(|kind| entry.what.covers(kind, machines))
         };
         let idle: Vec<&Entry> = self.entries.iter().filter(is_idle).collect();
@@ -114,14 +114,14 @@ impl Protected {
     fn covers(&self, kind: &ActionKind, machines: &Machines) -> bool {
         match (self, kind) {
             // A number is one in a cluster, and a guest may have moved: the node says nothing.
-            (Self::Guest(_, vmid), ActionKind::GuestPower { vmid: id, .. }) => vmid == id,
+            (Self::Guest(_, vmid), ActionKind::GuestPower { power, .. }) => *vmid == power.vmid,
             (Self::Guest(..), _) | (_, ActionKind::GuestPower { .. }) => false,
-            (Self::Host(host), kind) => machines.may_be_one(host, place(kind)),
+            (Self::Host(host), kind) => machines.may_be_one(host, kind.machine()),
             (
                 Self::Service(host, service),
                 ActionKind::ServiceRestart { service: own, .. }
                 | ActionKind::OnNode { service: own, .. },
-            ) => machines.may_be_one(host, place(kind)) && may_stop(own, service),
+            ) => machines.may_be_one(host, kind.machine()) && may_stop(own, service),
         }
     }
 }
@@ -135,13 +135,6 @@ fn may_stop(own: &str, service: &str) -> bool {
         Some((stem, "socket" | "path" | "timer")) => stem == service,
         Some((_, "target" | "slice" | "scope" | "mount" | "automount" | "device" | "swap")) => true,
         _ => false,
-    }
-}
-
-fn place(kind: &ActionKind) -> &str {
-    match kind {
-        ActionKind::ServiceRestart { host, .. } => host.as_str(),
-        ActionKind::OnNode { node, .. } | ActionKind::GuestPower { node, .. } => node,
     }
 }
 

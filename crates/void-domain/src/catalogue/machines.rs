@@ -86,11 +86,11 @@ impl Machines {
     pub(super) fn target(&self, kind: &ActionKind) -> String {
         match kind {
             ActionKind::ServiceRestart { host, service } => {
-                let machine = self.machine(host.as_str());
+                let machine = self.machine(host.name.as_str());
                 format!("host:{machine}/{}", plain_service(service))
             }
-            ActionKind::GuestPower { node, vmid, .. } => {
-                format!("guest:{}/{vmid}", node.to_ascii_lowercase())
+            ActionKind::GuestPower { power, .. } => {
+                format!("guest:{}/{}", power.node.to_ascii_lowercase(), power.vmid)
             }
             ActionKind::OnNode { node, service, .. } => {
                 let service = plain_service(service);

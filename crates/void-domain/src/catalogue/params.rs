@@ -66,8 +66,13 @@ impl ParamSpecs {
 
     /// The declaration in the catalogue's own form.
     pub fn to_value(&self) -> Value {
+        Value::Object(self.to_members())
+    }
+
+    /// The same by name.
+    pub fn to_members(&self) -> Map<String, Value> {
         let member = |(name, spec): (&String, &ParamSpec)| (name.clone(), spec.to_value());
-        Value::Object(self.0.iter().map(member).collect::<Map<_, _>>())
+        self.0.iter().map(member).collect()
     }
 
     /// Checks what a caller sent. Nothing sent means no parameters.

@@ -8,11 +8,15 @@ use serde_json::{Map, Value, json};
 
 use super::machines::Machines;
 use super::{
-    Action, ActionKind, Catalogue, Guest, Lockout, NodeOp, ParamSpecs, PowerOp, Problem, Risk,
-    Tier, Via, approved_digest, exec_digest, params,
+    Action, Catalogue, Lockout, ParamSpec, ParamSpecs, Problem, Risk, Tier, approved_digest,
+    exec_digest, params,
 };
 use crate::canonical;
 use crate::digests::Digest;
+use crate::executions::{
+    ActionKind, Execution, Guest, GuestPower, GuestVia, NodeOp, NodeVia, PowerOp, TIMEOUTS_S,
+    VMIDS, is_node_name, is_service_name, replicas_of,
+};
 use crate::hosts::{self, Host, HostName, Reach, SshAddress};
 use crate::ids::ActionId;
 use crate::instances::InstanceName;
@@ -321,23 +325,22 @@ fn read_action(
         problems.error(fields.line, &fields.path_of("kind"), "is missing");
     }
     let word = fields.word("kind", &KINDS, problems);
-    let kind = word.and_then(|word| read_kind(word, &mut fields, problems));
-    let via = read_via(word, &mut fields, hosts, problems);
+    let kind = read_kind(word, &mut fields, hosts, problems);
     let params = read_params(word, &mut fields, problems);
-    let grade = read_grade(kind.as_ref(), &mut fields, problems);
+    let grade = read_grade(word, &mut fields, problems);
     let verify = read_verify(&mut fields, problems);
     let inverse = fields
         .text("inverse", problems)
         .and_then(|(_, text)| ActionId::parse(text).ok());
     let cooldown = seconds(&mut fields, "cooldown_s", 0..=604_800, problems);
     let max_per_hour = fields.integer("max_per_hour", 1..=3_600, problems);
-    let timeout = seconds(&mut fields, "timeout_s", 1..=3_600, problems);
+    let timeout = seconds(&mut fields, "timeout_s", TIMEOUTS_S, problems);
     let expires_after = seconds(&mut fields, "expires_s", 60..=2_592_000, problems);
     let agents = read_agents(&mut fields, problems);
     if word.is_some() {
         fields.finish_but(&RESERVED, problems);
     }
-    let (id, kind, via, (tier, risk)) = (id?, kind?, via?, grade?);
+    let (id, kind, (tier, risk)) = (id?, kind?, grade?);
     let raised = guard.lockout.reason(&kind, &guard.machines);
     let raised = raised.filter(|_| risk != Risk::Critical);
     let (tier, risk) = if raised.is_some() {
@@ -345,37 +348,53 @@ fn read_action(
     } else {
         (tier, risk)
     };
-    let definition = definition(node, &via, tier, risk);
+    let execution = Execution {
+        timeout: timeout.unwrap_or(limits::ACTION_TIMEOUT),
+        verify,
+        replicas_param: replicas(&kind, &params),
+        kind,
+    };
+    let definition = definition(node, &execution, tier, risk);
+    if Execution::from_definition(&definition).as_ref() != Some(&execution) {
+        // A run of it could not be settled from its row.
+        problems.error(node.line, path, "is not read back as it was written");
+        return None;
+    }
     Some(Action {
         // No number without a canonical form passes the reader, so neither digest can fail.
         digest: approved_digest(&definition, &Value::Object(Map::new())).ok()?,
-        exec_digest: exec_digest(&id, &kind, &params, tier, risk).ok()?,
+        exec_digest: exec_digest(&id, &execution.kind, &params, tier, risk).ok()?,
         id,
         label,
-        target: guard.machines.target(&kind),
-        kind,
+        target: guard.machines.target(&execution.kind),
+        execution,
         tier,
         risk,
         raised,
         params,
-        verify,
         inverse,
         cooldown,
         max_per_hour: max_per_hour.and_then(|n| u32::try_from(n).ok()),
-        timeout: timeout.unwrap_or(limits::ACTION_TIMEOUT),
         expires_after: expires_after.unwrap_or(limits::PROPOSAL_EXPIRES_AFTER),
         agents,
-        via,
         definition,
     })
 }
 
-fn definition(node: &SourceNode, via: &Via, tier: Tier, risk: Risk) -> Value {
-    let host = match via {
-        Via::Host(host) => host.to_definition(),
-        Via::Proxmox | Via::Node | Via::File => Value::Null,
-    };
+/// [`Execution::from_definition`] reads it back.
+fn definition(node: &SourceNode, execution: &Execution, tier: Tier, risk: Risk) -> Value {
+    let host = execution.host().map(Host::to_definition);
     json!({"action": node.to_value(), "host": host, "tier": tier, "risk": risk})
+}
+
+fn replicas(kind: &ActionKind, params: &ParamSpecs) -> Option<String> {
+    let all = params.iter();
+    let numbers: Vec<&str> = all
+        .filter(|(_, spec)| matches!(spec, ParamSpec::Integer { .. }))
+        .map(|(name, _)| name)
+        .collect();
+    let replicas = replicas_of(&numbers).filter(|_| kind.is_scale());
+    replicas.map(str::to_owned)
 }
 
 fn read_id(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ActionId> {
@@ -413,57 +432,84 @@ fn read_label(fields: &mut Fields<'_>, id: Option<&ActionId>, problems: &mut Pro
     label.to_owned()
 }
 
+/// What it does, and who carries it out.
 fn read_kind(
-    word: KindWord,
+    word: Option<KindWord>,
     fields: &mut Fields<'_>,
+    hosts: &Hosts,
     problems: &mut Problems,
 ) -> Option<ActionKind> {
     match word {
-        KindWord::ServiceRestart => {
-            let host = fields.required_text("host", problems);
-            let service = read_service(fields, problems);
+        None => {
+            read_via(fields, problems);
+            None
+        }
+        Some(KindWord::ServiceRestart) => {
             // A name that cannot be one is unknown too, and is said where the host is looked up.
-            let host = HostName::parse(host?.1)?;
+            fields.required_text("host", problems);
+            let service = read_service(fields, problems);
+            let host = match read_via(fields, problems)? {
+                None | Some(ViaWord::Host) => named_host("host", fields, hosts, problems),
+                Some(ViaWord::File) => not_by_file(fields, problems),
+            };
             Some(ActionKind::ServiceRestart {
-                host,
+                host: host?,
                 service: service?,
             })
         }
-        KindWord::GuestPower => {
-            let node = read_node(fields, problems);
-            let vmid = read_vmid(fields, problems);
-            let guest = read_guest(fields, problems);
-            let ops = [
-                PowerOp::Start,
-                PowerOp::Stop,
-                PowerOp::Shutdown,
-                PowerOp::Reboot,
-            ];
-            if fields.node("op").is_none() {
-                problems.error(
-                    fields.line,
-                    &fields.path_of("op"),
-                    "is missing: start, stop, shutdown or reboot",
-                );
-            }
-            let op = fields.word("op", &ops.map(|op| (op.as_str(), op)), problems);
+        Some(KindWord::GuestPower) => {
+            let power = read_power(fields, problems);
+            let via = match read_via(fields, problems)? {
+                None => Some(GuestVia::Proxmox),
+                Some(ViaWord::Host) => {
+                    named_host("node", fields, hosts, problems).map(GuestVia::Host)
+                }
+                Some(ViaWord::File) => not_by_file(fields, problems),
+            };
             Some(ActionKind::GuestPower {
-                node: node?,
-                vmid: vmid?,
-                guest: guest?,
-                op: op?,
+                power: power?,
+                via: via?,
             })
         }
-        KindWord::OnNode(op) => {
+        Some(KindWord::OnNode(op)) => {
             let node = read_node(fields, problems);
             let service = read_service(fields, problems);
+            let via = match read_via(fields, problems)? {
+                None => Some(NodeVia::Node),
+                Some(ViaWord::Host) => {
+                    named_host("node", fields, hosts, problems).map(NodeVia::Host)
+                }
+                Some(ViaWord::File) => Some(NodeVia::File),
+            };
             Some(ActionKind::OnNode {
                 op,
                 node: node?,
                 service: service?,
+                via: via?,
             })
         }
     }
+}
+
+fn read_power(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<GuestPower> {
+    let node = read_node(fields, problems);
+    let vmid = read_vmid(fields, problems);
+    let guest = read_guest(fields, problems);
+    if fields.node("op").is_none() {
+        problems.error(
+            fields.line,
+            &fields.path_of("op"),
+            "is missing: start, stop, shutdown or reboot",
+        );
+    }
+    let ops = PowerOp::ALL.map(|op| (op.as_str(), op));
+    let op = fields.word("op", &ops, problems);
+    Some(GuestPower {
+        node: node?,
+        vmid: vmid?,
+        guest: guest?,
+        op: op?,
+    })
 }
 
 fn read_service(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
@@ -476,20 +522,9 @@ fn read_service(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Stri
     Some(service.to_owned())
 }
 
-pub(super) fn is_service_name(text: &str) -> bool {
-    (1..=128).contains(&text.len())
-        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'@' | b'.' | b'_' | b':' | b'-'))
-}
-
 fn read_node(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {
     let (line, node) = fields.required_text("node", problems)?;
-    let fits = (1..=63).contains(&node.len())
-        && !node.starts_with('-')
-        && node.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if !fits {
+    if !is_node_name(node) {
         problems.error(
             line,
             &fields.path_of("node"),
@@ -505,13 +540,13 @@ fn read_vmid(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
         problems.error(fields.line, &fields.path_of("vmid"), "is missing");
         return None;
     }
-    let vmid = fields.integer("vmid", 100..=999_999_999, problems)?;
+    let vmid = fields.integer("vmid", VMIDS, problems)?;
     u32::try_from(vmid).ok()
 }
 
 /// `guest`, or the source documents' `kindPath`; a container if neither is given.
 fn read_guest(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Guest> {
-    let known = [Guest::Lxc, Guest::Qemu].map(|guest| (guest.as_str(), guest));
+    let known = Guest::ALL.map(|guest| (guest.as_str(), guest));
     let written = [
         fields.node("guest").is_some(),
         fields.node("kindPath").is_some(),
@@ -540,38 +575,19 @@ enum ViaWord {
     File,
 }
 
-fn read_via(
-    word: Option<KindWord>,
-    fields: &mut Fields<'_>,
-    hosts: &Hosts,
-    problems: &mut Problems,
-) -> Option<Via> {
-    let written = fields.node("via").map(|node| node.line);
+/// What `via` says, if it is there; `None`, with a complaint, if it is no word that it can be.
+fn read_via(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Option<ViaWord>> {
+    let is_written = fields.node("via").is_some();
     let known = [("host", ViaWord::Host), ("file", ViaWord::File)];
     let via = fields.word("via", &known, problems);
-    if written.is_some() && via.is_none() {
-        return None;
-    }
-    match (word?, via) {
-        (KindWord::GuestPower, None) => Some(Via::Proxmox),
-        (KindWord::OnNode(_), None) => Some(Via::Node),
-        (KindWord::OnNode(_), Some(ViaWord::File)) => Some(Via::File),
-        (KindWord::ServiceRestart | KindWord::GuestPower, Some(ViaWord::File)) => {
-            let message = "only deploy_service, restart_service, rollback and scale can go by file";
-            problems.error(
-                written.unwrap_or(fields.line),
-                &fields.path_of("via"),
-                message,
-            );
-            None
-        }
-        (KindWord::ServiceRestart, None | Some(ViaWord::Host)) => {
-            named_host("host", fields, hosts, problems)
-        }
-        (KindWord::GuestPower | KindWord::OnNode(_), Some(ViaWord::Host)) => {
-            named_host("node", fields, hosts, problems)
-        }
-    }
+    (via.is_some() || !is_written).then_some(via)
+}
+
+fn not_by_file<T>(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<T> {
+    let line = fields.node("via").map_or(fields.line, |node| node.line);
+    let message = "only deploy_service, restart_service, rollback and scale can go by file";
+    problems.error(line, &fields.path_of("via"), message);
+    None
 }
 
 /// The host that this field names. What is wrong with the field itself was said where it was read.
@@ -580,7 +596,7 @@ fn named_host(
     fields: &mut Fields<'_>,
     hosts: &Hosts,
     problems: &mut Problems,
-) -> Option<Via> {
+) -> Option<Host> {
     let SourceNode {
         line,
         content: SourceContent::Text(name),
@@ -595,7 +611,7 @@ fn named_host(
         let known: Vec<&str> = hosts.keys().map(HostName::as_str).collect();
         problems.unknown(*line, &fields.path_of(key), "host", name, &known);
     }
-    found.map(Via::Host)
+    found
 }
 
 fn read_params(
@@ -618,7 +634,7 @@ fn read_params(
 }
 
 fn read_grade(
-    kind: Option<&ActionKind>,
+    word: Option<KindWord>,
     fields: &mut Fields<'_>,
     problems: &mut Problems,
 ) -> Option<(Tier, Risk)> {
@@ -658,16 +674,40 @@ fn read_grade(
         );
         return None;
     }
-    if let Some(kind) = kind
-        && tier < kind.conventional_tier()
+    if let Some((what, usual)) = convention(word, fields)
+        && tier < usual
     {
-        let what = kind.op().unwrap_or(kind.as_str());
         let message = format!("{what} is risky by convention, and this one runs without asking");
         let hint = "set \"tier\": \"risky\" unless you are sure";
         let line = fields.node("tier").map_or(fields.line, |node| node.line);
         problems.warn(line, &fields.path_of("tier"), message, hint);
     }
     Some((tier, risk))
+}
+
+/// What it is called, and the tier that it has by convention: restart and start are safe, the rest is risky.
+fn convention(word: Option<KindWord>, fields: &mut Fields<'_>) -> Option<(&'static str, Tier)> {
+    match word? {
+        KindWord::ServiceRestart => Some(("service_restart", Tier::Safe)),
+        KindWord::GuestPower => {
+            let SourceContent::Text(op) = &fields.node("op")?.content else {
+                return None;
+            };
+            let op = PowerOp::parse(op)?;
+            let tier = match op {
+                PowerOp::Start => Tier::Safe,
+                PowerOp::Stop | PowerOp::Shutdown | PowerOp::Reboot => Tier::Risky,
+            };
+            Some((op.as_str(), tier))
+        }
+        KindWord::OnNode(op) => {
+            let tier = match op {
+                NodeOp::RestartService => Tier::Safe,
+                NodeOp::DeployService | NodeOp::Rollback | NodeOp::Scale => Tier::Risky,
+            };
+            Some((op.as_str(), tier))
+        }
+    }
 }
 
 fn read_verify(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<String> {

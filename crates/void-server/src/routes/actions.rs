@@ -14,8 +14,9 @@ use void_control::proposals::{
 use void_control::{Control, Ctx, freezes};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::cards;
-use void_domain::catalogue::{Action, ActionKind, ParamSpec, Problem, Route};
+use void_domain::catalogue::{Action, ParamSpec, Problem};
 use void_domain::digests::Digest;
+use void_domain::executions::{ActionKind, Route};
 use void_domain::freezes::Freeze;
 use void_domain::ids::ProposalId;
 use void_domain::limits::{DIFF_BYTES_MAX, REASON_BYTES_MAX};
@@ -135,23 +136,20 @@ pub(crate) struct ActionResponse {
 
 impl ActionResponse {
     fn new(action: &Action) -> Self {
+        let execution = &action.execution;
         let (mut host, mut node, mut service, mut vmid, mut op) = (None, None, None, None, None);
         let mut guest = None;
-        match &action.kind {
+        match &execution.kind {
             ActionKind::ServiceRestart {
                 host: on,
                 service: name,
             } => {
-                (host, service) = (Some(on.to_string()), Some(name.clone()));
+                (host, service) = (Some(on.name.to_string()), Some(name.clone()));
             }
-            ActionKind::GuestPower {
-                node: on,
-                vmid: id,
-                op: what,
-                guest: kind,
-            } => {
-                guest = Some(kind.as_str());
-                (node, vmid, op) = (Some(on.clone()), Some(*id), Some(what.as_str()));
+            ActionKind::GuestPower { power, .. } => {
+                guest = Some(power.guest.as_str());
+                (node, vmid) = (Some(power.node.clone()), Some(power.vmid));
+                op = Some(power.op.as_str());
             }
             ActionKind::OnNode {
                 node: on,
@@ -164,20 +162,20 @@ impl ActionResponse {
         Self {
             id: action.id.to_string(),
             label: action.label.clone(),
-            kind: action.kind.as_str(),
+            kind: execution.kind.as_str(),
             tier: action.tier.as_str(),
             risk: action.risk.as_str(),
             raised: action.raised.clone(),
-            target: action.kind.target(),
+            target: execution.kind.target(),
             host,
             node,
             service,
             vmid,
             guest,
             kind_path: guest,
-            via: match Action::route(action) {
+            via: match execution.route() {
                 Route::Host(_) => "host",
-                Route::Proxmox => "proxmox",
+                Route::Proxmox(_) => "proxmox",
                 Route::Node(_) => "node",
                 Route::File => "file",
             },
@@ -185,14 +183,14 @@ impl ActionResponse {
             params: (action.params.iter())
                 .map(|(name, spec)| (name.to_owned(), ParamResponse::new(spec)))
                 .collect(),
-            verify: action.verify.clone(),
-            checked_by: cards::checked_by(action.definition()),
+            verify: execution.verify.clone(),
+            checked_by: cards::checked_by(Some(execution)),
             inverse: action.inverse.as_ref().map(ToString::to_string),
             cooldown_s: action.cooldown.map(|cooldown| cooldown.as_secs()),
             agent_cooldown_s: policy::cooldown(action.cooldown, action.tier, ActorKind::Agent)
                 .map(|cooldown| cooldown.as_secs()),
             max_per_hour: action.max_per_hour,
-            timeout_s: action.timeout.as_secs(),
+            timeout_s: execution.timeout.as_secs(),
             expires_s: action.expires_after.as_secs(),
             agents: action.agents.clone(),
             digest: action.digest().to_string(),

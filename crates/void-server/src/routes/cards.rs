@@ -9,7 +9,8 @@ use serde::Serialize;
 use void_control::proposals::{self, Listed, ProposalKey};
 use void_control::{Control, Ctx, health};
 use void_domain::cards::{Bound, Card, words_of};
-use void_domain::catalogue::{Action, Risk};
+use void_domain::catalogue::Risk;
+use void_domain::executions::Execution;
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::proposals::{Sight, Status, Transition};
 
@@ -141,14 +142,15 @@ pub(crate) async fn card(
     let runs = proposals::runs_before(control, proposal, RUNS_SHOWN).await?;
     Ok(Some(CardResponse {
         tier_words: card.tier,
-        evidence: evidence(control, action.map(AsRef::as_ref)),
+        evidence: evidence(control, proposal.subject.execution.as_ref()),
         consequence: card.consequence,
         target: card.target,
         bound: card.bound.into_iter().map(BoundResponse::new).collect(),
         words_of: words_of(&card.asked_by),
         past: card.past,
         checked_by: card.checked_by,
-        verify: action.and_then(|action| action.verify.clone()),
+        verify: (proposal.subject.execution.as_ref())
+            .and_then(|execution| execution.verify.clone()),
         inverse,
         allowed_by: AllowedBy {
             id: card.action_id,
@@ -163,8 +165,8 @@ pub(crate) async fn card(
     }))
 }
 
-fn evidence(control: &Control, action: Option<&Action>) -> Vec<ServiceResponse> {
-    let about = action.map(|action| health::about(control, action));
+fn evidence(control: &Control, execution: Option<&Execution>) -> Vec<ServiceResponse> {
+    let about = execution.map(|execution| health::about(control, execution));
     let about = about.into_iter().flatten().take(EVIDENCE_SHOWN);
     about.map(ServiceResponse::new).collect()
 }

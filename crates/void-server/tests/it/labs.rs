@@ -151,7 +151,7 @@ impl Lab {
         });
         if mode == "counted" {
             let look = json!(["/bin/cat", self.path().join("running")]);
-            entry["count"] = json!({"argv": look, "param": action.replicas_param()});
+            entry["count"] = json!({"argv": look, "param": action.execution.replicas_param});
         }
         entry
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use reqwest::Method;
 use serde_json::{Value, json};
 use void_channels::{Channel, Evidence, Outcome};
+use void_domain::executions::Execution;
 use void_domain::permits::{Permit, Ticket};
-use void_domain::proposals::{Failure, ProposedAction};
+use void_domain::proposals::Failure;
 use void_server::routes::ROUTES;
 use void_store::BoxFuture;
 
@@ -48,7 +49,7 @@ impl Channel for Talkative {
         })
     }
 
-    fn settle<'a>(&'a self, _: &'a ProposedAction, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
+    fn settle<'a>(&'a self, _: &'a Execution, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
         Box::pin(async { Evidence::None(failure("no_answer")) })
     }
 }

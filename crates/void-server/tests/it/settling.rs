@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use void_channels::{Channel, Evidence, Outcome};
+use void_domain::executions::Execution;
 use void_domain::permits::{Permit, Ticket};
-use void_domain::proposals::{Failure, ProposedAction};
+use void_domain::proposals::Failure;
 use void_store::BoxFuture;
 use void_testkit::eventually;
 
@@ -26,9 +27,9 @@ impl Channel for HalfDead {
         Box::pin(async { Outcome::Unknown(Failure::new("link_lost", "the link broke")) })
     }
 
-    fn settle<'a>(&'a self, subject: &'a ProposedAction, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
+    fn settle<'a>(&'a self, execution: &'a Execution, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
         Box::pin(async {
-            if subject.action_id.as_str() == "reach-far" {
+            if execution.kind.machine() == "far" {
                 self.asked_far.fetch_add(1, Ordering::SeqCst);
                 std::future::pending::<()>().await;
             }

@@ -4,6 +4,7 @@
 use serde_json::Value as Json;
 use void_domain::actors::{ActorKind, Requester};
 use void_domain::catalogue::{Risk, Tier};
+use void_domain::executions::Execution;
 use void_domain::ids::{ActionId, ProposalCode};
 use void_domain::proposals::{
     Approval, Cancellation, Failure, Joined, Proposal, ProposedAction, Run, State, Status,
@@ -96,6 +97,7 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
         subject: ProposedAction {
             action_id: row.parsed(3, |text| ActionId::parse(text).ok())?,
             label: label(row, &definition)?,
+            execution: Execution::from_definition(&definition),
             definition,
             params: json(row, 6)?,
             tier,

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use void_domain::catalogue::{Catalogue, Lockout, Route};
+use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::executions::Route;
 use void_testkit::sshd::Sshd;
 use void_testkit::{eventually_blocking, postgres_database};
 
@@ -63,7 +64,7 @@ fn list(catalogue: &Value, host: &str, script: &Path, stop: &Path) -> String {
     let is_there = |route: Route<'_>| match route {
         Route::Host(at) => at.name.as_str() == host,
         Route::Node(at) => at == host,
-        Route::Proxmox | Route::File => false,
+        Route::Proxmox(_) | Route::File => false,
     };
     let entries: Vec<Value> = parsed
         .actions()

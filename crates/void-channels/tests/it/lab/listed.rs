@@ -102,10 +102,11 @@ pub(crate) fn running(action: &Action, params: &Value, number: u32) -> Proposal 
         action_id: action.id.clone(),
         label: action.label.clone(),
         definition: action.definition().clone(),
+        execution: Some(action.execution.clone()),
         params: checked.to_value(),
         tier: action.tier,
         risk: action.risk,
-        target: action.kind.target(),
+        target: action.execution.kind.target(),
         digest: action.digest_with(&checked).unwrap(),
         exec_digest: action.exec_digest(),
     };

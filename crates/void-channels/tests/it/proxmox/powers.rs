@@ -108,7 +108,9 @@ async fn nothing_leaves_when_frozen_or_too_late_or_not_configured() {
     let none = channels(&pve.catalogue, &tempfile::tempdir().unwrap(), None);
     failed(pve.execute(&none, &running).await, "not_configured");
     let ticket = Ticket::of(&running).unwrap();
-    let asked = none.settle(&running.subject, &ticket).await;
+    let asked = none
+        .settle(running.subject.execution.as_ref().unwrap(), &ticket)
+        .await;
     assert_eq!(no_evidence(asked).code, "not_configured");
     assert_eq!(pve.posts(), 0);
     assert!(pve.server.effects().is_empty());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use void_channels::{GuestStatus, NodeStatus};
-use void_domain::catalogue::Guest as Kind;
+use void_domain::executions::Guest as Kind;
 use void_domain::services::CheckResult;
 use void_rehearsal::proxmox::{Access, Acl, Fault, Guest, GuestStatus as Set, Reach, Token, User};
 

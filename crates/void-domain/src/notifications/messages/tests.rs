@@ -3,6 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::actors::{Actor, Surface};
 use crate::catalogue::{Risk, Tier};
+use crate::executions::Execution;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
 use crate::proposals::{Failure, Joined, ProposedAction, Run, Twin, Verification};
 use crate::taint::Taint;
@@ -18,13 +19,17 @@ fn frame() -> Frame {
 }
 
 fn pending(reason: &str) -> Proposal {
+    let definition = json!({
+        "action": {"kind": "guest_power", "op": "reboot", "vmid": 105, "node": "z"}, "host": null,
+    });
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
         subject: ProposedAction {
             action_id: ActionId::parse("reboot-ct105").unwrap(),
             label: "Reboot CT 105 (jellyfin)".into(),
-            definition: json!({"action": {"kind": "guest_power", "op": "reboot", "vmid": 105, "node": "z"}}),
+            execution: Some(Execution::from_definition(&definition).unwrap()),
+            definition,
             params: json!({}),
             tier: Tier::Risky,
             risk: Risk::Guarded,

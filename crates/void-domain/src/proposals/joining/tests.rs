@@ -19,6 +19,7 @@ fn pending(risk: Risk) -> Proposal {
             action_id: ActionId::parse("stop-ct107").unwrap(),
             label: "Stop".into(),
             definition: json!({}),
+            execution: None,
             params: json!({}),
             tier: if risk == Risk::Nominal {
                 Tier::Safe

@@ -25,6 +25,7 @@ fn pending() -> Proposal {
             action_id: ActionId::parse("stop-ct107").unwrap(),
             label: "Stop".into(),
             definition: json!({}),
+            execution: None,
             params: json!({}),
             tier: Tier::Risky,
             risk: Risk::Guarded,

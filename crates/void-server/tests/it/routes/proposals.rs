@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_channels::{Channel, Evidence, Outcome};
+use void_domain::executions::Execution;
 use void_domain::permits::{Permit, Ticket};
-use void_domain::proposals::{Failure, ProposedAction};
+use void_domain::proposals::Failure;
 use void_store::BoxFuture;
 
 use super::actions::assert_row;
@@ -327,7 +328,7 @@ impl Channel for Lost {
         })
     }
 
-    fn settle<'a>(&'a self, _: &'a ProposedAction, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
+    fn settle<'a>(&'a self, _: &'a Execution, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
         Box::pin(async { Evidence::None(Failure::new("link_lost", "no answer")) })
     }
 }

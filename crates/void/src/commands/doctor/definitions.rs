@@ -76,7 +76,7 @@ fn check_against_each_other(
 ) {
     let path = session.settings.services.value.display();
     for action in catalogue.actions() {
-        let Some(id) = action.verify.as_deref() else {
+        let Some(id) = action.execution.verify.as_deref() else {
             continue;
         };
         if services.get(id).is_some() {

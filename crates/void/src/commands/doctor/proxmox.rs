@@ -1,7 +1,8 @@
 //! Proxmox, asked from here: settings, certificate, token, clock. Its rights are judged in `rights`.
 
 use void_channels::{Channels, Probe, certificate_shown};
-use void_domain::catalogue::{Catalogue, Lockout, Route};
+use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::executions::Route;
 use void_domain::proposals::Failure;
 
 use super::super::counted;
@@ -42,7 +43,7 @@ fn check_absence(definitions: &Definitions, findings: &mut Findings) {
     let catalogue = definitions.catalogue.as_ref();
     let actions = catalogue.map_or(0, |catalogue| {
         let all = catalogue.actions();
-        all.filter(|action| action.route() == Route::Proxmox)
+        all.filter(|action| matches!(action.route(), Route::Proxmox(_)))
             .count()
     });
     let services = definitions.services.as_ref();

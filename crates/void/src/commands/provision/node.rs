@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use void_act::{Arg, Entry, LIST_VERSION, List, ParamRef, RecordSpec, RecordedRef};
-use void_domain::catalogue::{Action, ActionKind, Catalogue, NodeOp, Route};
+use void_domain::catalogue::{Action, Catalogue};
+use void_domain::executions::{ActionKind, NodeOp, Route};
 use void_domain::text;
 
 use super::scripts::Script;
@@ -44,7 +45,7 @@ fn list(catalogue: &Catalogue, name: &str) -> Result<List, Problem> {
             .actions()
             .filter_map(|action| match action.route() {
                 Route::Node(node) => Some(node),
-                Route::Host(_) | Route::Proxmox | Route::File => None,
+                Route::Host(_) | Route::Proxmox(_) | Route::File => None,
             });
         let shown = text::escaped(name);
         let problem = Problem::new(
@@ -71,7 +72,7 @@ fn list(catalogue: &Catalogue, name: &str) -> Result<List, Problem> {
 
 fn entry(action: &Action, all: &[&Action]) -> Result<Entry, Problem> {
     let mut entry = ssh::entry(action)?;
-    let ActionKind::OnNode { op, service, .. } = &action.kind else {
+    let ActionKind::OnNode { op, service, .. } = &action.execution.kind else {
         return Ok(entry);
     };
     let program = format!("{PROGRAMS}/{}", op.as_str());
@@ -92,8 +93,8 @@ fn entry(action: &Action, all: &[&Action]) -> Result<Entry, Problem> {
         }
         NodeOp::Rollback => entry.argv.extend(returns_to(service, all)),
         NodeOp::Scale => {
-            entry.count =
-                (action.replicas_param()).and_then(|param| ssh::count(action, PROGRAMS, param));
+            entry.count = (action.execution.replicas_param.as_ref())
+                .and_then(|param| ssh::count(action, PROGRAMS, param));
         }
         NodeOp::RestartService => {}
     }
@@ -103,7 +104,7 @@ fn entry(action: &Action, all: &[&Action]) -> Result<Entry, Problem> {
 /// What the deploy of the same service recorded; without one the rollback's own program must know.
 fn returns_to(service: &str, all: &[&Action]) -> Option<Arg> {
     let deploy = all.iter().find(|action| {
-        matches!(&action.kind, ActionKind::OnNode { op: NodeOp::DeployService, service: of, .. } if of == service)
+        matches!(&action.execution.kind, ActionKind::OnNode { op: NodeOp::DeployService, service: of, .. } if of == service)
     })?;
     let recorded = void_act::ActionId::parse(deploy.id.as_str())?;
     Some(Arg::Recorded(RecordedRef { recorded }))

@@ -9,7 +9,8 @@ mod accounts;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use void_domain::catalogue::{ActionKind, Catalogue, Guest, Route};
+use void_domain::catalogue::Catalogue;
+use void_domain::executions::{Guest, Route};
 use void_domain::services::{Check, Location, Services};
 
 pub(in crate::commands) use self::accounts::{POWER, Role, TokenName, WATCH};
@@ -55,16 +56,10 @@ struct Grant {
 fn grants(catalogue: &Catalogue, services: &Services) -> BTreeMap<u32, Grant> {
     let mut grants: BTreeMap<u32, Grant> = BTreeMap::new();
     for action in catalogue.actions() {
-        let ActionKind::GuestPower {
-            node, vmid, guest, ..
-        } = &action.kind
-        else {
-            continue;
-        };
-        if action.route() == Route::Proxmox {
-            let grant = grants.entry(*vmid).or_insert_with(|| Grant {
-                node: node.clone(),
-                guest: Some(*guest),
+        if let Route::Proxmox(power) = action.route() {
+            let grant = grants.entry(power.vmid).or_insert_with(|| Grant {
+                node: power.node.clone(),
+                guest: Some(power.guest),
                 role: POWER,
                 actions: Vec::new(),
                 services: Vec::new(),

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use void_act::{Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef, sudo_command};
 use void_domain::actors::ActorKind;
-use void_domain::catalogue::{Action, ActionKind, Catalogue, Guest, ParamSpec, Tier};
+use void_domain::catalogue::{Action, Catalogue, ParamSpec, Tier};
+use void_domain::executions::{ActionKind, Guest};
 use void_domain::hosts::{Host, HostName, Reach};
 use void_domain::policy;
 use void_domain::text;
@@ -177,7 +178,7 @@ fi"
 }
 
 pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
-    let argv = match &action.kind {
+    let argv = match &action.execution.kind {
         ActionKind::ServiceRestart { service, .. } => fixed(&[
             "/usr/bin/sudo",
             "-n",
@@ -185,10 +186,8 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
             "restart",
             service,
         ]),
-        ActionKind::GuestPower {
-            vmid, guest, op, ..
-        } => {
-            let program = match guest {
+        ActionKind::GuestPower { power, .. } => {
+            let program = match power.guest {
                 Guest::Lxc => "/usr/sbin/pct",
                 Guest::Qemu => "/usr/sbin/qm",
             };
@@ -196,8 +195,8 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
                 "/usr/bin/sudo",
                 "-n",
                 program,
-                op.as_str(),
-                &vmid.to_string(),
+                power.op.as_str(),
+                &power.vmid.to_string(),
             ])
         }
         ActionKind::OnNode { op, service, .. } => {
@@ -234,7 +233,7 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
         },
         max_per_hour: action.max_per_hour,
         max_per_day: None,
-        timeout_s: number(action.timeout.as_secs()),
+        timeout_s: number(action.execution.timeout.as_secs()),
         params: action
             .params
             .iter()
@@ -242,8 +241,7 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
             .collect::<BTreeMap<_, _>>(),
         env: BTreeMap::new(),
         record: None,
-        count: action
-            .replicas_param()
+        count: (action.execution.replicas_param.as_ref())
             .and_then(|param| count(action, OWN_PROGRAMS, param)),
         signed: false,
     })
@@ -251,7 +249,7 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
 
 /// Looks how many copies run once a `scale` has run.
 pub(super) fn count(action: &Action, programs: &str, param: &str) -> Option<CountSpec> {
-    let ActionKind::OnNode { service, .. } = &action.kind else {
+    let ActionKind::OnNode { service, .. } = &action.execution.kind else {
         return None;
     };
     Some(CountSpec {

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use serde_json::{Value, json};
-use void_domain::catalogue::{Catalogue, Lockout, Route};
+use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::executions::Route;
 use void_testkit::eventually_blocking;
 
 use crate::lab::{Lab, Server, VOID, word};
