@@ -91,20 +91,37 @@ fn operation(route: &Route) -> &'static Value {
 /// Whether an event of `/api/events` is what the document says of it.
 pub fn assert_event(name: &str, data: &Value) {
     static EVENTS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
-    let events = EVENTS.get_or_init(|| {
-        let route = route_of(&Method::GET, "/api/events").unwrap();
-        let content = &operation(route)["responses"]["200"]["content"]["text/event-stream"];
-        let events = content["x-events"].as_object().unwrap();
-        let closed = events.iter().map(|(name, schema)| {
-            let mut schema = schema.clone();
-            close(&mut schema);
-            (name.clone(), jsonschema::validator_for(&schema).unwrap())
-        });
-        closed.collect()
-    });
+    let events = EVENTS.get_or_init(|| events_of("/api/events"));
+    assert_fits(events, name, data);
+}
+
+/// Whether an event of a turn is what the document says of it.
+pub fn assert_turn_event(name: &str, data: &Value) {
+    static EVENTS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
+    let events = EVENTS.get_or_init(|| events_of("/api/conversations/1/stream"));
+    assert_fits(events, name, data);
+}
+
+fn assert_fits(events: &BTreeMap<String, Validator>, name: &str, data: &Value) {
     if let Err(error) = events.get(name).expect(name).validate(data) {
         panic!("{error}: {name} {data}");
     }
+}
+
+/// One validator for each event of a stream; members that the document does not name are errors.
+fn events_of(path: &str) -> BTreeMap<String, Validator> {
+    let route = route_of(&Method::GET, path).unwrap();
+    let content = &operation(route)["responses"]["200"]["content"]["text/event-stream"];
+    let events = content["x-events"].as_object().unwrap();
+    let mut components = void_server::document()["components"].clone();
+    close(&mut components["schemas"]);
+    let closed = events.iter().map(|(name, schema)| {
+        let mut schema = schema.clone();
+        close(&mut schema);
+        schema["components"] = components.clone();
+        (name.clone(), jsonschema::validator_for(&schema).unwrap())
+    });
+    closed.collect()
 }
 
 /// Requests say how much of what they hold is taken: every text and number has a bound, every object an

@@ -8,7 +8,7 @@ const RETRY_MS = [300, 1000, 2000, 5000];
 
 /**
  * @typedef {{tool: (step: {tool: string, args_summary: string, status: string}) => void, delta: (text: string) => void,
- *   end: () => void, lost: (isLost: boolean) => void}} TurnListener
+ *   blocks: (change: import("./growing.js").BlockChange) => void, end: () => void, lost: (isLost: boolean) => void}} TurnListener
  */
 
 /**
@@ -18,13 +18,14 @@ const RETRY_MS = [300, 1000, 2000, 5000];
  * @returns {() => void} stops listening
  */
 export function listenToTurn(conversationId, messageId, listener) {
-  const path = `/api/conversations/${conversationId}/stream?messageId=${encodeURIComponent(messageId)}`;
+  const path = `/api/conversations/${conversationId}/stream?messageId=${encodeURIComponent(messageId)}&blocks=true`;
   const stream = openSse({
     request: (lastId) => lastId ? { path, headers: { "last-event-id": lastId } } : { path },
     opened: () => listener.lost(false),
     event: (name, value) => {
       if (name === "tool") listener.tool(value);
       else if (name === "delta") listener.delta(value.text);
+      else if (name === "block") listener.blocks(value);
       else if (name === "done" || name === "error") {
         stream.stop();
         listener.end();
