@@ -6,6 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { openPage, rewrite, say } from "./browsers.js";
 import { serve } from "./labs.js";
 import { Model } from "./models.js";
+import { until } from "./waiting.js";
 
 const SOURCE = `# One
 
@@ -108,11 +109,19 @@ describe("Markdown in the chat", () => {
   test("an answer that came in pieces looks as the stored one does", async () => {
     const { context, page, seen } = await openPage(lab);
     await page.goto(`${lab.base}/#/chat`);
-    const blocks = blockEvents(page);
-    model.answers.push([{ words: SOURCE.match(/[^]{1,3}/g) ?? [], everyMs: 5 }]);
-    await ask(page, "in pieces");
+    model.answers.push([{ words: SOURCE.match(/[^]{1,3}/g) ?? [], everyMs: 8 }]);
+    await answer(page).waitFor();
+    const before = await page.locator("main .turn").count();
+    const asked = ask(page, "in pieces");
+    const lengths = new Set();
+    await until("it is whole", async () => {
+      const text = await page.locator("main .turn").nth(before + 1).locator(".said").textContent({ timeout: 1000 }).catch(() => "");
+      lengths.add(text.length);
+      return text.endsWith("The end.");
+    });
+    await asked;
+    assert.ok(lengths.size > 5, `it grew in ${lengths.size} steps`);
     const streamed = await html(page);
-    assert.ok((await blocks).length > 3, "it came as blocks");
     await page.reload();
     await answer(page).getByText("The end.").waitFor();
     assert.equal(await html(page), streamed);
@@ -155,12 +164,6 @@ const html = (page) => answer(page).evaluate((/** @type {HTMLElement} */ said) =
   said.normalize();
   return said.innerHTML;
 });
-
-/** The block events of the next turn, once it is over. @param {any} page @returns {Promise<string[]>} */
-async function blockEvents(page) {
-  const stream = await page.waitForResponse(/\/api\/conversations\/.*\/stream/);
-  return (await stream.text()).split("\n\n").filter((/** @type {string} */ frame) => frame.includes("event: block"));
-}
 
 /** Says something and waits until it is answered. @param {any} page @param {string} words */
 async function ask(page, words) {
