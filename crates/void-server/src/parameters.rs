@@ -51,6 +51,7 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
         ("cursor", "listAudit" | "listMessages") => Shape::Like("^[0-9]{1,15}$"),
         ("cursor" | "messageId", _) => Shape::Like(UUID),
         ("status", "listProposals") => Shape::OneOf(Status::ALL.map(Status::as_str).to_vec()),
+        ("blocks", _) => Shape::OneOf(vec!["true", "false"]),
         ("registry", _) => Shape::OneOf(REGISTRIES.iter().map(|one| one.name).collect()),
         ("subject" | "actor" | "verb" | "beta", _) => Shape::Text,
         _ => return None,

@@ -875,11 +875,18 @@ pub static ROUTES: &[Route] = &[
         access: Access::Owner,
         operation: "streamTurn",
         summary: "A turn as events, from its beginning or after Last-Event-ID; it only reads",
-        query: &[Parameter {
-            name: "messageId",
-            kind: "string",
-            meaning: "the turn's message; the newest one if left out",
-        }],
+        query: &[
+            Parameter {
+                name: "messageId",
+                kind: "string",
+                meaning: "the turn's message; the newest one if left out",
+            },
+            Parameter {
+                name: "blocks",
+                kind: "string",
+                meaning: "true: the text comes as block events too, read into the tree that messages have",
+            },
+        ],
         request: None,
         response: Content::Text("text/event-stream"),
         handler: || get(conversations::stream),

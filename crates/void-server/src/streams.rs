@@ -22,7 +22,7 @@ use void_domain::events::{Audience, EventKind};
 use crate::metrics::Gauge;
 use crate::takeovers::EndlessAnswer;
 
-pub(crate) use self::turns::{TurnProgress, turn};
+pub(crate) use self::turns::{TextAs, TurnFrom, TurnProgress, turn};
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// After so many events that a listener may not hear it waits a moment; the owner hears all.

@@ -11,7 +11,7 @@ use void_agent::turns::{ChatEvent, Live, Started, Talk};
 use void_channels::Checker;
 use void_control::conversations;
 use void_control::instances::Identity;
-use void_control::notifications::Notifiers;
+use void_control::notifiers::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Ctx, Limits};
 use void_domain::actors::{Actor, Surface};
 use void_domain::audit::AuditEntry;

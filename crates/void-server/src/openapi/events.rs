@@ -17,7 +17,14 @@ pub(super) fn of(operation: &str) -> Option<Value> {
             let all = named.into_iter().chain([("stream.lost".to_owned(), lost)]);
             Some(Value::Object(all.collect::<Map<_, _>>()))
         }
-        "sayToLittleBlue" | "streamTurn" => Some(turn()),
+        "sayToLittleBlue" => Some(turn()),
+        "streamTurn" => {
+            let mut events = turn();
+            if let Value::Object(events) = &mut events {
+                events.insert("block".to_owned(), block());
+            }
+            Some(events)
+        }
         _ => None,
     }
 }
@@ -136,6 +143,19 @@ fn proposal() -> Value {
             "verification": {"enum": ["verified", "failed", "unverified", null]},
             "revision": whole(),
             "waited_ms": whole(),
+        }),
+    )
+}
+
+/// Blocks before `from` stay, the others are now `blocks`, then `more` is added to the last text of the last one.
+fn block() -> Value {
+    object(
+        &["from", "blocks", "more", "finished"],
+        json!({
+            "from": whole(),
+            "blocks": {"type": "array", "items": {"$ref": "#/components/schemas/Block"}},
+            "more": text(),
+            "finished": whole(),
         }),
     )
 }

@@ -19,7 +19,7 @@ use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::streams::{self, TurnProgress};
+use crate::streams::{self, TextAs, TurnFrom, TurnProgress};
 
 /// Text without a NUL that has more in it than blanks.
 const SAID: &str = "^[^\\u0000]*[^\\s\\u0000\\u0085\\u200b\\ufeff\\u001c-\\u001f][^\\u0000]*$";
@@ -225,8 +225,11 @@ pub(crate) async fn little_blue_turn(
         app.control(),
         app.talk(),
         admitted.caller,
-        started.message_id,
-        TurnProgress::default(),
+        TurnFrom {
+            message: started.message_id,
+            seen: TurnProgress::default(),
+            text: TextAs::Deltas,
+        },
         app.shared().metrics.listener(),
     ))
 }

@@ -21,10 +21,10 @@ use super::agents::{self, SayRequest};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::markdown;
+use crate::markdown::{self, Block};
 use crate::parameters::UUID;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::streams::{self, TurnProgress};
+use crate::streams::{self, TextAs, TurnFrom, TurnProgress};
 
 /// How long stopping a turn is waited for.
 const STOP_WAIT: Duration = Duration::from_secs(10);
@@ -55,8 +55,8 @@ pub(crate) struct MessageResponse {
     role: &'static str,
     /// Markdown.
     body: String,
-    /// The same, rendered and harmless.
-    html: String,
+    /// The same as a tree of what may be shown of it.
+    blocks: Vec<Block>,
     created_at: String,
     /// Of an assistant's message: the turn that made it.
     turn: Option<TurnResponse>,
@@ -142,7 +142,7 @@ impl MessageResponse {
             conversation_id: message.conversation_id.to_string(),
             seq: message.seq,
             role,
-            html: markdown::to_html(&message.body),
+            blocks: markdown::read(&message.body),
             body: message.body,
             created_at: message.at.to_string(),
             turn,
@@ -303,6 +303,8 @@ pub(crate) async fn say(
 pub(crate) struct StreamQuery {
     #[serde(rename = "messageId")]
     message_id: Option<String>,
+    #[serde(default)]
+    blocks: bool,
 }
 
 /// Reads a turn: what happened so far, then the rest. Without an id the newest turn.
@@ -326,12 +328,20 @@ pub(crate) async fn stream(
         Some(text) => find_turn(&app, &conversation, text).await?,
         None => newest_turn(&app, &conversation).await?,
     };
+    let text = if query.blocks {
+        TextAs::DeltasAndBlocks
+    } else {
+        TextAs::Deltas
+    };
     Ok(streams::turn(
         app.control(),
         app.talk(),
         admitted.caller,
-        message,
-        seen,
+        TurnFrom {
+            message,
+            seen,
+            text,
+        },
         app.shared().metrics.listener(),
     ))
 }

@@ -12,7 +12,7 @@ import { shape } from "../parts/states.js";
 import { toast } from "../parts/toasts.js";
 import { busyLine, stepChips } from "./chips.js";
 import { copyFromChat } from "./copying.js";
-import { GrowingText, markdownNodes } from "./markdown-nodes.js";
+import { GrowingText } from "./growing.js";
 import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
 import { keptStep } from "./talks.js";
 
@@ -68,8 +68,8 @@ function answerNode(message, talk, grown) {
   const record = el("div", { class: "turn-record" });
   const foot = el("div", { class: "turn-foot" });
   const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, onRecord, requests, record, foot);
-  const growing = new GrowingText(said, grown);
-  /** What `said` shows whole. @type {string | null} */
+  const growing = new GrowingText(said);
+  /** The stored text that `said` shows. @type {string | null} */
   let shown = null;
 
   const liveTurn = () => (talk.live?.id === message.id ? talk.live : null);
@@ -79,8 +79,8 @@ function answerNode(message, talk, grown) {
     // What stands there is of an earlier try.
     if (shown !== null) growing.reset();
     shown = null;
-    if (growing.text === "") requestAnimationFrame(drawBusy);
-    growing.show(live.text);
+    if (growing.blocks.length === 0) requestAnimationFrame(drawBusy);
+    if (growing.show(live.blocks)) grown();
   };
   const drawBusy = () => {
     const live = liveTurn();
@@ -93,12 +93,7 @@ function answerNode(message, talk, grown) {
   };
   /** The text as it is stored; what was drawn while it came stays if it is the same. */
   const settle = () => {
-    if (shown === message.body) return;
-    if (growing.text === message.body) growing.finish();
-    else {
-      growing.reset();
-      mount(said, ...markdownNodes(message.body));
-    }
+    if (shown !== message.body) growing.finish(message.blocks);
     shown = message.body;
   };
   const draw = () => {

@@ -4,6 +4,7 @@
 
 import { ApiError, get, post } from "../lib/api.js";
 import { isOfTurn, onConnection, onEvent } from "../lib/live.js";
+import { changeBlocks } from "./growing.js";
 import { listenToTurn } from "./stream.js";
 
 /** @import { Agent, ConversationResponse, Message, MessagesResponse, StepResponse, TurnEvents } from "../types/api.js" */
@@ -14,7 +15,7 @@ const OLDER = 60;
 
 /**
  * @typedef {{tool: string, args: string, status: string, tookMs: number | null, result: string | null, proposalId: string | null, isLive: boolean, since: number}} Step
- * @typedef {{id: string, text: string, steps: Step[], isWhole: boolean, isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
+ * @typedef {{id: string, text: string, blocks: import("./markdown.js").Block[], steps: Step[], isWhole: boolean, isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
  * @typedef {"all" | "live" | "text"} Change what changed: messages or state, the steps, the text only
  */
 
@@ -207,11 +208,12 @@ export class Talk {
     if (this.live?.id === messageId && !this.live.isOver) return;
     this.#hush();
     /** @type {LiveTurn} */
-    const live = { id: messageId, text: "", steps: [], isWhole, isLost: false, isOver: false, stop: () => {} };
+    const live = { id: messageId, text: "", blocks: [], steps: [], isWhole, isLost: false, isOver: false, stop: () => {} };
     this.live = live;
     live.stop = listenToTurn(this.id, messageId, {
       tool: (step) => { noteStep(live, step); this.#tell("live"); },
-      delta: (text) => { live.text += text; this.#tell("text"); },
+      delta: (text) => { live.text += text; },
+      blocks: (change) => { changeBlocks(live.blocks, change); this.#tell("text"); },
       lost: (isLost) => { if (live.isLost !== isLost) { live.isLost = isLost; this.#tell("live"); } },
       end: () => { live.isOver = true; void this.refresh(); },
     });

@@ -18,6 +18,7 @@ import { stepPhrase } from "./chips.js";
 import { composer } from "./composer.js";
 import { onPlace } from "./context.js";
 import { historySheet } from "./history.js";
+import { blockWords } from "./markdown.js";
 import { messageNode } from "./messages.js";
 import { talkWith } from "./talks.js";
 
@@ -150,7 +151,7 @@ export function chatView() {
     if (change === "text") {
       // Drawn once a frame, not for every token.
       lastNode()?.grow();
-      if (talk.live) spoken.text(talk.live.id, talk.live.text);
+      if (talk.live) spoken.text(talk.live.id, blockWords(talk.live.blocks));
       return;
     }
     drawHead();
@@ -176,7 +177,7 @@ export function chatView() {
       open = "";
       const steps = newest.turn.trace.length;
       if (steps > 0) spoken.say(t("chat.steps_told", { n: steps }));
-      const end = newest.turn.status === "failed" ? t("chat.failed", { reason: newest.turn.error?.message ?? "" }) : newest.turn.status === "stopped" ? t("chat.stopped") : newest.body.split(/(?<=[.?!])\s|\n/).at(-1) ?? "";
+      const end = newest.turn.status === "failed" ? t("chat.failed", { reason: newest.turn.error?.message ?? "" }) : newest.turn.status === "stopped" ? t("chat.stopped") : blockWords(newest.blocks).split(/(?<=[.?!])\s|\n/).at(-1) ?? "";
       if (end) spoken.say(end);
       spoken.say(`${t("chat.void")} ${newest.turn.truth_line}`);
     }
