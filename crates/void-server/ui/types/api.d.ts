@@ -147,6 +147,40 @@ export interface BackupsResponse {
   backups: CopyResponse[];
 }
 
+export type Block = {
+  inlines: Inline[];
+  type: "paragraph";
+} | {
+  inlines: Inline[];
+  /** 1 to 6. */
+  level: number;
+  type: "heading";
+} | {
+  /** What the fence calls it; empty if it does not. */
+  language: string;
+  /** Without the line break at its end. */
+  text: string;
+  type: "code";
+} | {
+  blocks: Block[];
+  type: "quote";
+} | {
+  /** The blocks of each item. */
+  items: Block[][];
+  /** The number of the first item; null for a list without numbers. */
+  start: number | null;
+  /** Whether its paragraphs stand without a gap between them. */
+  tight: boolean;
+  type: "list";
+} | {
+  head: Inline[][];
+  /** Each as long as the head. */
+  rows: Inline[][][];
+  type: "table";
+} | {
+  type: "rule";
+};
+
 export interface Bound {
   /** The requester chose it. */
   is_param: boolean;
@@ -460,6 +494,33 @@ export interface InboxResponse {
   next: string | null;
 }
 
+export type Inline = {
+  text: string;
+  type: "text";
+} | {
+  text: string;
+  type: "code";
+} | {
+  type: "break";
+} | {
+  alt: string;
+  type: "image";
+} | {
+  inlines: Inline[];
+  /** An address of the web (`http://`, `https://`), of a mailbox (`mailto:`) or of this page (`#/`). */
+  to: string;
+  type: "link";
+} | {
+  inlines: Inline[];
+  type: "strong";
+} | {
+  inlines: Inline[];
+  type: "emphasis";
+} | {
+  inlines: Inline[];
+  type: "strikethrough";
+};
+
 export interface InvalidResponse {
   file: string;
   reason: string;
@@ -591,12 +652,12 @@ export interface McpResponse {
 }
 
 export interface Message {
+  /** The same as a tree of what may be shown of it. */
+  blocks: Block[];
   /** Markdown. */
   body: string;
   conversation_id: string;
   created_at: string;
-  /** The same, rendered and harmless. */
-  html: string;
   id: string;
   /** `user` or `assistant`. */
   role: string;
@@ -1622,6 +1683,12 @@ export interface Events {
 
 /** The data of a turn's events, by its name. */
 export interface TurnEvents {
+  "block": {
+    blocks: Block[];
+    finished: number;
+    from: number;
+    more: string;
+  };
   "delta": {
     text: string;
   };
