@@ -88,7 +88,9 @@ export class Book {
   /** Forgets pages that are far from one. @param {number} index */
   forget(index) {
     if (!this.isWhole || this.pages.size <= KEPT_PAGES) return;
-    const far = [...this.pages.keys()].filter((page) => page !== 0).sort((one, other) => Math.abs(other - index) - Math.abs(one - index));
+    const far = [...this.pages.keys()]
+      .filter((page) => page !== 0)
+      .sort((one, other) => Math.abs(other - index) - Math.abs(one - index));
     for (const page of far.slice(0, this.pages.size - KEPT_PAGES)) this.pages.delete(page);
   }
 
@@ -110,7 +112,7 @@ export class Book {
 
   /** @param {Entry[]} entries */
   prepend(entries) {
-    this.pages.set(0, [...entries, ...this.pages.get(0) ?? []]);
+    this.pages.set(0, [...entries, ...(this.pages.get(0) ?? [])]);
   }
 
   /** @param {string | null} cursor */
@@ -136,7 +138,8 @@ export class Book {
   #ask(cursor, limit) {
     const query = new URLSearchParams({ limit: String(limit) });
     if (cursor !== null) query.set("cursor", cursor);
-    for (const name of /** @type {const} */ (["subject", "actor", "verb"])) if (this.filters[name]) query.set(name, this.filters[name]);
+    for (const name of /** @type {const} */ (["subject", "actor", "verb"]))
+      if (this.filters[name]) query.set(name, this.filters[name]);
     return get(`/api/audit?${query}`);
   }
 

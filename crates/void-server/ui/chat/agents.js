@@ -18,7 +18,8 @@ const BRAINS = ["builtin", "anthropic", "openai", "ollama", "claude"];
 export function asleepBecause(agent) {
   if (agent.withdrawn) return t("chat.agent.withdrawn", { name: agent.name });
   if (!agent.brain) return t("chat.agent.no_brain");
-  if (agent.daily_tokens !== null && agent.used_tokens >= agent.daily_tokens) return t("chat.agent.over_budget", { name: agent.name, count: agent.daily_tokens.toLocaleString("en") });
+  if (agent.daily_tokens !== null && agent.used_tokens >= agent.daily_tokens)
+    return t("chat.agent.over_budget", { name: agent.name, count: agent.daily_tokens.toLocaleString("en") });
   return null;
 }
 
@@ -32,7 +33,10 @@ export function brainWords(agent) {
 function spentWords(agent) {
   if (agent.used_tokens === 0 && agent.daily_tokens === null) return "";
   const used = agent.used_tokens.toLocaleString("en");
-  const words = agent.daily_tokens === null ? t("chat.agent.used", { used }) : t("chat.agent.used_of", { used, daily: agent.daily_tokens.toLocaleString("en") });
+  const words =
+    agent.daily_tokens === null
+      ? t("chat.agent.used", { used })
+      : t("chat.agent.used_of", { used, daily: agent.daily_tokens.toLocaleString("en") });
   return agent.used_cost_micros > 0 ? `${words} · ${costWords(agent.used_cost_micros)}` : words;
 }
 
@@ -46,19 +50,55 @@ export function agentSheet(current, choose) {
   const draw = () => {
     const { value, error } = agents;
     if (!value) return mount(list, el("li", {}, error ? cannotTell(error, () => void agents.read()) : loading()));
-    return mount(list, value.agents.map((agent) => {
-      const why = asleepBecause(agent);
-      const spent = spentWords(agent);
-      return el("li", {}, el("button", { type: "button", class: "chat-agent", "aria-pressed": String(agent.slug === current), onclick: () => { dialog.close(); choose(agent.slug); } },
-        blue(why ? "asleep" : "resting", 32),
-        el("span", { class: "chat-agent-words" },
-          el("span", { class: "row-line" }, el("strong", { class: "grow" }, agent.name), why ? pill("paused", "", t("chat.agent.asleep")) : pill("up", "ok", t("chat.agent.awake"))),
-          el("span", {}, agent.about, "."),
-          el("span", { class: "muted small" }, brainWords(agent), spent ? ` · ${spent}` : ""),
-          why ? el("span", { class: "small wrap" }, why) : null)));
-    }));
+    return mount(
+      list,
+      value.agents.map((agent) => {
+        const why = asleepBecause(agent);
+        const spent = spentWords(agent);
+        return el(
+          "li",
+          {},
+          el(
+            "button",
+            {
+              type: "button",
+              class: "chat-agent",
+              "aria-pressed": String(agent.slug === current),
+              onclick: () => {
+                dialog.close();
+                choose(agent.slug);
+              },
+            },
+            blue(why ? "asleep" : "resting", 32),
+            el(
+              "span",
+              { class: "chat-agent-words" },
+              el(
+                "span",
+                { class: "row-line" },
+                el("strong", { class: "grow" }, agent.name),
+                why ? pill("paused", "", t("chat.agent.asleep")) : pill("up", "ok", t("chat.agent.awake")),
+              ),
+              el("span", {}, agent.about, "."),
+              el("span", { class: "muted small" }, brainWords(agent), spent ? ` · ${spent}` : ""),
+              why ? el("span", { class: "small wrap" }, why) : null,
+            ),
+          ),
+        );
+      }),
+    );
   };
-  const dialog = sheet(t("chat.agent.choose"), list, el("p", { class: "muted small" }, t("chat.agent.settings"), " ", el("a", { href: "#/settings/agents" }, t("chat.agent.settings_way"))));
+  const dialog = sheet(
+    t("chat.agent.choose"),
+    list,
+    el(
+      "p",
+      { class: "muted small" },
+      t("chat.agent.settings"),
+      " ",
+      el("a", { href: "#/settings/agents" }, t("chat.agent.settings_way")),
+    ),
+  );
   const off = agents.watch(draw);
   dialog.addEventListener("close", off);
   if (!agents.value) draw();

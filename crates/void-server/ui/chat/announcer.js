@@ -34,7 +34,12 @@ export function announcer() {
       // The end of what is being written may become shorter, and a new try begins anew.
       told = Math.min(told, text.length);
       const rest = text.slice(told);
-      const end = Math.max(rest.lastIndexOf(". "), rest.lastIndexOf("? "), rest.lastIndexOf("! "), rest.lastIndexOf("\n"));
+      const end = Math.max(
+        rest.lastIndexOf(". "),
+        rest.lastIndexOf("? "),
+        rest.lastIndexOf("! "),
+        rest.lastIndexOf("\n"),
+      );
       if (end < 0) return;
       told += end + 1;
       const words = rest.slice(0, end + 1).trim();

@@ -26,11 +26,21 @@ export function changeBlocks(blocks, change) {
  */
 function lastText(node) {
   switch (node?.type) {
-    case "text": case "code": return node;
-    case "paragraph": case "heading": case "strong": case "emphasis": case "strikethrough": return lastText(node.inlines.at(-1));
-    case "quote": return lastText(node.blocks.at(-1));
-    case "list": return lastText(node.items.at(-1)?.at(-1));
-    default: return null;
+    case "text":
+    case "code":
+      return node;
+    case "paragraph":
+    case "heading":
+    case "strong":
+    case "emphasis":
+    case "strikethrough":
+      return lastText(node.inlines.at(-1));
+    case "quote":
+      return lastText(node.blocks.at(-1));
+    case "list":
+      return lastText(node.items.at(-1)?.at(-1));
+    default:
+      return null;
   }
 }
 

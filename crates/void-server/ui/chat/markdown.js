@@ -7,8 +7,10 @@ import { t } from "../lib/words.js";
 import { copyFromChat } from "./copying.js";
 
 /**
- * @typedef {{type: "text", text: string} | {type: "code", text: string} | {type: "break"} | {type: "image", alt: string}
- *   | {type: "link", to: string, inlines: Inline[]} | {type: "strong" | "emphasis" | "strikethrough", inlines: Inline[]}} Inline
+ * @typedef {{type: "text", text: string} | {type: "code", text: string} | {type: "break"} | {type: "image", alt:
+ *   string}
+ *   | {type: "link", to: string, inlines: Inline[]} | {type: "strong" | "emphasis" | "strikethrough", inlines:
+ *   Inline[]}} Inline
  * @typedef {{type: "paragraph", inlines: Inline[]} | {type: "heading", level: number, inlines: Inline[]}
  *   | {type: "code", language: string, text: string} | {type: "quote", blocks: Block[]}
  *   | {type: "list", start: number | null, tight: boolean, items: Block[][]}
@@ -21,19 +23,32 @@ import { copyFromChat } from "./copying.js";
  */
 export function blockNode(block) {
   switch (block.type) {
-    case "paragraph": return el("p", {}, inlineNodes(block.inlines));
-    case "heading": return el("p", { class: "said-heading" }, el("strong", {}, inlineNodes(block.inlines)));
-    case "rule": return el("hr");
-    case "code": return codeNode(block.text, block.language);
-    case "quote": return el("blockquote", {}, block.blocks.map(blockNode));
-    case "list": return listNode(block.start, block.items, block.tight);
-    case "table": return tableNode(block.head, block.rows);
+    case "paragraph":
+      return el("p", {}, inlineNodes(block.inlines));
+    case "heading":
+      return el("p", { class: "said-heading" }, el("strong", {}, inlineNodes(block.inlines)));
+    case "rule":
+      return el("hr");
+    case "code":
+      return codeNode(block.text, block.language);
+    case "quote":
+      return el("blockquote", {}, block.blocks.map(blockNode));
+    case "list":
+      return listNode(block.start, block.items, block.tight);
+    case "table":
+      return tableNode(block.head, block.rows);
   }
 }
 
 /** @param {number | null} start @param {Block[][]} items @param {boolean} isTight */
 function listNode(start, items, isTight) {
-  const nodes = items.map((item) => el("li", {}, item.map((block) => isTight && block.type === "paragraph" ? inlineNodes(block.inlines) : [blockNode(block)])));
+  const nodes = items.map((item) =>
+    el(
+      "li",
+      {},
+      item.map((block) => (isTight && block.type === "paragraph" ? inlineNodes(block.inlines) : [blockNode(block)])),
+    ),
+  );
   return start === null ? el("ul", {}, nodes) : el("ol", start === 1 ? {} : { start }, nodes);
 }
 
@@ -44,14 +59,22 @@ function listNode(start, items, isTight) {
 function inlineNodes(inlines) {
   return inlines.flatMap((inline) => {
     switch (inline.type) {
-      case "text": return [inline.text];
-      case "code": return [el("code", {}, inline.text)];
-      case "break": return [el("br")];
-      case "image": return [t("chat.image", { alt: inline.alt })];
-      case "link": return linkNodes(inline.to, inline.inlines);
-      case "strong": return [el("strong", {}, inlineNodes(inline.inlines))];
-      case "emphasis": return [el("em", {}, inlineNodes(inline.inlines))];
-      case "strikethrough": return [el("del", {}, inlineNodes(inline.inlines))];
+      case "text":
+        return [inline.text];
+      case "code":
+        return [el("code", {}, inline.text)];
+      case "break":
+        return [el("br")];
+      case "image":
+        return [t("chat.image", { alt: inline.alt })];
+      case "link":
+        return linkNodes(inline.to, inline.inlines);
+      case "strong":
+        return [el("strong", {}, inlineNodes(inline.inlines))];
+      case "emphasis":
+        return [el("em", {}, inlineNodes(inline.inlines))];
+      case "strikethrough":
+        return [el("del", {}, inlineNodes(inline.inlines))];
     }
   });
 }
@@ -64,7 +87,11 @@ function inlineNodes(inlines) {
 function linkNodes(to, inlines) {
   const isOwn = to.startsWith("#/");
   const words = inlineWords(inlines).trim();
-  const link = el("a", isOwn ? { href: to } : { href: to, rel: "noopener noreferrer nofollow", target: "_blank" }, words ? inlineNodes(inlines) : to);
+  const link = el(
+    "a",
+    isOwn ? { href: to } : { href: to, rel: "noopener noreferrer nofollow", target: "_blank" },
+    words ? inlineNodes(inlines) : to,
+  );
   const isSaid = isOwn || !words || words === to || `mailto:${words}` === to;
   return isSaid ? [link] : [link, " ", el("span", { class: "said-target" }, `(${to})`)];
 }
@@ -72,36 +99,87 @@ function linkNodes(to, inlines) {
 /** @param {string} text @param {string} language */
 function codeNode(text, language) {
   const code = el("code", {}, text);
-  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(code.textContent ?? "", copy) }, t("chat.copy"));
-  return el("div", { class: "said-code" }, el("div", { class: "said-code-bar" }, el("span", { class: "grow" }, language), copy),
-    el("pre", { tabIndex: 0, role: "group", "aria-label": t("chat.code") }, code));
+  const copy = el(
+    "button",
+    { type: "button", class: "said-copy", onclick: () => void copyFromChat(code.textContent ?? "", copy) },
+    t("chat.copy"),
+  );
+  return el(
+    "div",
+    { class: "said-code" },
+    el("div", { class: "said-code-bar" }, el("span", { class: "grow" }, language), copy),
+    el("pre", { tabIndex: 0, role: "group", "aria-label": t("chat.code") }, code),
+  );
 }
 
 /** @param {Inline[][]} head @param {Inline[][][]} rows */
 function tableNode(head, rows) {
-  return el("div", { class: "said-table", tabIndex: 0, role: "group", "aria-label": t("chat.table") }, el("table", {},
-    el("thead", {}, el("tr", {}, head.map((cell) => el("th", { scope: "col" }, inlineNodes(cell))))),
-    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => el("td", {}, inlineNodes(cell))))))));
+  return el(
+    "div",
+    { class: "said-table", tabIndex: 0, role: "group", "aria-label": t("chat.table") },
+    el(
+      "table",
+      {},
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          head.map((cell) => el("th", { scope: "col" }, inlineNodes(cell))),
+        ),
+      ),
+      el(
+        "tbody",
+        {},
+        rows.map((row) =>
+          el(
+            "tr",
+            {},
+            row.map((cell) => el("td", {}, inlineNodes(cell))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** What blocks say, a line for each. @param {Block[]} blocks @returns {string} */
-export const blockWords = (blocks) => blocks.map((block) => {
-  switch (block.type) {
-    case "paragraph": case "heading": return inlineWords(block.inlines);
-    case "code": return block.text;
-    case "quote": return blockWords(block.blocks);
-    case "list": return block.items.map(blockWords).join("\n");
-    case "table": return [block.head, ...block.rows].map((row) => row.map(inlineWords).join(", ")).join("\n");
-    case "rule": return "";
-  }
-}).join("\n");
+export const blockWords = (blocks) =>
+  blocks
+    .map((block) => {
+      switch (block.type) {
+        case "paragraph":
+        case "heading":
+          return inlineWords(block.inlines);
+        case "code":
+          return block.text;
+        case "quote":
+          return blockWords(block.blocks);
+        case "list":
+          return block.items.map(blockWords).join("\n");
+        case "table":
+          return [block.head, ...block.rows].map((row) => row.map(inlineWords).join(", ")).join("\n");
+        case "rule":
+          return "";
+      }
+    })
+    .join("\n");
 
 /** @param {Inline[]} inlines @returns {string} */
-const inlineWords = (inlines) => inlines.map((inline) => {
-  switch (inline.type) {
-    case "text": case "code": return inline.text;
-    case "break": return "\n";
-    case "image": return inline.alt;
-    default: return inlineWords(inline.inlines);
-  }
-}).join("");
+const inlineWords = (inlines) =>
+  inlines
+    .map((inline) => {
+      switch (inline.type) {
+        case "text":
+        case "code":
+          return inline.text;
+        case "break":
+          return "\n";
+        case "image":
+          return inline.alt;
+        default:
+          return inlineWords(inline.inlines);
+      }
+    })
+    .join("");

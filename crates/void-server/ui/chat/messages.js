@@ -23,7 +23,10 @@ const LINE_LETTERS = 48;
 const LINE_PX = 26;
 
 /** @typedef {import("./talks.js").Talk} Talk */
-/** @typedef {HTMLElement & {update: (message: Message) => void, grow: () => void, step: () => void}} MessageNode `grow`: more text came; `step`: more was done */
+/**
+ * @typedef {HTMLElement & {update: (message: Message) => void, grow: () => void, step: () => void}} MessageNode
+ *   `grow`: more text came; `step`: more was done
+ */
 
 /**
  * @param {Message} message
@@ -32,7 +35,8 @@ const LINE_PX = 26;
  * @returns {MessageNode}
  */
 export function messageNode(message, talk, grown) {
-  const node = message.role === "user" ? ownNode(message) : answerNode(/** @type {AnswerMessage} */ (message), talk, grown);
+  const node =
+    message.role === "user" ? ownNode(message) : answerNode(/** @type {AnswerMessage} */ (message), talk, grown);
   node.style.setProperty("--guess", `${guess(message)}px`);
   return node;
 }
@@ -40,15 +44,25 @@ export function messageNode(message, talk, grown) {
 /** About how high a message is, for as long as it is out of sight. @param {Message} message */
 function guess(message) {
   const lines = message.body.split("\n").reduce((sum, line) => sum + Math.ceil(line.length / LINE_LETTERS), 0);
-  const more = message.turn ? 64 + (message.turn.trace.length > 0 ? 40 : 0) + 52 * requestsOf(message.turn.truth).length : 44;
+  const more = message.turn
+    ? 64 + (message.turn.trace.length > 0 ? 40 : 0) + 52 * requestsOf(message.turn.truth).length
+    : 44;
   return Math.round(lines * LINE_PX + more);
 }
 
 /** @param {Message} message @returns {MessageNode} */
 function ownNode(message) {
-  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
-  const node = el("li", { class: "turn mine", "aria-label": t("chat.by_you") }, el("p", { class: "own" }, message.body),
-    el("div", { class: "turn-foot" }, time(message.created_at), copy));
+  const copy = el(
+    "button",
+    { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) },
+    t("chat.copy"),
+  );
+  const node = el(
+    "li",
+    { class: "turn mine", "aria-label": t("chat.by_you") },
+    el("p", { class: "own" }, message.body),
+    el("div", { class: "turn-foot" }, time(message.created_at), copy),
+  );
   return Object.assign(node, { update: () => {}, grow: () => {}, step: () => {} });
 }
 
@@ -67,7 +81,18 @@ function answerNode(message, talk, grown) {
   const onRecord = el("p", { class: "muted small on-record", hidden: true }, t("chat.on_record"));
   const record = el("div", { class: "turn-record" });
   const foot = el("div", { class: "turn-foot" });
-  const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, onRecord, requests, record, foot);
+  const node = el(
+    "li",
+    { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") },
+    chips,
+    said,
+    busy,
+    trouble,
+    onRecord,
+    requests,
+    record,
+    foot,
+  );
   const growing = new GrowingText(said);
   /** The stored text that `said` shows. @type {string | null} */
   let shown = null;
@@ -129,13 +154,19 @@ function answerNode(message, talk, grown) {
     drawRecord();
   });
   /** @param {string} id */
-  const isLastWith = (id) => !talk.messages.some((other) => other.seq > message.seq && other.turn && requestsOf(other.turn.truth).some((item) => item.id === id));
+  const isLastWith = (id) =>
+    !talk.messages.some(
+      (other) => other.seq > message.seq && other.turn && requestsOf(other.turn.truth).some((item) => item.id === id),
+    );
   let stamp = "";
   const update = (/** @type {Message} */ next) => {
     message = /** @type {AnswerMessage} */ (next);
     const { turn } = message;
     // What is over does not change, but for being tried again.
-    const now = turn.status === "running" ? "" : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()} ${requestsOf(turn.truth).map((item) => isLastWith(item.id))}`;
+    const now =
+      turn.status === "running"
+        ? ""
+        : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()} ${requestsOf(turn.truth).map((item) => isLastWith(item.id))}`;
     if (now && now === stamp) return;
     stamp = now;
     draw();
@@ -156,7 +187,19 @@ function troubleOf(message, talk) {
   const isNewest = !talk.isPast && talk.messages.at(-1)?.id === message.id;
   const isFailed = turn.status === "failed";
   const words = isFailed ? t("chat.failed", { reason: plainReason(turn.error) }) : t("chat.stopped");
-  const again = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", disabled: !isLive(), title: isLive() ? "" : t("card.not_connected_why"), onclick: () => void retry() }, t("retry")));
+  const again = /** @type {HTMLButtonElement} */ (
+    el(
+      "button",
+      {
+        type: "button",
+        class: "button small",
+        disabled: !isLive(),
+        title: isLive() ? "" : t("card.not_connected_why"),
+        onclick: () => void retry(),
+      },
+      t("retry"),
+    )
+  );
   const retry = async () => {
     again.disabled = true;
     mount(again, t("card.sending"));
@@ -168,7 +211,13 @@ function troubleOf(message, talk) {
       mount(again, t("retry"));
     }
   };
-  return el("div", { class: `notice ${isFailed ? "problem" : ""} turn-trouble` }, shape(isFailed ? "failed" : "paused"), el("p", { class: "grow wrap" }, words), isNewest ? again : null);
+  return el(
+    "div",
+    { class: `notice ${isFailed ? "problem" : ""} turn-trouble` },
+    shape(isFailed ? "failed" : "paused"),
+    el("p", { class: "grow wrap" }, words),
+    isNewest ? again : null,
+  );
 }
 
 /** @param {Turn["error"]} error */
@@ -191,12 +240,36 @@ function recordOf(turn, standings) {
   const isSaid = requestsOf(truth).length > 0 && !truth.before;
   const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at ?? "") }) : t("chat.void"));
   return [
-    isSaid ? null : el("p", { class: `truth ${tone}` }, shape(form), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
-    turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
+    isSaid
+      ? null
+      : el(
+          "p",
+          { class: `truth ${tone}` },
+          shape(form),
+          el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : ""),
+        ),
+    turn.tainted_by.length > 0
+      ? el(
+          "p",
+          { class: "truth" },
+          shape("stale"),
+          el(
+            "span",
+            {},
+            el("strong", {}, t("chat.void")),
+            " ",
+            t("chat.tainted", { what: turn.tainted_by.join(", ") }),
+          ),
+        )
+      : null,
   ];
 }
 
-/** The shape and the colour of a record; what needs the owner comes first. @param {TruthResponse} truth @returns {[string, string]} */
+/**
+ * The shape and the colour of a record; what needs the owner comes first.
+ * @param {TruthResponse} truth
+ * @returns {[string, string]}
+ */
 function lookOf(truth) {
   if (truth.waits.length > 0) return ["waiting", "waiting"];
   if (truth.refused.length > 0) return ["failed", "bad"];
@@ -209,10 +282,19 @@ function footOf(message, talk) {
   const { turn } = message;
   const { usage } = turn;
   const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
-  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
+  const copy = el(
+    "button",
+    { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) },
+    t("chat.copy"),
+  );
   const model = turn.brain === "builtin" ? t("chat.brain.builtin") : turn.model;
-  return [time(turn.ended_at ?? message.created_at), el("span", { class: "wrap" }, model),
-    tokens > 0 ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") })) : null,
+  return [
+    time(turn.ended_at ?? message.created_at),
+    el("span", { class: "wrap" }, model),
+    tokens > 0
+      ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") }))
+      : null,
     usage.cost_micros > 0 ? el("span", { class: "number" }, costWords(usage.cost_micros)) : null,
-    message.body ? copy : null];
+    message.body ? copy : null,
+  ];
 }

@@ -31,7 +31,20 @@ export const keyOfRequest = (item) => item.id || `wish-${item.action_id}-${item.
 export function requestNode(item, isLast) {
   const node = el("div", { class: "request" });
   if (!item.id) {
-    mount(node, el("p", { class: "request-line" }, statePill({ status: "refused" }), el("span", { class: "grow wrap" }, item.label || item.action_id, item.reason ? el("span", { class: "muted" }, ` · ${item.reason}`) : null)));
+    mount(
+      node,
+      el(
+        "p",
+        { class: "request-line" },
+        statePill({ status: "refused" }),
+        el(
+          "span",
+          { class: "grow wrap" },
+          item.label || item.action_id,
+          item.reason ? el("span", { class: "muted" }, ` · ${item.reason}`) : null,
+        ),
+      ),
+    );
     return Object.assign(node, { update: () => {} });
   }
   /** @type {Row | null} */
@@ -48,9 +61,22 @@ export function requestNode(item, isLast) {
       } else card.update(row);
       return;
     }
-    const open = el("details", { class: "request-more", ontoggle: () => {
-      if (/** @type {HTMLDetailsElement} */ (open).open && row && open.childElementCount === 1) open.append(proposalCard(row, { level: 2, isBrief: true }));
-    } }, el("summary", { class: "request-line" }, el("span", { class: "grow wrap" }, now.label, " ", el("code", { class: "muted" }, now.code)), row ? statePill(row) : el("span", { class: "muted small" }, t("loading"))));
+    const open = el(
+      "details",
+      {
+        class: "request-more",
+        ontoggle: () => {
+          if (/** @type {HTMLDetailsElement} */ (open).open && row && open.childElementCount === 1)
+            open.append(proposalCard(row, { level: 2, isBrief: true }));
+        },
+      },
+      el(
+        "summary",
+        { class: "request-line" },
+        el("span", { class: "grow wrap" }, now.label, " ", el("code", { class: "muted" }, now.code)),
+        row ? statePill(row) : el("span", { class: "muted small" }, t("loading")),
+      ),
+    );
     mount(node, open);
   };
   const read = async () => {
@@ -62,15 +88,27 @@ export function requestNode(item, isLast) {
       if (!open?.open) draw();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (!row) mount(node, el("p", { class: "request-line" }, el("a", { class: "grow wrap", href: `#/inbox/${item.id}` }, item.label), el("span", { class: "muted small" }, t("chat.request_unread"))));
+      if (!row)
+        mount(
+          node,
+          el(
+            "p",
+            { class: "request-line" },
+            el("a", { class: "grow wrap", href: `#/inbox/${item.id}` }, item.label),
+            el("span", { class: "muted small" }, t("chat.request_unread")),
+          ),
+        );
     }
   };
-  const near = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    isNear = true;
-    near.disconnect();
-    void read();
-  }, { rootMargin: NEAR });
+  const near = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      isNear = true;
+      near.disconnect();
+      void read();
+    },
+    { rootMargin: NEAR },
+  );
   near.observe(node);
   const off = onEvent((event) => {
     if (!node.isConnected) return off();

@@ -22,7 +22,7 @@ const RETRY_MS = [300, 1000, 2000, 5000];
 export function listenToTurn(conversationId, messageId, listener) {
   const path = `/api/conversations/${conversationId}/stream?messageId=${encodeURIComponent(messageId)}&blocks=true`;
   const stream = openSse({
-    request: (lastId) => lastId ? { path, headers: { "last-event-id": lastId } } : { path },
+    request: (lastId) => (lastId ? { path, headers: { "last-event-id": lastId } } : { path }),
     opened: () => listener.lost(false),
     event: (name, value) => {
       if (name === "tool") listener.tool(/** @type {TurnEvents["tool"]} */ (value));

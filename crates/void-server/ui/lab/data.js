@@ -6,9 +6,14 @@ import { get } from "../lib/api.js";
 import { actions, ended, hosts, nodes, proxmox, Resource } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
 
-/** @import { ActionResponse, Guest as ApiGuest, HostResponse, LabProblem, LabResponse, Node, NodeResponse, Service } from "../types/api.js" */
+/**
+ * @import { ActionResponse, Guest as ApiGuest, HostResponse, LabProblem, LabResponse, Node, NodeResponse, Service }
+ *   from "../types/api.js"
+ */
 
-/** Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks. */
+/**
+ * Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks.
+ */
 const LOOK_AGAIN_MS = 10_000;
 const RUNS_SHOWN = 5;
 
@@ -57,10 +62,18 @@ export function watchLab(changed) {
     if (document.visibilityState !== "visible") return;
     for (const source of [proxmox, services, nodes]) void source.read();
   }, LOOK_AGAIN_MS);
-  ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
+  ends.push(
+    () => clearInterval(timer),
+    onConnection(ask),
+    () => {
+      isOver = true;
+    },
+  );
   // What was read before may be old.
   for (const source of [proxmox, services, nodes, hosts, ended]) if (source.value) source.refresh();
-  return () => { for (const end of ends) end(); };
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 /** The first thing that could not be read. */
@@ -73,7 +86,8 @@ export function readLabAgain() {
 /** @returns {LabView} */
 export function labView() {
   const seen = proxmox.value;
-  if (seen && (!seen.problem || seen.nodes.length > 0)) lastSeen = seen.connected ? { nodes: seen.nodes, read_at: seen.read_at } : null;
+  if (seen && (!seen.problem || seen.nodes.length > 0))
+    lastSeen = seen.connected ? { nodes: seen.nodes, read_at: seen.read_at } : null;
   const isOld = Boolean(proxmox.error || (seen?.problem && seen.nodes.length === 0));
   const watched = services.value?.services ?? [];
   /** @type {Map<string, Service[]>} */
@@ -81,7 +95,7 @@ export function labView() {
   for (const service of watched) {
     if (service.vmid === null || service.vmid === undefined) continue;
     const key = `${service.node}/${service.vmid}`;
-    byGuest.set(key, [...byGuest.get(key) ?? [], service]);
+    byGuest.set(key, [...(byGuest.get(key) ?? []), service]);
   }
   const shown = new Set();
   const machines = (lastSeen?.nodes ?? []).map((node) => {
@@ -91,9 +105,15 @@ export function labView() {
       shown.add(key);
       const status = isOld ? "unknown" : guest.status;
       return {
-        ...guest, key, node: node.name, status, services: own,
-        isFine: ["running", "stopped"].includes(status) && own.every((service) => service.status === "up" || service.stopped),
-        words: `${guest.name} ${guest.vmid} ${guest.kind} ${status} ${node.name} ${own.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(),
+        ...guest,
+        key,
+        node: node.name,
+        status,
+        services: own,
+        isFine:
+          ["running", "stopped"].includes(status) && own.every((service) => service.status === "up" || service.stopped),
+        words:
+          `${guest.name} ${guest.vmid} ${guest.kind} ${status} ${node.name} ${own.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(),
       };
     });
     const status = isOld ? "unknown" : node.status;
@@ -104,13 +124,15 @@ export function labView() {
     isKnown: Boolean(seen && services.value && nodes.value && hosts.value),
     isConnected: seen?.connected === true,
     problem: seen?.problem ?? null,
-    seenAt: isOld ? lastSeen?.read_at ?? null : seen?.read_at ?? null,
+    seenAt: isOld ? (lastSeen?.read_at ?? null) : (seen?.read_at ?? null),
     isOld,
     machines,
     nodes: nodes.value?.nodes ?? [],
     hosts: hosts.value?.hosts ?? [],
     services: watched,
-    homeless: watched.filter((service) => !hostNames.has(service.host ?? "") && !shown.has(`${service.node}/${service.vmid}`)),
+    homeless: watched.filter(
+      (service) => !hostNames.has(service.host ?? "") && !shown.has(`${service.node}/${service.vmid}`),
+    ),
   };
 }
 
@@ -118,15 +140,25 @@ export function labView() {
 const catalogue = () => actions.value?.actions ?? [];
 
 /** What may be done about a service. @param {Service} service */
-export const actionsOfService = (service) => catalogue().filter((action) => action.verify === service.id || action.service === service.id
-  || (action.vmid !== null && action.vmid === service.vmid && action.node === service.node));
+export const actionsOfService = (service) =>
+  catalogue().filter(
+    (action) =>
+      action.verify === service.id ||
+      action.service === service.id ||
+      (action.vmid !== null && action.vmid === service.vmid && action.node === service.node),
+  );
 
 /** What may be done with a guest and what is on it. @param {Guest} guest */
-export const actionsOfGuest = (guest) => catalogue().filter((action) => (action.vmid === guest.vmid && action.node === guest.node)
-  || guest.services.some((service) => action.verify === service.id || action.service === service.id));
+export const actionsOfGuest = (guest) =>
+  catalogue().filter(
+    (action) =>
+      (action.vmid === guest.vmid && action.node === guest.node) ||
+      guest.services.some((service) => action.verify === service.id || action.service === service.id),
+  );
 
 /** What runs on a machine itself, by whatever way. @param {string} name */
-export const actionsOfMachine = (name) => catalogue().filter((action) => action.host === name || (action.node === name && action.vmid === null));
+export const actionsOfMachine = (name) =>
+  catalogue().filter((action) => action.host === name || (action.node === name && action.vmid === null));
 
 /** What runs on a machine itself or on any of its guests. @param {string} name */
 export const actionsOn = (name) => catalogue().filter((action) => action.host === name || action.node === name);

@@ -34,7 +34,10 @@ export function lastLines() {
     let content;
     try {
       const entries = await linesOf([...(name ? [name] : []), ...rows.map((row) => row.id)]);
-      content = entries.length === 0 ? el("p", { class: "muted" }, t("lab.no_record")) : el("ul", { class: "list" }, entries.map(line));
+      content =
+        entries.length === 0
+          ? el("p", { class: "muted" }, t("lab.no_record"))
+          : el("ul", { class: "list" }, entries.map(line));
     } catch (error) {
       content = el("p", { class: "muted" }, sentence(error));
     }
@@ -46,18 +49,34 @@ export function lastLines() {
 /** What waits and what ended lately, the newest first. @param {ActionResponse[]} all actions */
 function requestsFor(all) {
   const ids = new Set(all.map((action) => action.id));
-  const waiting = (home.value?.inbox.items ?? []).filter((item) => item.kind !== "join").filter((item) => ids.has(item.action_id));
+  const waiting = (home.value?.inbox.items ?? [])
+    .filter((item) => item.kind !== "join")
+    .filter((item) => ids.has(item.action_id));
   return [...new Map([...waiting, ...runsOf(all)].map((row) => [row.id, row])).values()].slice(0, REQUESTS_ASKED);
 }
 
 /** @param {string[]} subjects @returns {Promise<AuditEntry[]>} the newest first */
 async function linesOf(subjects) {
-  const found = await Promise.all(subjects.map((subject) => get(`/api/audit?subject=${encodeURIComponent(subject)}&limit=${LINES_SHOWN}`)));
-  return found.flatMap(({ entries }) => entries).sort((one, other) => other.seq - one.seq).slice(0, LINES_SHOWN);
+  const found = await Promise.all(
+    subjects.map((subject) => get(`/api/audit?subject=${encodeURIComponent(subject)}&limit=${LINES_SHOWN}`)),
+  );
+  return found
+    .flatMap(({ entries }) => entries)
+    .sort((one, other) => other.seq - one.seq)
+    .slice(0, LINES_SHOWN);
 }
 
 /** @param {AuditEntry} entry */
 function line(entry) {
-  return el("li", {}, el("a", { href: `#/audit/${entry.seq}` }, el("span", { class: "grow wrap" }, entryWords(entry)),
-    el("span", { class: "muted small" }, actorWords(entry)), el("span", { class: "muted small" }, time(entry.at))));
+  return el(
+    "li",
+    {},
+    el(
+      "a",
+      { href: `#/audit/${entry.seq}` },
+      el("span", { class: "grow wrap" }, entryWords(entry)),
+      el("span", { class: "muted small" }, actorWords(entry)),
+      el("span", { class: "muted small" }, time(entry.at)),
+    ),
+  );
 }

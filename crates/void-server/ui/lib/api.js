@@ -43,7 +43,13 @@ export function signedOut() {
  */
 async function call(method, path, { body, waitsMs } = {}) {
   /** @type {RequestInit} */
-  const request = { method, headers: {}, credentials: "same-origin", cache: "no-store", ...(waitsMs ? { signal: AbortSignal.timeout(waitsMs) } : {}) };
+  const request = {
+    method,
+    headers: {},
+    credentials: "same-origin",
+    cache: "no-store",
+    ...(waitsMs ? { signal: AbortSignal.timeout(waitsMs) } : {}),
+  };
   if (body !== undefined) {
     request.headers = { "content-type": "application/json" };
     request.body = JSON.stringify(body);
@@ -86,7 +92,8 @@ export const del = (path) => call("DELETE", path);
  * @param {unknown} error
  */
 export function sentence(error) {
-  if (!(error instanceof ApiError)) return t("error.here", { message: error instanceof Error ? error.message : String(error) });
+  if (!(error instanceof ApiError))
+    return t("error.here", { message: error instanceof Error ? error.message : String(error) });
   const said = withTimes(error.message);
   const message = said.charAt(0).toUpperCase() + said.slice(1);
   const end = /[.!?…]$/.test(message) ? message : `${message}.`;

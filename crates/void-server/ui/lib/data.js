@@ -100,16 +100,20 @@ export class Resource {
     else if (Date.now() - this.readAt > FRESH_MS) this.refresh();
     const { events, everyMs } = this;
     if (events) {
-      this.ends.push(onEvent(({ name }) => {
-        if (events.test(name) || (name === "asked" && Date.now() - this.readAt > FRESH_MS)) this.refresh();
-      }));
+      this.ends.push(
+        onEvent(({ name }) => {
+          if (events.test(name) || (name === "asked" && Date.now() - this.readAt > FRESH_MS)) this.refresh();
+        }),
+      );
     }
     if (everyMs) this.ends.push(lookAgain(() => this.refresh(), everyMs));
     let wasAway = false;
-    this.ends.push(onConnection(({ kind, isFirst }) => {
-      if (kind === "live" && wasAway) this.refresh();
-      wasAway = kind !== "live" && !isFirst;
-    }));
+    this.ends.push(
+      onConnection(({ kind, isFirst }) => {
+        if (kind === "live" && wasAway) this.refresh();
+        wasAway = kind !== "live" && !isFirst;
+      }),
+    );
   }
 
   #end() {
@@ -125,8 +129,12 @@ export class Resource {
  */
 function lookAgain(look, everyMs) {
   const mayLook = () => document.visibilityState === "visible" && isLive();
-  const timer = setInterval(() => { if (mayLook()) look(); }, everyMs);
-  const seen = () => { if (mayLook()) look(); };
+  const timer = setInterval(() => {
+    if (mayLook()) look();
+  }, everyMs);
+  const seen = () => {
+    if (mayLook()) look();
+  };
   document.addEventListener("visibilitychange", seen);
   return () => {
     clearInterval(timer);
@@ -144,7 +152,11 @@ class Home extends Resource {
 }
 
 /** Who, status, inbox, services, freeze, what ended: what most of the page shows. */
-export const home = new Home(() => get("/api/home"), /^(proposal|service|freeze|node|notification|mute)\./, LOOK_AGAIN_MS);
+export const home = new Home(
+  () => get("/api/home"),
+  /^(proposal|service|freeze|node|notification|mute)\./,
+  LOOK_AGAIN_MS,
+);
 
 /** The catalogue; it changes when the server starts anew. */
 export const actions = new Resource(() => get("/api/actions"));
@@ -174,5 +186,6 @@ onEvent(({ name, data }) => {
   const rows = [...data.inbox.items.filter((item) => item.kind !== "join"), ...data.recent];
   stood = new Map(rows.map((row) => [row.id, `${row.status} ${row.verification} ${row.count}`]));
   home.fill(data);
-  for (const id of new Set([...before.keys(), ...stood.keys()])) if (before.get(id) !== stood.get(id)) tellEvent({ name: "proposal.asked", data: { id } });
+  for (const id of new Set([...before.keys(), ...stood.keys()]))
+    if (before.get(id) !== stood.get(id)) tellEvent({ name: "proposal.asked", data: { id } });
 });

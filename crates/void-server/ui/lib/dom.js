@@ -55,14 +55,20 @@ function append(node, children) {
 }
 
 /** Control, bidirectional and invisible characters: what makes a reader see something else than what is there. */
-const DECEPTIVE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+const DECEPTIVE =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 /**
  * Text as it is: what would not show as itself is shown as an escape, as on every other surface. Line
  * breaks and tabs stay.
  * @param {string} text
  */
-export const visible = (text) => text.replaceAll("\r\n", "\n").replace(DECEPTIVE, (character) => character === "\t" ? "    " : `\\u{${character.codePointAt(0)?.toString(16)}}`);
+export const visible = (text) =>
+  text
+    .replaceAll("\r\n", "\n")
+    .replace(DECEPTIVE, (character) =>
+      character === "\t" ? "    " : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+    );
 
 /**
  * Replaces everything in an element.
@@ -122,5 +128,4 @@ function safeHref(href) {
 }
 
 /** @param {string} selector @param {ParentNode} [root] */
-export const find = (selector, root = document) =>
-  /** @type {HTMLElement | null} */ (root.querySelector(selector));
+export const find = (selector, root = document) => /** @type {HTMLElement | null} */ (root.querySelector(selector));

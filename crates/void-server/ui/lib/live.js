@@ -11,7 +11,8 @@ import { openSse } from "./sse.js";
  * `isFirst`: the page has just been read and the first stream is being opened; nothing can
  * have been missed. `isAsked`: no stream comes through, so
  * what changes is seen at the next question.
- * @typedef {{kind: "live" | "connecting", isFirst?: boolean, isAsked?: boolean} | {kind: "stale", since: string, isFirst?: boolean, isAsked?: boolean}} Connection
+ * @typedef {{kind: "live" | "connecting", isFirst?: boolean, isAsked?: boolean} | {kind: "stale", since: string,
+ *   isFirst?: boolean, isAsked?: boolean}} Connection
  */
 /** @typedef {(event: PageEvent) => void} Listener */
 
@@ -85,7 +86,8 @@ export const tellEvent = (event) => tellEach(listeners, event);
 
 /** @param {Connection} next */
 function change(next) {
-  if (next.kind === connection.kind && next.isAsked === connection.isAsked && next.isFirst === connection.isFirst) return;
+  if (next.kind === connection.kind && next.isAsked === connection.isAsked && next.isFirst === connection.isFirst)
+    return;
   connection = next;
   tellEach(watchers, next);
 }
@@ -95,7 +97,9 @@ export function startLive(after) {
   stopLive();
   lastHeard = Date.now();
   clearTimeout(firstTimer);
-  firstTimer = setTimeout(() => { if (connection.isFirst) change({ kind: "connecting" }); }, FIRST_MS);
+  firstTimer = setTimeout(() => {
+    if (connection.isFirst) change({ kind: "connecting" });
+  }, FIRST_MS);
   stream = openSse({
     request: (lastId) => ({ path: `/api/events?after=${lastId || after}` }),
     opened: () => {
@@ -103,7 +107,8 @@ export function startLive(after) {
       change({ kind: "live" });
     },
     // Events that nobody keeps any more were missed: what is shown is read again.
-    event: (name, data) => name === "stream.lost" ? location.reload() : tellEvent(/** @type {PageEvent} */ ({ name, data })),
+    event: (name, data) =>
+      name === "stream.lost" ? location.reload() : tellEvent(/** @type {PageEvent} */ ({ name, data })),
     refused: (status) => {
       if (status === 401) signedOut();
       return status === 401;

@@ -29,7 +29,7 @@ const SAID_IN_CHAT = /^Said in this chat: (?=")/;
 /** @typedef {{parts: string[], query: URLSearchParams}} Route */
 
 /** @param {Item} item */
-const keyOf = (item) => item.kind === "join" ? `join-${item.name}` : item.id;
+const keyOf = (item) => (item.kind === "join" ? `join-${item.name}` : item.id);
 
 /** @param {Route} route */
 export function inboxPage(route) {
@@ -56,12 +56,36 @@ export function inboxPage(route) {
     chunks.show(Math.ceil(shown.length / CHUNK_ROWS));
     bulk.draw();
     const isHidden = shown.length === 0 && items.length > 0;
-    mount(foot,
+    mount(
+      foot,
       isHidden ? el("p", { class: "muted" }, t("inbox.filtered")) : null,
-      items.length === 0 ? (source.error ? cannotTell(source.error, () => void source.read()) : !isLive() ? empty("unsure", t("inbox.not_connected")) : isDone ? empty("resting", t("inbox.none_done")) : empty("resting", t("inbox.quiet"), home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null)) : null,
+      items.length === 0
+        ? source.error
+          ? cannotTell(source.error, () => void source.read())
+          : !isLive()
+            ? empty("unsure", t("inbox.not_connected"))
+            : isDone
+              ? empty("resting", t("inbox.none_done"))
+              : empty(
+                  "resting",
+                  t("inbox.quiet"),
+                  home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null,
+                )
+        : null,
       next && filter.isOn() ? el("p", { class: "muted small" }, t("inbox.looked", { n: items.length })) : null,
-      next || isHidden ? el("div", { class: "row-line" }, isHidden ? el("button", { type: "button", class: "button", onclick: () => filter.clear() }, t("inbox.unfilter")) : null,
-        next ? el("button", { type: "button", class: "button", onclick: () => void loadMore() }, t("inbox.more")) : null) : null);
+      next || isHidden
+        ? el(
+            "div",
+            { class: "row-line" },
+            isHidden
+              ? el("button", { type: "button", class: "button", onclick: () => filter.clear() }, t("inbox.unfilter"))
+              : null,
+            next
+              ? el("button", { type: "button", class: "button", onclick: () => void loadMore() }, t("inbox.more"))
+              : null,
+          )
+        : null,
+    );
   };
   const chunks = windowed(list, {
     make: () => el("ul", { class: "rows" }),
@@ -82,9 +106,31 @@ export function inboxPage(route) {
     const isJoin = item.kind === "join";
     const title = isJoin ? t("join.title", { name: item.name }) : item.label;
     const code = isJoin ? undefined : item.code;
-    return el("li", {}, el("a", { href: `#/inbox/${keyOf(item)}`, "data-code": code ?? "", "aria-current": isChosen(keyOf(item), code) ? "true" : null, class: "inbox-row" },
-      el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : rowWords(item))),
-      el("span", { class: "side" }, isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item), el("span", { class: "muted small" }, time(isJoin ? item.asked_at : item.resolved_at ?? item.created_at)))));
+    return el(
+      "li",
+      {},
+      el(
+        "a",
+        {
+          href: `#/inbox/${keyOf(item)}`,
+          "data-code": code ?? "",
+          "aria-current": isChosen(keyOf(item), code) ? "true" : null,
+          class: "inbox-row",
+        },
+        el(
+          "span",
+          { class: "grow" },
+          el("span", { class: "title wrap" }, title),
+          el("span", { class: "muted small line" }, isJoin ? item.from : rowWords(item)),
+        ),
+        el(
+          "span",
+          { class: "side" },
+          isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item),
+          el("span", { class: "muted small" }, time(isJoin ? item.asked_at : (item.resolved_at ?? item.created_at))),
+        ),
+      ),
+    );
   };
   /** How many pages were loaded beyond the first one. */
   let pages = 0;
@@ -118,7 +164,7 @@ export function inboxPage(route) {
     draw();
   };
 
-  const bulk = bulkReject(() => isDone ? [] : shown);
+  const bulk = bulkReject(() => (isDone ? [] : shown));
   const filter = inboxFilter(draw, () => list.querySelector("a")?.focus());
   const left = el("div", { class: "stack" }, tabs(isDone), filter.bar, list, foot, bulk.node);
   const node = el("div", { class: "split" }, left, detail);
@@ -151,28 +197,43 @@ export function inboxPage(route) {
   };
   drawDetail(route);
   return {
-    node, title: t("nav.inbox"),
+    node,
+    title: t("nav.inbox"),
     // Where list and card are beside each other the list stays as it is, with its place and what was loaded.
     go: (/** @type {Route} */ to) => {
       if ((to.parts[0] === "done") !== isDone || !left.checkVisibility() || !detail.checkVisibility()) return false;
       [chosen] = to.parts;
       for (const link of list.querySelectorAll("a")) {
-        const isIt = isChosen(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "", link.dataset.code || undefined);
+        const isIt = isChosen(
+          /** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "",
+          link.dataset.code || undefined,
+        );
         if (isIt) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");
       }
       drawDetail(to);
       return true;
     },
-    stop: () => { off(); offLine(); filter.stop(currentRoute().page !== "inbox"); chunks.stop(); sizes.disconnect(); },
+    stop: () => {
+      off();
+      offLine();
+      filter.stop(currentRoute().page !== "inbox");
+      chunks.stop();
+      sizes.disconnect();
+    },
     keys: { ...inboxKeys(list, detail, (key) => items.find((item) => keyOf(item) === key)), "/": () => filter.open() },
   };
 }
 
-/** Who asked, how often in vain, and why; that it was said in a chat is on the card. @param {import("../parts/repeats.js").RepeatedRow} item */
+/**
+ * Who asked, how often in vain, and why; that it was said in a chat is on the card.
+ * @param {import("../parts/repeats.js").RepeatedRow} item
+ */
 function rowWords(item) {
   const why = item.reason?.replace(SAID_IN_CHAT, "") ?? t("card.no_reason");
-  return [requesterName(item.requested_by), ...(item.times ? [t("inbox.times", { n: item.times })] : []), why].join(" · ");
+  return [requesterName(item.requested_by), ...(item.times ? [t("inbox.times", { n: item.times })] : []), why].join(
+    " · ",
+  );
 }
 
 /** Two parts of one list, each row once. @param {Item[]} first @param {Item[]} then */
@@ -183,15 +244,26 @@ function together(first, then) {
 
 /** @param {boolean} isDone */
 function tabs(isDone) {
-  const tab = (/** @type {string} */ href, /** @type {string} */ word, /** @type {boolean} */ current) => el("a", { href, "aria-current": current ? "page" : null }, word);
-  return el("nav", { class: "subnav", "aria-label": t("nav.inbox") }, tab("#/inbox", t("inbox.waiting"), !isDone), tab("#/inbox/done", t("inbox.done"), isDone));
+  const tab = (/** @type {string} */ href, /** @type {string} */ word, /** @type {boolean} */ current) =>
+    el("a", { href, "aria-current": current ? "page" : null }, word);
+  return el(
+    "nav",
+    { class: "subnav", "aria-label": t("nav.inbox") },
+    tab("#/inbox", t("inbox.waiting"), !isDone),
+    tab("#/inbox/done", t("inbox.done"), isDone),
+  );
 }
 
-/** @param {HTMLElement} place @param {string} id @param {boolean} isSettling whether somebody came to say what happened */
+/**
+ * @param {HTMLElement} place
+ * @param {string} id
+ * @param {boolean} isSettling whether somebody came to say what happened
+ */
 async function showDetail(place, id, isSettling) {
   const back = el("p", { class: "only-narrow" }, el("a", { href: "#/inbox" }, t("inbox.back")));
   const join = id.startsWith("join-") ? home.value?.inbox.items.find((item) => keyOf(item) === id) : null;
-  if (id.startsWith("join-")) return mount(place, back, join?.kind === "join" ? joinCard(join) : el("p", { class: "muted" }, t("inbox.gone")));
+  if (id.startsWith("join-"))
+    return mount(place, back, join?.kind === "join" ? joinCard(join) : el("p", { class: "muted" }, t("inbox.gone")));
   mount(place, back, loading());
   try {
     const row = await get(`/api/proposals/${encodeURIComponent(id)}`);
@@ -199,7 +271,13 @@ async function showDetail(place, id, isSettling) {
     mount(place, back, card);
     if (isSettling) card.done();
   } catch (error) {
-    mount(place, back, error instanceof ApiError && error.status === 404 ? empty("unsure", t("inbox.unknown")) : cannotTell(error, () => void showDetail(place, id, isSettling)));
+    mount(
+      place,
+      back,
+      error instanceof ApiError && error.status === 404
+        ? empty("unsure", t("inbox.unknown"))
+        : cannotTell(error, () => void showDetail(place, id, isSettling)),
+    );
   }
 }
 
@@ -221,12 +299,24 @@ function inboxKeys(list, detail, itemOf) {
   const card = () => /** @type {import("../parts/cards.js").CardNode | null} */ (detail.querySelector(".approval"));
   const done = () => {
     const link = list.querySelector("a:focus");
-    const item = link && !link.hasAttribute("aria-current") ? itemOf(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "") : null;
+    const item =
+      link && !link.hasAttribute("aria-current")
+        ? itemOf(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "")
+        : null;
     const row = item && item.kind !== "join" ? item : null;
     if (row?.status === "unknown") return goTo(`#/inbox/${row.id}?settle`);
-    const status = item ? row?.status ?? "pending" : card()?.done();
-    if (status && status !== "unknown") toast(t(status === "pending" ? "done.waits" : ["approved", "running"].includes(status) ? "done.runs" : "done.ended"));
+    const status = item ? (row?.status ?? "pending") : card()?.done();
+    if (status && status !== "unknown")
+      toast(
+        t(status === "pending" ? "done.waits" : ["approved", "running"].includes(status) ? "done.runs" : "done.ended"),
+      );
     return undefined;
   };
-  return { j: () => move(1), k: () => move(-1), a: () => card()?.ask("approve"), r: () => card()?.ask("reject"), e: done };
+  return {
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => card()?.ask("approve"),
+    r: () => card()?.ask("reject"),
+    e: done,
+  };
 }

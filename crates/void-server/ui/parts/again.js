@@ -51,7 +51,10 @@ export function askingAgain(redraw) {
     const trouble = problem ?? whyNot(row, card, all ?? []);
     if (trouble) return trouble;
     try {
-      const answer = await post(`/api/actions/${encodeURIComponent(row.action_id)}/run?wait=0`, { params: row.params, reason: t(`again.reason_${row.status}`, { code: row.code }) });
+      const answer = await post(`/api/actions/${encodeURIComponent(row.action_id)}/run?wait=0`, {
+        params: row.params,
+        reason: t(`again.reason_${row.status}`, { code: row.code }),
+      });
       made = answer.action_row_id;
     } catch (error) {
       return sentence(error);
@@ -72,11 +75,26 @@ export function askingAgain(redraw) {
   return {
     part: (row, card) => {
       if (!UNDONE.includes(row.status)) return null;
-      if (made) return el("div", { class: "row-line" }, el("a", { class: "button again", href: `#/inbox/${made}` }, t("again.look")));
-      if (isSending) return el("div", { class: "row-line" }, el("button", { type: "button", class: "button again", disabled: true }, t("card.sending")));
+      if (made)
+        return el(
+          "div",
+          { class: "row-line" },
+          el("a", { class: "button again", href: `#/inbox/${made}` }, t("again.look")),
+        );
+      if (isSending)
+        return el(
+          "div",
+          { class: "row-line" },
+          el("button", { type: "button", class: "button again", disabled: true }, t("card.sending")),
+        );
       if (!isLive()) {
         problem = null;
-        return el("div", { class: "row-line" }, el("button", { type: "button", class: "button again", disabled: true }, t("card.not_connected")), el("span", { class: "muted small" }, t("again.not_connected")));
+        return el(
+          "div",
+          { class: "row-line" },
+          el("button", { type: "button", class: "button again", disabled: true }, t("card.not_connected")),
+          el("span", { class: "muted small" }, t("again.not_connected")),
+        );
       }
       if (problem) return el("p", { class: "muted" }, t("again.unread", { why: problem }));
       if (!all) {
@@ -85,16 +103,40 @@ export function askingAgain(redraw) {
       }
       const words = whyNot(row, card, all);
       const action = actionOf(row, all);
-      if (words || !action) return el("p", { class: "muted wrap" }, words, " ", action ? el("a", { href: `#/lab/actions/${encodeURIComponent(action.id)}` }, t("again.changed_way")) : null);
-      return el("div", { class: "row-line" }, el("button", { type: "button", class: "button again", "data-keep": "again", onclick: () => void ask(row, card, ".again") }, t("again.ask")),
-        el("span", { class: "muted small" }, t(runsAtOnce(action) ? "card.inverse_runs" : "card.inverse_waits")));
+      if (words || !action)
+        return el(
+          "p",
+          { class: "muted wrap" },
+          words,
+          " ",
+          action ? el("a", { href: `#/lab/actions/${encodeURIComponent(action.id)}` }, t("again.changed_way")) : null,
+        );
+      return el(
+        "div",
+        { class: "row-line" },
+        el(
+          "button",
+          { type: "button", class: "button again", "data-keep": "again", onclick: () => void ask(row, card, ".again") },
+          t("again.ask"),
+        ),
+        el("span", { class: "muted small" }, t(runsAtOnce(action) ? "card.inverse_runs" : "card.inverse_waits")),
+      );
     },
     offer: (row, card, takesFocus) => {
       const onclick = async () => {
         await ask(row, card);
-        if (made) toast(t(runsAtOnce(actionOf(row, all ?? []) ?? row) ? "run.sent" : "run.queued"), { href: `#/inbox/${made}`, label: t("run.look"), takesFocus });
+        if (made)
+          toast(t(runsAtOnce(actionOf(row, all ?? []) ?? row) ? "run.sent" : "run.queued"), {
+            href: `#/inbox/${made}`,
+            label: t("run.look"),
+            takesFocus,
+          });
       };
-      endOffer = toast(t(runsAtOnce(row) ? "again.rejected_safe" : "again.rejected"), { label: t("again.ask"), onclick: () => void onclick(), takesFocus });
+      endOffer = toast(t(runsAtOnce(row) ? "again.rejected_safe" : "again.rejected"), {
+        label: t("again.ask"),
+        onclick: () => void onclick(),
+        takesFocus,
+      });
     },
   };
 }

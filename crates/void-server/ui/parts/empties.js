@@ -17,7 +17,11 @@ export const empty = (pose, text, ...more) => el("div", { class: "empty" }, blue
 
 /** @param {unknown} error @param {() => void} [retry] */
 export const cannotTell = (error, retry) =>
-  empty("unsure", sentence(error), retry ? el("button", { type: "button", class: "button", onclick: retry }, t("retry")) : null);
+  empty(
+    "unsure",
+    sentence(error),
+    retry ? el("button", { type: "button", class: "button", onclick: retry }, t("retry")) : null,
+  );
 
 export const loading = () => el("p", { class: "loading muted", role: "status" }, t("loading"));
 
@@ -25,4 +29,5 @@ export const loading = () => el("p", { class: "loading muted", role: "status" },
  * @param {"info" | "caution" | "problem"} kind
  * @param {...Content} children
  */
-export const notice = (kind, ...children) => el("div", { class: `notice ${kind}`, role: kind === "problem" ? "alert" : "note" }, ...children);
+export const notice = (kind, ...children) =>
+  el("div", { class: `notice ${kind}`, role: kind === "problem" ? "alert" : "note" }, ...children);

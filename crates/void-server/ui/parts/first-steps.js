@@ -26,15 +26,32 @@ export function showFirstSteps(place, setup, what) {
 
 /** @param {EmptyFile} file @param {string[]} commands */
 function card({ what, path, example }, commands) {
-  const step = (/** @type {string} */ words, /** @type {Content[]} */ ...parts) => el("li", { class: "stack tight" }, el("p", { class: "step" }, words), ...parts);
+  const step = (/** @type {string} */ words, /** @type {Content[]} */ ...parts) =>
+    el("li", { class: "stack tight" }, el("p", { class: "step" }, words), ...parts);
   const note = (/** @type {string} */ words) => el("p", { class: "small muted" }, words);
-  return el("section", { class: "card first-steps" },
+  return el(
+    "section",
+    { class: "card first-steps" },
     el("h2", {}, t(`first.${what}`)),
     el("p", { class: "muted" }, t(`first.${what}_why`)),
-    el("ol", {},
-      step(t("first.write"), el("div", { class: "snippet" }, broken(path), copyButton(path, t("first.path"))), snippet(example.trimEnd(), t("first.example")), note(t(`first.${what}_yours`))),
-      step(t("first.then"), snippet(commands.join(" &&\n"), t("first.command")), note(t("first.notices")))));
+    el(
+      "ol",
+      {},
+      step(
+        t("first.write"),
+        el("div", { class: "snippet" }, broken(path), copyButton(path, t("first.path"))),
+        snippet(example.trimEnd(), t("first.example")),
+        note(t(`first.${what}_yours`)),
+      ),
+      step(t("first.then"), snippet(commands.join(" &&\n"), t("first.command")), note(t("first.notices"))),
+    ),
+  );
 }
 
 /** A path that is broken behind its slashes where it has to be. @param {string} path */
-const broken = (path) => el("code", { class: "wrap" }, path.split("/").map((part, at) => [at > 0 ? "/" : "", at > 0 ? el("wbr") : null, part]));
+const broken = (path) =>
+  el(
+    "code",
+    { class: "wrap" },
+    path.split("/").map((part, at) => [at > 0 ? "/" : "", at > 0 ? el("wbr") : null, part]),
+  );

@@ -4,11 +4,24 @@
 /** @import { Row } from "../types/api.js" */
 /** @typedef {Row & {times?: number}} RepeatedRow */
 
-/** Whether two rows say the same: asked for by the same one, and refused for the same reason. @param {Row} one @param {Row} other */
-const isSame = (one, other) => one.status === "refused" && other.status === "refused" && one.action_id === other.action_id && one.label === other.label
-  && one.requested_by?.name === other.requested_by?.name && one.error?.code === other.error?.code;
+/**
+ * Whether two rows say the same: asked for by the same one, and refused for the same reason.
+ * @param {Row} one
+ * @param {Row} other
+ */
+const isSame = (one, other) =>
+  one.status === "refused" &&
+  other.status === "refused" &&
+  one.action_id === other.action_id &&
+  one.label === other.label &&
+  one.requested_by?.name === other.requested_by?.name &&
+  one.error?.code === other.error?.code;
 
-/** Of neighbours that say the same the first, with how many `times` they are. @param {Row[]} rows @returns {RepeatedRow[]} */
+/**
+ * Of neighbours that say the same the first, with how many `times` they are.
+ * @param {Row[]} rows
+ * @returns {RepeatedRow[]}
+ */
 export function grouped(rows) {
   /** @type {RepeatedRow[]} */
   const all = [];

@@ -21,7 +21,10 @@ const kept = new Map();
 /** @type {Set<string>} */
 const sending = new Set();
 
-/** Whether one tap is enough: nobody is asked, and there is nothing to fill in. @param {Pick<ActionResponse, "tier" | "risk" | "params">} action */
+/**
+ * Whether one tap is enough: nobody is asked, and there is nothing to fill in.
+ * @param {Pick<ActionResponse, "tier" | "risk" | "params">} action
+ */
 export const isOneTap = (action) => runsAtOnce(action) && Object.keys(action.params).length === 0;
 
 /** Where the result of an action is shown. @param {string} id */
@@ -38,13 +41,25 @@ export function fillSlots(root) {
 
 /**
  * @param {Pick<ActionResponse, "id">} action
- * @param {{words: string, name?: string, isPrimary?: boolean, began?: () => void}} how `name`: for whoever does not see what it stands beside
+ * @param {{words: string, name?: string, isPrimary?: boolean, began?: () => void}} how `name`: for whoever does not
+ *   see what it stands beside
  */
 export function runButton(action, { words, name, isPrimary = false, began }) {
   const isFrozen = home.value?.freeze.frozen === true;
   const isBusy = sending.has(action.id);
   const why = !isLive() ? t("card.not_connected") : isFrozen ? t("actions.frozen") : isBusy ? t("card.sending") : "";
-  const button = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: `button ${isPrimary ? "primary" : "small"} run-now`, disabled: why !== "", onclick: () => void run() }, why || words));
+  const button = /** @type {HTMLButtonElement} */ (
+    el(
+      "button",
+      {
+        type: "button",
+        class: `button ${isPrimary ? "primary" : "small"} run-now`,
+        disabled: why !== "",
+        onclick: () => void run(),
+      },
+      why || words,
+    )
+  );
   if (name && !why) button.setAttribute("aria-label", name);
   /** @param {HTMLElement} node */
   const show = (node) => {

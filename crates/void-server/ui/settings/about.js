@@ -14,22 +14,44 @@ import { code, part, showing } from "./pieces.js";
 export function aboutSection() {
   const status = new Resource(() => get("/api/status"), /^(freeze|proposal)\./);
   const place = el("div", { class: "stack" });
-  const off = showing(status, place, (value) => mount(place,
-    part("Void", null, factList([
-      [t("about.version"), code(value.version)],
-      [t("about.mode"), value.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : t("about.real")],
-      [t("about.address"), code(location.origin)],
-      [t("about.read"), time(value.at)],
-    ])),
-    part(t("about.catalogue"), t("about.catalogue_about"), factList([
-      [t("about.actions"), el("a", { href: "#/lab/actions" }, t("about.count", { n: value.actions }))],
-      [t("about.digest"), copied(value.catalogue_digest, t("about.digest"))],
-      [t("about.commit"), value.catalogue_commit ? copied(value.catalogue_commit, t("about.commit")) : t("card.no_commit")],
-    ])),
-    part(t("about.audit"), t("about.audit_about"), factList([
-      [t("about.entries"), el("a", { href: "#/audit" }, String(value.audit_seq))],
-      [t("about.head"), copied(value.audit_head, t("about.head"))],
-    ]))));
+  const off = showing(status, place, (value) =>
+    mount(
+      place,
+      part(
+        "Void",
+        null,
+        factList([
+          [t("about.version"), code(value.version)],
+          [
+            t("about.mode"),
+            value.rehearsal ? el("span", { class: "pill waiting" }, t("frame.rehearsal")) : t("about.real"),
+          ],
+          [t("about.address"), code(location.origin)],
+          [t("about.read"), time(value.at)],
+        ]),
+      ),
+      part(
+        t("about.catalogue"),
+        t("about.catalogue_about"),
+        factList([
+          [t("about.actions"), el("a", { href: "#/lab/actions" }, t("about.count", { n: value.actions }))],
+          [t("about.digest"), copied(value.catalogue_digest, t("about.digest"))],
+          [
+            t("about.commit"),
+            value.catalogue_commit ? copied(value.catalogue_commit, t("about.commit")) : t("card.no_commit"),
+          ],
+        ]),
+      ),
+      part(
+        t("about.audit"),
+        t("about.audit_about"),
+        factList([
+          [t("about.entries"), el("a", { href: "#/audit" }, String(value.audit_seq))],
+          [t("about.head"), copied(value.audit_head, t("about.head"))],
+        ]),
+      ),
+    ),
+  );
   return { node: place, stop: off };
 }
 

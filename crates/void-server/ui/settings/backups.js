@@ -38,13 +38,45 @@ export function backupsSection() {
     mount(told, notice("info", t("backups.made", { seq: made.audit_seq }), " ", code(made.file)));
     backups.refresh();
   };
-  const node = el("div", { class: "stack" }, el("p", {}, sender(t("backups.make"), make, { told, kind: "primary", busy: t("backups.making") })), told, place,
-    part(t("backups.restore"), t("backups.restore_about"), snippet("void backup verify FILE\nvoid backup restore FILE", t("backups.restore"))),
-    source(t("backups.source"), " ", code("backups.enabled"), ", ", code("backups.folder"), " (void.toml). ", t("settings.docs", { file: "docs/operations.md" })));
+  const node = el(
+    "div",
+    { class: "stack" },
+    el("p", {}, sender(t("backups.make"), make, { told, kind: "primary", busy: t("backups.making") })),
+    told,
+    place,
+    part(
+      t("backups.restore"),
+      t("backups.restore_about"),
+      snippet("void backup verify FILE\nvoid backup restore FILE", t("backups.restore")),
+    ),
+    source(
+      t("backups.source"),
+      " ",
+      code("backups.enabled"),
+      ", ",
+      code("backups.folder"),
+      " (void.toml). ",
+      t("settings.docs", { file: "docs/operations.md" }),
+    ),
+  );
   return { node, stop: off };
 }
 
 /** @param {CopyResponse} copy */
 function backupRow(copy) {
-  return el("li", {}, el("div", { class: "item tall" }, el("span", { class: "grow" }, el("span", { class: "line wrap mono small" }, copy.file), el("span", { class: "muted small line" }, time(copy.made_at), " · ", sized(copy.bytes))), copyButton(copy.file, t("backups.file"))));
+  return el(
+    "li",
+    {},
+    el(
+      "div",
+      { class: "item tall" },
+      el(
+        "span",
+        { class: "grow" },
+        el("span", { class: "line wrap mono small" }, copy.file),
+        el("span", { class: "muted small line" }, time(copy.made_at), " · ", sized(copy.bytes)),
+      ),
+      copyButton(copy.file, t("backups.file")),
+    ),
+  );
 }
