@@ -27,6 +27,7 @@ mod rate_limits;
 mod requests;
 pub mod routes;
 mod streams;
+mod table;
 mod takeovers;
 mod wire;
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -13,7 +14,7 @@ use void_control::proposals::{
 use void_control::{Control, Ctx, freezes};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::cards;
-use void_domain::catalogue::{Action, ActionKind, Route};
+use void_domain::catalogue::{self, Action, ActionKind};
 use void_domain::digests::Digest;
 use void_domain::freezes::Freeze;
 use void_domain::ids::ProposalId;
@@ -22,11 +23,82 @@ use void_domain::policy::{self, Refusal};
 use void_domain::proposals::{Proposal, Sight, State as ProposalState};
 use void_domain::taint::Taint;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::{DIGEST, WAIT_SECONDS_MAX};
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
+use crate::table::{CURSOR, LIMIT, Route, WAIT, json, schema};
 use crate::wire::{REVISION_MAX, RowResponse, result_with_check};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/actions",
+        access: Access::Read,
+        operation: "listActions",
+        summary: "The catalogue: everything that may run, with its digests and the commit it is at",
+        query: &[],
+        request: None,
+        response: json::<ActionsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/actions/{id}/run",
+        access: Access::Act,
+        operation: "runAction",
+        summary: "Name an action: safe ones run at once, risky ones wait for the owner",
+        query: &[WAIT],
+        request: Some(schema::<RunRequest>),
+        response: json::<RunResponse>(),
+        handler: || post(run),
+    },
+    Route {
+        method: "GET",
+        path: "/api/actions/pending",
+        access: Access::Owner,
+        operation: "listPending",
+        summary: "What waits for the owner, oldest first",
+        query: &[CURSOR, LIMIT],
+        request: None,
+        response: json::<PendingResponse>(),
+        handler: || get(pending),
+    },
+    Route {
+        method: "POST",
+        path: "/api/actions/pending/{rowId}/approve",
+        access: Access::Owner,
+        operation: "approvePending",
+        summary: "Approve what waits; answers with the row once it ended or the wait is over",
+        query: &[WAIT],
+        request: Some(schema::<PendingDecideRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(approve),
+    },
+    Route {
+        method: "POST",
+        path: "/api/actions/pending/{rowId}/reject",
+        access: Access::Owner,
+        operation: "rejectPending",
+        summary: "Reject what waits",
+        query: &[],
+        request: Some(schema::<PendingDecideRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(reject),
+    },
+    Route {
+        method: "GET",
+        path: "/api/actions/recent",
+        access: Access::Owner,
+        operation: "listRecent",
+        summary: "What ended, newest first",
+        query: &[LIMIT],
+        request: None,
+        response: json::<RecentResponse>(),
+        handler: || get(recent),
+    },
+];
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 
@@ -128,10 +200,10 @@ impl ActionResponse {
             guest,
             kind_path: guest,
             via: match Action::route(action) {
-                Route::Host(_) => "host",
-                Route::Proxmox => "proxmox",
-                Route::Node(_) => "node",
-                Route::File => "file",
+                catalogue::Route::Host(_) => "host",
+                catalogue::Route::Proxmox => "proxmox",
+                catalogue::Route::Node(_) => "node",
+                catalogue::Route::File => "file",
             },
             op,
             params: action.params.to_value(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
+use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_agent::agents::Agent;
@@ -15,11 +16,81 @@ use void_domain::limits::{MESSAGE_BYTES_MAX, PAGE_ROWS_DEFAULT};
 
 use super::actions::RecentQuery;
 use super::conversations::{ConversationPath, MessageResponse, page, turn_error};
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, TurnProgress};
+use crate::table::{CURSOR, Content, LIMIT, Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/agents",
+        access: Access::Owner,
+        operation: "listAgents",
+        summary: "Who talks here, with which brain and which budget",
+        query: &[],
+        request: None,
+        response: json::<AgentsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/agents/{slug}/conversation",
+        access: Access::Owner,
+        operation: "getAgentConversation",
+        summary: "The conversation that goes on with an agent",
+        query: &[],
+        request: None,
+        response: json::<ConversationResponse>(),
+        handler: || get(conversation),
+    },
+    Route {
+        method: "GET",
+        path: "/api/agents/{slug}/conversations",
+        access: Access::Owner,
+        operation: "listConversations",
+        summary: "Conversations with an agent in which something was said, newest first",
+        query: &[CURSOR, LIMIT],
+        request: None,
+        response: json::<ConversationsResponse>(),
+        handler: || get(conversations_with),
+    },
+    Route {
+        method: "POST",
+        path: "/api/agents/{slug}/conversation",
+        access: Access::Owner,
+        operation: "beginAgentConversation",
+        summary: "Begin a new conversation; the older ones stay",
+        query: &[],
+        request: None,
+        response: json::<ConversationResponse>(),
+        handler: || post(begin),
+    },
+    Route {
+        method: "GET",
+        path: "/api/little-blue",
+        access: Access::Owner,
+        operation: "getLittleBlue",
+        summary: "The conversation with Little Blue",
+        query: &[],
+        request: None,
+        response: json::<ConversationResponse>(),
+        handler: || get(little_blue),
+    },
+    Route {
+        method: "POST",
+        path: "/api/little-blue/turn",
+        access: Access::Owner,
+        operation: "sayToLittleBlue",
+        summary: "Say something to Little Blue and hear her answer as events: tool, delta, done or error",
+        query: &[],
+        request: Some(schema::<SayRequest>),
+        response: Content::Text("text/event-stream"),
+        handler: || post(little_blue_turn),
+    },
+];
 
 /// Text without a NUL that has more in it than blanks.
 const SAID: &str = "^[^\\u0000]*[^\\s\\u0000\\u0085\\u200b\\ufeff\\u001c-\\u001f][^\\u0000]*$";

@@ -5,6 +5,7 @@ use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
 use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,80 @@ use void_control::audit::{self, AuditFilter};
 use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Query, Segment, page_rows, parse_cursor};
+use crate::table::{CURSOR, Content, LIMIT, Parameter, Route, json};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/audit",
+        access: Access::Owner,
+        operation: "listAudit",
+        summary: "The record, newest first, with its head",
+        query: &[
+            Parameter {
+                name: "subject",
+                kind: "string",
+                meaning: "only entries about this id",
+            },
+            Parameter {
+                name: "actor",
+                kind: "string",
+                meaning: "only entries whose actor begins so",
+            },
+            Parameter {
+                name: "verb",
+                kind: "string",
+                meaning: "only entries whose verb begins so",
+            },
+            CURSOR,
+            LIMIT,
+        ],
+        request: None,
+        response: json::<AuditResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/audit/{seq}",
+        access: Access::Owner,
+        operation: "getAuditEntry",
+        summary: "One entry of the record",
+        query: &[],
+        request: None,
+        response: json::<EntryResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "GET",
+        path: "/api/audit-verify",
+        access: Access::Owner,
+        operation: "verifyAudit",
+        summary: "Walks the whole record and recomputes every hash",
+        query: &[],
+        request: None,
+        response: json::<VerdictResponse>(),
+        handler: || get(verify),
+    },
+    Route {
+        method: "GET",
+        path: "/api/audit-export",
+        access: Access::Owner,
+        operation: "exportAudit",
+        summary: "The whole record as JSON lines, for an offline check with void-verify",
+        query: &[Parameter {
+            name: "after",
+            kind: "integer",
+            meaning: "begin after this entry",
+        }],
+        request: None,
+        response: Content::Text("application/x-ndjson"),
+        handler: || get(export),
+    },
+];
 
 const EXPORT_PAGE: u32 = 500;
 

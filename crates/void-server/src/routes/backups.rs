@@ -3,14 +3,42 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::StoreError;
 use void_control::backups::{self, Copy};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Caller;
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/backups",
+        access: Access::Owner,
+        operation: "listBackups",
+        summary: "Copies of the database, newest first",
+        query: &[],
+        request: None,
+        response: json::<BackupsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/backups",
+        access: Access::Owner,
+        operation: "createBackup",
+        summary: "Make a checked copy of the database now",
+        query: &[],
+        request: None,
+        response: json::<BackupResponse>(),
+        handler: || post(create),
+    },
+];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BackupsResponse {

@@ -5,14 +5,49 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::bridge::{self, MoveSeen, Report};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::WAIT_SECONDS_MAX;
 use crate::requests::Query;
+use crate::table::{Parameter, Route, WAIT, json};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/bridge",
+        access: Access::Owner,
+        operation: "getBridge",
+        summary: "The file bridge: its folder, what is in it, and what was set aside",
+        query: &[],
+        request: None,
+        response: json::<BridgeResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "GET",
+        path: "/api/bridge/moves",
+        access: Access::Owner,
+        operation: "listBridgeMoves",
+        summary: "What moved in the bridge's folder; waits for the next move",
+        query: &[
+            Parameter {
+                name: "after",
+                kind: "integer",
+                meaning: "`last` of the answer before; from now on if left out",
+            },
+            WAIT,
+        ],
+        request: None,
+        response: json::<MovesResponse>(),
+        handler: || get(moves),
+    },
+];
 
 const WAIT_SECONDS_DEFAULT: u64 = 30;
 

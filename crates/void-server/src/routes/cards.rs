@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::proposals::{self, Listed, ProposalKey};
@@ -15,10 +16,24 @@ use void_domain::proposals::{Sight, Status, Transition};
 
 use super::proposals::row_now;
 use super::services::ServiceResponse;
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
+use crate::table::{Route, json};
 use crate::wire::RowResponse;
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/proposals/{id}/card",
+    access: Access::Read,
+    operation: "getCard",
+    summary: "Everything that the owner reads before deciding, by id or code",
+    query: &[],
+    request: None,
+    response: json::<CardResponse>(),
+    handler: || get(show),
+}];
 
 /// How many earlier runs a card tells of.
 const RUNS_SHOWN: u32 = 10;

@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_agent::agents::Agent;
@@ -18,13 +19,76 @@ use void_domain::ids::{ConversationId, MessageId};
 use void_domain::limits::MESSAGE_BYTES_MAX;
 
 use super::agents::{self, SayRequest};
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::markdown;
 use crate::parameters::UUID;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, TurnProgress};
+use crate::table::{CURSOR, Content, LIMIT, Parameter, Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/conversations/{id}/messages",
+        access: Access::Owner,
+        operation: "listMessages",
+        summary: "What was said, the newest page first, each page oldest first",
+        query: &[CURSOR, LIMIT],
+        request: None,
+        response: json::<MessagesResponse>(),
+        handler: || get(messages),
+    },
+    Route {
+        method: "POST",
+        path: "/api/conversations/{id}/messages",
+        access: Access::Owner,
+        operation: "say",
+        summary: "Say something; the answer is written whether or not anybody listens",
+        query: &[],
+        request: Some(schema::<SayRequest>),
+        response: json::<StartedResponse>(),
+        handler: || post(say),
+    },
+    Route {
+        method: "GET",
+        path: "/api/conversations/{id}/stream",
+        access: Access::Owner,
+        operation: "streamTurn",
+        summary: "A turn as events, from its beginning or after Last-Event-ID; it only reads",
+        query: &[Parameter {
+            name: "messageId",
+            kind: "string",
+            meaning: "the turn's message; the newest one if left out",
+        }],
+        request: None,
+        response: Content::Text("text/event-stream"),
+        handler: || get(stream),
+    },
+    Route {
+        method: "POST",
+        path: "/api/conversations/{id}/stop",
+        access: Access::Owner,
+        operation: "stopTurn",
+        summary: "End the turn that runs; what it proposed stays as it is",
+        query: &[],
+        request: None,
+        response: json::<MessageResponse>(),
+        handler: || post(stop),
+    },
+    Route {
+        method: "POST",
+        path: "/api/conversations/{id}/retry",
+        access: Access::Owner,
+        operation: "retryTurn",
+        summary: "Try the last turn again, if it failed or was stopped",
+        query: &[],
+        request: Some(schema::<RetryRequest>),
+        response: json::<StartedResponse>(),
+        handler: || post(retry),
+    },
+];
 
 /// How long stopping a turn is waited for.
 const STOP_WAIT: Duration = Duration::from_secs(10);

@@ -2,11 +2,26 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::doctor::Finding;
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/doctor",
+    access: Access::Owner,
+    operation: "getDoctor",
+    summary: "What void doctor says: every finding with the next command",
+    query: &[],
+    request: None,
+    response: json::<DoctorResponse>(),
+    handler: || get(look),
+}];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DoctorResponse {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{delete, get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::credentials::CredentialError;
@@ -12,9 +13,47 @@ use void_domain::actors::Actor;
 use void_domain::freezes::Freeze;
 use void_domain::limits::REASON_BYTES_MAX;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/freeze",
+        access: Access::Read,
+        operation: "getFreeze",
+        summary: "Whether everything is frozen, by whom and why",
+        query: &[],
+        request: None,
+        response: json::<FreezeResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "POST",
+        path: "/api/freeze",
+        access: Access::Act,
+        operation: "freeze",
+        summary: "Stop every execution at once",
+        query: &[],
+        request: Some(schema::<FreezeRequest>),
+        response: json::<FreezeResponse>(),
+        handler: || post(set),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/freeze",
+        access: Access::OwnerRecent,
+        operation: "thaw",
+        summary: "Let things run again",
+        query: &[],
+        request: None,
+        response: json::<FreezeResponse>(),
+        handler: || delete(lift),
+    },
+];
 
 const FOR_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
 

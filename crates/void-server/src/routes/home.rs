@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::proposals::ProposalKey;
@@ -16,12 +17,25 @@ use super::services::ServicesResponse;
 use super::session::WhoResponse;
 use super::status::StatusResponse;
 use super::{actions, freeze, inbox, mutes, services, session, status};
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::first_steps::FirstSteps;
 use crate::requests::{Caller, Query};
+use crate::table::{Route, json};
 use crate::wire::RowResponse;
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/home",
+    access: Access::Owner,
+    operation: "getHome",
+    summary: "What the page needs to begin: who, status, inbox, services, freeze, what ended",
+    query: &[],
+    request: None,
+    response: json::<HomeResponse>(),
+    handler: || get(show),
+}];
 
 /// What ended lately, as far as the first page shows it.
 const RECENT_SHOWN: u32 = 12;

@@ -5,14 +5,53 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::hosts::{self, TrustError};
 use void_domain::hosts::{HostName, Reach};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/hosts",
+        access: Access::Owner,
+        operation: "listHosts",
+        summary: "The machines of the catalogue and the keys that are trusted for them",
+        query: &[],
+        request: None,
+        response: json::<HostsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/hosts/{name}/check",
+        access: Access::Owner,
+        operation: "checkHost",
+        summary: "Ask a host for its list, and compare it with the catalogue",
+        query: &[],
+        request: None,
+        response: json::<CheckResponse>(),
+        handler: || post(check),
+    },
+    Route {
+        method: "POST",
+        path: "/api/hosts/{name}/trust",
+        access: Access::OwnerRecent,
+        operation: "trustHost",
+        summary: "Trust the host key with this fingerprint, if that is what the host shows",
+        query: &[],
+        request: Some(schema::<TrustRequest>),
+        response: json::<TrustedResponse>(),
+        handler: || post(trust),
+    },
+];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct HostsResponse {

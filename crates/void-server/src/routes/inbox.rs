@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::{Control, Ctx, inbox};
@@ -9,11 +10,25 @@ use void_domain::ids::ProposalId;
 use void_domain::nodes::{Membership, Node};
 use void_domain::proposals::Proposal;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Query, page_rows, parse_cursor};
 use crate::routes::actions::{RecentQuery, current};
+use crate::table::{CURSOR, LIMIT, Route, json};
 use crate::wire::RowResponse;
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/inbox",
+    access: Access::Owner,
+    operation: "getInbox",
+    summary: "Everything that waits for the owner",
+    query: &[CURSOR, LIMIT],
+    request: None,
+    response: json::<InboxResponse>(),
+    handler: || get(look),
+}];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct InboxResponse {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::lab::{self, Failure, GuestStatus, LabGuest, LabNode, Load};
@@ -11,8 +12,22 @@ use void_control::{Control, stops};
 use void_domain::proposals::Sight;
 
 use super::services::StoppedResponse;
+use crate::access::Access;
 use crate::app::App;
 use crate::requests::Caller;
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/lab",
+    access: Access::Read,
+    operation: "getLab",
+    summary: "Nodes and guests, as Proxmox shows them to Void's token",
+    query: &[],
+    request: None,
+    response: json::<LabResponse>(),
+    handler: || get(show),
+}];
 
 /// Several pages that show the lab cost Proxmox one question.
 const AGE_MAX: Duration = Duration::from_secs(2);

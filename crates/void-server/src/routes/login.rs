@@ -3,12 +3,27 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::credentials;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/login",
+    access: Access::Public,
+    operation: "getLogin",
+    summary: "How the owner can sign in here",
+    query: &[],
+    request: None,
+    response: json::<LoginResponse>(),
+    handler: || get(look),
+}];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LoginResponse {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{delete, get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,9 +15,47 @@ use void_domain::mutes::{LASTS_MAX, Mute, Muted};
 use void_domain::services::ServiceId;
 use void_domain::time::Timestamp;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/mutes",
+        access: Access::Owner,
+        operation: "listMutes",
+        summary: "What the owner is not told for a time, by whom, why and until when",
+        query: &[],
+        request: None,
+        response: json::<MutesResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/mutes",
+        access: Access::OwnerRecent,
+        operation: "mute",
+        summary: "Do not tell for a time that a service, or anything on a host, is down",
+        query: &[],
+        request: Some(schema::<MuteRequest>),
+        response: json::<MuteResponse>(),
+        handler: || post(set),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/mutes/{id}",
+        access: Access::Owner,
+        operation: "unmute",
+        summary: "Tell it again",
+        query: &[],
+        request: None,
+        response: json::<UnmutedResponse>(),
+        handler: || delete(lift),
+    },
+];
 
 const FOR_SECONDS_MAX: u64 = LASTS_MAX.as_secs();
 const NAME_CHARS_MAX: usize = 64;

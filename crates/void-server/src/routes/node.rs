@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::routing::post;
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use void_control::nodes::{
 };
 use void_domain::ids::RequestId;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
@@ -21,6 +23,43 @@ use crate::parameters::{FINGERPRINT, NUMBER_MAX};
 use crate::rate_limits::{TRIES_MAX, network};
 use crate::requests::{Body, Caller};
 use crate::routes::nodes::{JoinedResponse, read_fingerprint};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "POST",
+        path: "/api/node/join",
+        access: Access::Public,
+        operation: "joinNode",
+        summary: "Ask to join with a join token; the owner compares the fingerprint",
+        query: &[],
+        request: Some(schema::<JoinNodeRequest>),
+        response: json::<JoinedResponse>(),
+        handler: || post(join),
+    },
+    Route {
+        method: "POST",
+        path: "/api/node/poll",
+        access: Access::Node,
+        operation: "pollNode",
+        summary: "Wait for work, and say what is under way",
+        query: &[],
+        request: Some(schema::<PollNodeRequest>),
+        response: json::<PollNodeResponse>(),
+        handler: || post(poll),
+    },
+    Route {
+        method: "POST",
+        path: "/api/node/report",
+        access: Access::Node,
+        operation: "reportNode",
+        summary: "Say what a command prints and how it ended; saying it again changes nothing",
+        query: &[],
+        request: Some(schema::<ReportNodeRequest>),
+        response: json::<ReportedResponse>(),
+        handler: || post(report),
+    },
+];
 
 /// Anybody may ask to join, so it is not read as far as other bodies are.
 const JOIN_BODY_BYTES_MAX: usize = 4 * 1024;

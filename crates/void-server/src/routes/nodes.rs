@@ -2,16 +2,66 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{delete, get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::nodes::{self, ApproveError, InviteError, NodeView, RemoveError};
 use void_domain::digests::Digest;
 use void_domain::nodes::{Membership, Node, Skew};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::{FINGERPRINT, HOST};
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/nodes",
+        access: Access::Owner,
+        operation: "listNodes",
+        summary: "The machines that run the pull executor: here or away, version, whether the list fits",
+        query: &[],
+        request: None,
+        response: json::<NodesResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/nodes",
+        access: Access::OwnerRecent,
+        operation: "inviteNode",
+        summary: "Make a join token for a machine; it is shown this once and good for an hour",
+        query: &[],
+        request: Some(schema::<InviteRequest>),
+        response: json::<InvitedResponse>(),
+        handler: || post(invite),
+    },
+    Route {
+        method: "POST",
+        path: "/api/nodes/{name}/approve",
+        access: Access::OwnerRecent,
+        operation: "approveNode",
+        summary: "Let a machine in, if it shows this fingerprint",
+        query: &[],
+        request: Some(schema::<ApproveRequest>),
+        response: json::<JoinedResponse>(),
+        handler: || post(approve),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/nodes/{name}",
+        access: Access::OwnerRecent,
+        operation: "removeNode",
+        summary: "Withdraw an invitation, turn a machine away, or end its membership",
+        query: &[],
+        request: None,
+        response: json::<RemovedResponse>(),
+        handler: || delete(remove),
+    },
+];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct NodesResponse {

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{delete, get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::notifications::{self, ActError, NotificationPlace, PairError};
@@ -9,9 +10,80 @@ use void_control::proposals::{DecideError, Decision};
 use void_domain::ids::NotificationId;
 use void_domain::notifications::{Channel, Content, Delivery, Target};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/notifications",
+        access: Access::Owner,
+        operation: "listNotifications",
+        summary: "Where the owner is told, how that stands, and what could not be delivered",
+        query: &[],
+        request: None,
+        response: json::<NotificationsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/pair",
+        access: Access::OwnerRecent,
+        operation: "pairChannel",
+        summary: "Make a one-time link by which a phone becomes the owner's",
+        query: &[],
+        request: Some(schema::<PairRequest>),
+        response: json::<InvitationResponse>(),
+        handler: || post(pair),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/notifications/pairs/{target}",
+        access: Access::OwnerRecent,
+        operation: "unpairChannel",
+        summary: "Stop telling an account, and stop listening to it",
+        query: &[],
+        request: None,
+        response: json::<UnpairedResponse>(),
+        handler: || delete(unpair),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/test",
+        access: Access::Owner,
+        operation: "testNotifications",
+        summary: "Send a test message to every place, or to one",
+        query: &[],
+        request: Some(schema::<TestRequest>),
+        response: json::<TestResponse>(),
+        handler: || post(test),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/failed/{id}/retry",
+        access: Access::Owner,
+        operation: "retryNotification",
+        summary: "Try again what could not be delivered",
+        query: &[],
+        request: None,
+        response: json::<RetriedResponse>(),
+        handler: || post(retry),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/act",
+        access: Access::Public,
+        operation: "actOnNotification",
+        summary: "Decide with the single-use token that a notification carried",
+        query: &[],
+        request: Some(schema::<ActRequest>),
+        response: json::<ActedResponse>(),
+        handler: || post(act),
+    },
+];
 
 /// Anybody may post here, so it is not read as far as other bodies are.
 const ACT_BODY_BYTES_MAX: usize = 1024;

@@ -3,17 +3,66 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use axum::routing::{delete, get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use void_control::passkeys::{self, Challenge, NewPasskey, Passkey};
 use void_domain::ids::{ChallengeId, PasskeyId};
 
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::UUID;
 use crate::requests::{Body, Segment};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/passkeys",
+        access: Access::Owner,
+        operation: "listPasskeys",
+        summary: "The owner's passkeys",
+        query: &[],
+        request: None,
+        response: json::<PasskeysResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/passkeys/challenge",
+        access: Access::Owner,
+        operation: "challengePasskey",
+        summary: "Ask for what an authenticator needs to make a passkey; takes a session that is fresh",
+        query: &[],
+        request: None,
+        response: json::<ChallengeResponse>(),
+        handler: || post(challenge),
+    },
+    Route {
+        method: "POST",
+        path: "/api/passkeys",
+        access: Access::Owner,
+        operation: "registerPasskey",
+        summary: "Keep the passkey that an authenticator made",
+        query: &[],
+        request: Some(schema::<PasskeyRequest>),
+        response: json::<PasskeyResponse>(),
+        handler: || post(register),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/passkeys/{id}",
+        access: Access::Owner,
+        operation: "removePasskey",
+        summary: "Remove a passkey; sessions stay",
+        query: &[],
+        request: None,
+        response: json::<PasskeyRemovedResponse>(),
+        handler: || delete(remove),
+    },
+];
 
 const PASSKEY_BODY_BYTES_MAX: usize = 32 * 1024;
 

@@ -2,16 +2,43 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{delete, put};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::passwords;
 use void_domain::passwords::{BYTES_MAX, BYTES_MIN};
 use void_domain::secrets::Secret;
 
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Body;
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "PUT",
+        path: "/api/password",
+        access: Access::Owner,
+        operation: "setPassword",
+        summary: "Set the password; takes a session that is fresh",
+        query: &[],
+        request: Some(schema::<PasswordRequest>),
+        response: json::<PasswordResponse>(),
+        handler: || put(set),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/password",
+        access: Access::Owner,
+        operation: "removePassword",
+        summary: "Remove the password; sessions stay",
+        query: &[],
+        request: None,
+        response: json::<PasswordResponse>(),
+        handler: || delete(remove),
+    },
+];
 
 const PASSWORD_BODY_BYTES_MAX: usize = 4 * 1024;
 

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,12 +14,80 @@ use void_domain::ids::ProposalId;
 use void_domain::limits::REASON_BYTES_MAX;
 use void_domain::proposals::{Sight, Status};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::DIGEST;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::routes::actions::{self, WaitQuery, current};
+use crate::table::{CURSOR, LIMIT, Parameter, Route, WAIT, json, schema};
 use crate::wire::{REVISION_MAX, RowResponse};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/proposals",
+        access: Access::Read,
+        operation: "listProposals",
+        summary: "Proposals, newest first; an agent sees its own",
+        query: &[
+            Parameter {
+                name: "status",
+                kind: "string",
+                meaning: "only those in this state",
+            },
+            CURSOR,
+            LIMIT,
+        ],
+        request: None,
+        response: json::<ProposalsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/proposals/{id}",
+        access: Access::Read,
+        operation: "getProposal",
+        summary: "One proposal, by id or code",
+        query: &[],
+        request: None,
+        response: json::<RowResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "POST",
+        path: "/api/proposals/{id}/decide",
+        access: Access::Owner,
+        operation: "decideProposal",
+        summary: "Approve or reject, bound to the digest that was seen",
+        query: &[WAIT],
+        request: Some(schema::<DecideRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(decide),
+    },
+    Route {
+        method: "POST",
+        path: "/api/proposals/{id}/cancel",
+        access: Access::Act,
+        operation: "cancelProposal",
+        summary: "Withdraw one's own wish while it waits",
+        query: &[],
+        request: None,
+        response: json::<RowResponse>(),
+        handler: || post(cancel),
+    },
+    Route {
+        method: "POST",
+        path: "/api/proposals/{id}/settle",
+        access: Access::OwnerRecent,
+        operation: "settleProposal",
+        summary: "Say what became of a run whose outcome is unknown",
+        query: &[],
+        request: Some(schema::<SettleRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(settle),
+    },
+];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

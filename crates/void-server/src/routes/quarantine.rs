@@ -3,13 +3,52 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_control::quarantine::{self, Kind, QuarantineError, Said};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/quarantine",
+        access: Access::Owner,
+        operation: "listQuarantine",
+        summary: "Credentials that came back with an older copy of the database and open nothing yet",
+        query: &[],
+        request: None,
+        response: json::<QuarantineResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/quarantine/confirm",
+        access: Access::OwnerRecent,
+        operation: "confirmQuarantined",
+        summary: "Let one of them open again what it opened",
+        query: &[],
+        request: Some(schema::<QuarantineRequest>),
+        response: json::<QuarantineConfirmedResponse>(),
+        handler: || post(confirm),
+    },
+    Route {
+        method: "POST",
+        path: "/api/quarantine/remove",
+        access: Access::OwnerRecent,
+        operation: "removeQuarantined",
+        summary: "Revoke one of them for good",
+        query: &[],
+        request: Some(schema::<QuarantineRequest>),
+        response: json::<QuarantineRemovedResponse>(),
+        handler: || post(remove),
+    },
+];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct QuarantineResponse {

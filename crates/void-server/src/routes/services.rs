@@ -2,15 +2,43 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::health::{self, ServiceChange, ServiceView};
 use void_domain::services::{Check, CheckResult, Location, Standing};
 use void_domain::time::Timestamp;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/services",
+        access: Access::Read,
+        operation: "listServices",
+        summary: "Watched services: up, down or unknown, since when, and what the last look saw",
+        query: &[],
+        request: None,
+        response: json::<ServicesResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/services/{id}",
+        access: Access::Read,
+        operation: "getService",
+        summary: "One service with its changes of the last day",
+        query: &[],
+        request: None,
+        response: json::<ServiceWithHistoryResponse>(),
+        handler: || get(show),
+    },
+];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServicesResponse {

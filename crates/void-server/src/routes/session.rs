@@ -5,6 +5,7 @@ use std::hash::Hash;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::{delete, get, post};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,13 +21,72 @@ use void_domain::secrets::Secret;
 use void_domain::sessions::{SESSION_LASTS, device};
 
 use super::passkeys::ChallengeResponse;
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::connections::Peer;
 use crate::cookies;
 use crate::errors::ApiError;
 use crate::rate_limits::{RateLimiter, TRIES_MAX, network};
 use crate::requests::Body;
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/session",
+        access: Access::Read,
+        operation: "getSession",
+        summary: "Who the caller is",
+        query: &[],
+        request: None,
+        response: json::<WhoResponse>(),
+        handler: || get(who),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session",
+        access: Access::Public,
+        operation: "openSession",
+        summary: "Trade a proof that one is the owner for a session cookie",
+        query: &[],
+        request: Some(schema::<SessionRequest>),
+        response: json::<SessionResponse>(),
+        handler: || post(open),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/session",
+        access: Access::Owner,
+        operation: "closeSession",
+        summary: "End this session, its open streams included",
+        query: &[],
+        request: None,
+        response: json::<ClosedResponse>(),
+        handler: || delete(close),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session/challenge",
+        access: Access::Public,
+        operation: "challengeSession",
+        summary: "Ask for what a passkey has to sign, to open a session or to confirm the open one",
+        query: &[],
+        request: None,
+        response: json::<ChallengeResponse>(),
+        handler: || post(challenge),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session/confirm",
+        access: Access::Owner,
+        operation: "confirmSession",
+        summary: "Prove again who is behind this session, before something critical",
+        query: &[],
+        request: Some(schema::<ConfirmRequest>),
+        response: json::<ConfirmedResponse>(),
+        handler: || post(confirm),
+    },
+];
 
 /// Anybody may send a login, so it is not read as far as other bodies are.
 pub(super) const LOGIN_BODY_BYTES_MAX: usize = 8 * 1024;

@@ -2,16 +2,43 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{delete, get};
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::sessions::{self, SessionError};
 use void_domain::ids::SessionId;
 
 use super::tokens::RevokedResponse;
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/sessions",
+        access: Access::Owner,
+        operation: "listSessions",
+        summary: "The browsers that are signed in",
+        query: &[],
+        request: None,
+        response: json::<SessionsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/sessions/{id}",
+        access: Access::OwnerRecent,
+        operation: "revokeSession",
+        summary: "End a session, its open streams included",
+        query: &[],
+        request: None,
+        response: json::<RevokedResponse>(),
+        handler: || delete(revoke),
+    },
+];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionsResponse {

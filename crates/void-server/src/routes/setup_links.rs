@@ -1,16 +1,30 @@
 //! `/api/setup-links`: a way in for a new browser.
 
 use axum::extract::State;
+use axum::routing::post;
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::setup_links;
 
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::addresses::{page_url, page_urls_elsewhere};
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "POST",
+    path: "/api/setup-links",
+    access: Access::Owner,
+    operation: "createSetupLink",
+    summary: "Make a link that opens a session, once and within an hour",
+    query: &[],
+    request: None,
+    response: json::<SetupLinkResponse>(),
+    handler: || post(create),
+}];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SetupLinkResponse {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Serialize;
 use void_control::nodes::{self, NodeView};
@@ -17,9 +18,23 @@ use void_domain::proposals::Status;
 use void_domain::retention::Kept;
 use void_domain::services::Health;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Caller;
+use crate::table::{Route, json};
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/status",
+    access: Access::Read,
+    operation: "getStatus",
+    summary: "A flat summary, for a person or a dashboard tile",
+    query: &[],
+    request: None,
+    response: json::<StatusResponse>(),
+    handler: || get(show),
+}];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StatusResponse {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::{delete, get, post};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,10 +14,48 @@ use void_domain::actors::ActorKind;
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::TokenId;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::SLUG;
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/tokens",
+        access: Access::Owner,
+        operation: "listTokens",
+        summary: "Tokens of agents, viewers and nodes, without anything that could be used",
+        query: &[],
+        request: None,
+        response: json::<TokensResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/tokens",
+        access: Access::OwnerRecent,
+        operation: "createToken",
+        summary: "Make a token; its text is shown this once",
+        query: &[],
+        request: Some(schema::<TokenRequest>),
+        response: json::<NewTokenResponse>(),
+        handler: || post(create),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/tokens/{id}",
+        access: Access::OwnerRecent,
+        operation: "revokeToken",
+        summary: "Withdraw a token, open streams included",
+        query: &[],
+        request: None,
+        response: json::<RevokedResponse>(),
+        handler: || delete(revoke),
+    },
+];
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TokensResponse {
