@@ -37,9 +37,8 @@ mod tokens;
 
 use crate::table::{concat, count};
 
-pub(crate) use self::actions::{PendingDecideRequest, decide};
-pub(crate) use self::cards::{CardResponse, card};
-pub(crate) use self::services::ServiceResponse;
+pub(crate) use self::actions::decide;
+pub(crate) use self::cards::card;
 pub use crate::table::{Content, Parameter, Route, SchemaOf};
 
 pub static ROUTES: &[Route] = &concat::<{ count(TABLES) }>(TABLES);

@@ -3,12 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::get;
-use schemars::JsonSchema;
-use serde::Serialize;
+use void_api::doctor::DoctorResponse;
 
 use crate::access::Access;
 use crate::app::App;
-use crate::doctor::Finding;
 use crate::table::{Route, json};
 
 pub(super) const ROUTES: &[Route] = &[Route {
@@ -22,14 +20,6 @@ pub(super) const ROUTES: &[Route] = &[Route {
     response: json::<DoctorResponse>(),
     handler: || get(look),
 }];
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct DoctorResponse {
-    /// Nothing is a problem; there may be warnings.
-    pub ok: bool,
-    pub findings: Vec<Finding>,
-    pub at: String,
-}
 
 pub(crate) async fn look(State(app): State<App>) -> Json<DoctorResponse> {
     // It asks machines; one at a time is enough.

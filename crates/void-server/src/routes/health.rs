@@ -5,9 +5,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Map, Value};
+use void_api::health::HealthResponse;
 use void_control::{freezes, proposals, retention};
 use void_domain::proposals::Status;
 
@@ -75,34 +74,27 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct HealthResponse {
-    /// `ok` or `unavailable`.
-    pub status: &'static str,
-    pub version: &'static str,
-}
-
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) async fn alive() -> Json<HealthResponse> {
     Json(HealthResponse {
-        status: "ok",
-        version: VERSION,
+        status: "ok".into(),
+        version: VERSION.into(),
     })
 }
 
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     match app.control().is_ready().await {
         Ok(()) => Json(HealthResponse {
-            status: "ok",
-            version: VERSION,
+            status: "ok".into(),
+            version: VERSION.into(),
         })
         .into_response(),
         Err(error) => {
             tracing::error!(%error, "not ready");
             let body = Json(HealthResponse {
-                status: "unavailable",
-                version: VERSION,
+                status: "unavailable".into(),
+                version: VERSION.into(),
             });
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }

@@ -6,8 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use void_api::hosts::{
+    CheckError, CheckResponse, HostResponse, HostsResponse, TrustRequest, TrustedResponse,
+};
 use void_control::hosts::{self, TrustError};
 use void_domain::hosts::{HostName, Reach};
 
@@ -53,25 +54,6 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct HostsResponse {
-    pub hosts: Vec<HostResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct HostResponse {
-    pub name: String,
-    /// `local` or an SSH address.
-    pub address: String,
-    pub port: Option<u16>,
-    pub user: Option<String>,
-    /// Whether the catalogue pins the key.
-    pub pinned: bool,
-    /// Fingerprints of the keys that are trusted.
-    pub trusted: Vec<String>,
-    pub actions: usize,
-}
-
 pub(crate) async fn list(State(app): State<App>) -> Json<HostsResponse> {
     let hosts = hosts::list(app.control()).into_iter().map(|view| {
         let trusted = view
@@ -104,28 +86,6 @@ pub(crate) async fn list(State(app): State<App>) -> Json<HostsResponse> {
     Json(HostsResponse {
         hosts: hosts.collect(),
     })
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CheckResponse {
-    pub name: String,
-    pub reachable: bool,
-    /// SHA-256 of the host's list file.
-    pub list: Option<String>,
-    pub version: Option<String>,
-    /// Whether the host's stop file is set.
-    pub stopped: Option<bool>,
-    /// The first difference from the catalogue.
-    pub drift: Option<String>,
-    /// Actions that the host could not start now, such as one that sudo does not let through, and why.
-    pub cannot: BTreeMap<String, String>,
-    pub error: Option<CheckError>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CheckError {
-    pub code: String,
-    pub message: String,
 }
 
 pub(crate) async fn check(
@@ -165,22 +125,6 @@ pub(crate) async fn check(
             }),
         },
     }))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["fingerprint"]))]
-pub(crate) struct TrustRequest {
-    /// `SHA256:…`, as `ssh-keygen -lf` prints it on the host.
-    #[serde(default)]
-    #[schemars(regex(pattern = r"^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$"))]
-    pub fingerprint: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TrustedResponse {
-    pub name: String,
-    pub fingerprint: String,
 }
 
 pub(crate) async fn trust(

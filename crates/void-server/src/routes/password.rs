@@ -3,10 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::{delete, put};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use void_api::password::{PasswordRequest, PasswordResponse};
 use void_control::passwords;
-use void_domain::passwords::{BYTES_MAX, BYTES_MIN};
 use void_domain::secrets::Secret;
 
 use crate::access::{Access, Admitted};
@@ -41,22 +39,6 @@ pub(super) const ROUTES: &[Route] = &[
 ];
 
 const PASSWORD_BODY_BYTES_MAX: usize = 4 * 1024;
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["password"]))]
-pub(crate) struct PasswordRequest {
-    /// 12 to 256 bytes, and not one of the first that anybody tries.
-    #[serde(default)]
-    #[schemars(length(min = BYTES_MIN, max = BYTES_MAX), extend("x-max-bytes" = BYTES_MAX))]
-    pub password: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PasswordResponse {
-    /// Whether there is one now.
-    pub is_set: bool,
-}
 
 pub(crate) async fn set(
     State(app): State<App>,

@@ -3,25 +3,26 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::{get, post};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
+use void_api::actions::PendingDecideRequest;
+use void_api::proposals::{
+    DecideRequest, DecisionWord, OutcomeWord, ProposalsResponse, RowResponse, SettleRequest,
+};
 use void_control::proposals::{
     self, CancelError, Decision, Listed, ProposalKey, SettleError, Settled,
 };
 use void_control::{Control, nodes};
 use void_domain::ids::ProposalId;
-use void_domain::limits::REASON_BYTES_MAX;
 use void_domain::proposals::{Sight, Status};
 
 use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::parameters::DIGEST;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::routes::actions::{self, WaitQuery, current};
 use crate::table::{CURSOR, LIMIT, Parameter, Route, WAIT, json, schema};
-use crate::wire::{REVISION_MAX, RowResponse};
+use crate::wire::row_response;
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -97,12 +98,6 @@ pub(crate) struct ProposalsQuery {
     limit: Option<u32>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ProposalsResponse {
-    pub proposals: Vec<RowResponse>,
-    pub next: Option<String>,
-}
-
 pub(crate) async fn list(
     State(app): State<App>,
     Caller(ctx): Caller,
@@ -121,7 +116,7 @@ pub(crate) async fn list(
     let sight = Sight::of(&ctx.actor);
     let rows = page.items.iter();
     Ok(Json(ProposalsResponse {
-        proposals: rows.map(|row| RowResponse::new(row, sight)).collect(),
+        proposals: rows.map(|row| row_response(row, sight)).collect(),
         next: page.next,
     }))
 }
@@ -142,41 +137,12 @@ pub(crate) async fn show(
 
 /// The row, with what a node has said so far while it runs.
 pub(super) fn row_now(control: &Control, found: &Listed, sight: Sight) -> RowResponse {
-    let mut row = RowResponse::new(found, sight);
+    let mut row = row_response(found, sight);
     let said = nodes::progress(control, &found.proposal);
     if !said.is_empty() && sight.is_whole() {
         row.result = Some(json!({ "progress": said }));
     }
     row
-}
-
-#[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DecisionWord {
-    Approve,
-    #[default]
-    Reject,
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Decision", extend("required" = ["decision", "digest"]))]
-pub(crate) struct DecideRequest {
-    /// `approve` or `reject`.
-    #[serde(default)]
-    #[schemars(required)]
-    pub decision: Option<DecisionWord>,
-    /// The digest of the row that was seen.
-    #[serde(default)]
-    #[schemars(required, regex(pattern = DIGEST))]
-    pub digest: Option<String>,
-    /// The revision of the row that was seen, 0 if left out; an approval of an older one is refused as `changed`.
-    #[serde(default)]
-    #[schemars(range(max = REVISION_MAX))]
-    pub revision: Option<u64>,
-    #[serde(default)]
-    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
-    pub reason: Option<String>,
 }
 
 pub(crate) async fn decide(
@@ -203,7 +169,7 @@ pub(crate) async fn decide(
             "is required: send the digest of the row that you saw",
         ));
     }
-    let bound = actions::PendingDecideRequest {
+    let bound = PendingDecideRequest {
         digest: request.digest,
         revision: request.revision,
         reason: request.reason,
@@ -226,28 +192,10 @@ pub(crate) async fn cancel(
         Err(CancelError::NotPending(row)) => {
             let message = format!("it no longer waits: it is {}", row.status().as_str());
             let row = current(app.control(), &ctx, row.id).await?;
-            Err(ApiError::conflict("already_decided", message).row(row.to_value()))
+            Err(ApiError::conflict("already_decided", message).row(row))
         }
         Err(CancelError::Store(error)) => Err(error.into()),
     }
-}
-
-#[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum OutcomeWord {
-    Executed,
-    #[default]
-    Failed,
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["outcome"]))]
-pub(crate) struct SettleRequest {
-    /// `executed` or `failed`.
-    #[serde(default)]
-    #[schemars(required)]
-    pub outcome: Option<OutcomeWord>,
 }
 
 pub(crate) async fn settle(
@@ -278,7 +226,7 @@ pub(crate) async fn settle(
                 row.status().as_str()
             );
             let row = current(app.control(), &ctx, row.id).await?;
-            Err(ApiError::conflict("already_decided", message).row(row.to_value()))
+            Err(ApiError::conflict("already_decided", message).row(row))
         }
         Err(SettleError::Store(error)) => Err(error.into()),
     }

@@ -3,12 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::{delete, get};
-use schemars::JsonSchema;
-use serde::Serialize;
+use void_api::sessions::{ListedSessionResponse, SessionsResponse};
+use void_api::tokens::RevokedResponse;
 use void_control::sessions::{self, SessionError};
 use void_domain::ids::SessionId;
 
-use super::tokens::RevokedResponse;
 use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
@@ -40,26 +39,6 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SessionsResponse {
-    pub sessions: Vec<ListedSessionResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ListedSession")]
-pub(crate) struct ListedSessionResponse {
-    pub id: String,
-    pub opened_at: String,
-    /// Give or take an hour.
-    pub last_seen_at: String,
-    pub expires_at: String,
-    /// `token`, `password`, `setup` or `passkey`.
-    pub method: &'static str,
-    pub device: String,
-    /// Whether it is the one that asks.
-    pub current: bool,
-}
-
 pub(crate) async fn list(
     State(app): State<App>,
     admitted: Admitted,
@@ -73,7 +52,7 @@ pub(crate) async fn list(
             opened_at: session.created_at.to_string(),
             last_seen_at: session.last_seen_at.to_string(),
             expires_at: session.expires_at.to_string(),
-            method: session.method.as_str(),
+            method: session.method.as_str().into(),
             current: current == Some(session.id),
             device: session.device,
         })

@@ -3,8 +3,7 @@
 use axum::extract::State;
 use axum::routing::post;
 use axum::{Extension, Json};
-use schemars::JsonSchema;
-use serde::Serialize;
+use void_api::setup_links::SetupLinkResponse;
 use void_control::setup_links;
 
 use crate::access::{Access, Admitted};
@@ -25,15 +24,6 @@ pub(super) const ROUTES: &[Route] = &[Route {
     response: json::<SetupLinkResponse>(),
     handler: || post(create),
 }];
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SetupLinkResponse {
-    /// To be opened once.
-    pub url: String,
-    /// The same link for other machines, the likeliest first; empty if only this one reaches the page.
-    pub elsewhere: Vec<String>,
-    pub expires_at: String,
-}
 
 pub(crate) async fn create(
     State(app): State<App>,
