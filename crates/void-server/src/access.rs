@@ -21,7 +21,7 @@ use crate::budgets::Principal;
 use crate::connections::{Peer, Slot};
 use crate::errors::ApiError;
 use crate::rate_limits::network;
-use crate::routes::Route;
+use crate::table::Route;
 use crate::{cookies, fence};
 
 /// The rule of a route.

@@ -26,8 +26,8 @@ mod patience;
 mod rate_limits;
 mod requests;
 pub mod routes;
-mod schemas;
 mod streams;
+mod table;
 mod takeovers;
 mod wire;
 
@@ -35,6 +35,6 @@ pub use access::Access;
 pub use addresses::{page_url, page_urls_elsewhere};
 pub use app::{App, ServerConfig, router};
 pub use connections::{Bound, serve};
-pub use doctor::{Doctor, Finding};
+pub use doctor::Doctor;
 pub use first_steps::FirstSteps;
 pub use openapi::document;

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::access::Access;
 use crate::parameters;
-use crate::routes::{Content, ROUTES, Route};
+use crate::routes::ROUTES;
+use crate::table::{Content, Route};
 
 /// Made once: anybody may ask for it.
 pub(crate) fn shared() -> &'static Value {

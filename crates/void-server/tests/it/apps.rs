@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_agent::agents::{self, Agent};
 use void_agent::turns::Talk;
+use void_api::doctor::Finding;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::bridge::BridgeConfig;
 use void_control::instances::{Identity, StartError};
@@ -24,7 +25,7 @@ use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, Finding, FirstSteps, ServerConfig};
+use void_server::{Bound, FirstSteps, ServerConfig};
 use void_store::proposals::ProposalFilter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
 use void_testkit::{eventually, postgres_database};
@@ -384,7 +385,7 @@ pub fn verify_chain(entries: &[AuditEntry], head: &(u64, String)) {
 fn finding() -> Finding {
     Finding {
         check: "disk".to_owned(),
-        level: "warning",
+        level: "warning".into(),
         message: "it is nearly full".to_owned(),
         next: Some("df -h".to_owned()),
     }

@@ -17,6 +17,7 @@ pub fn root() -> PathBuf {
 const EDGES: &[(&str, &[&str])] = &[
     ("void-domain", &[]),
     ("void-act", &[]),
+    ("void-api", &["void-domain"]),
     ("void-verify", &[]),
     ("void-store", &["void-domain"]),
     ("void-channels", &["void-domain", "void-act"]),
@@ -26,13 +27,14 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     (
         "void-server",
-        &["void-agent", "void-control", "void-domain"],
+        &["void-agent", "void-api", "void-control", "void-domain"],
     ),
     (
         "void",
         &[
             "void-act",
             "void-agent",
+            "void-api",
             "void-channels",
             "void-control",
             "void-domain",
@@ -120,10 +122,12 @@ fn only_the_store_has_sql_and_only_channels_and_act_reach_machines() {
         let may_hold = matches!(*name, "void-store" | "void-bench");
         assert_eq!(holds, may_hold, "{name}");
     }
-    for (name, _) in EDGES
-        .iter()
-        .filter(|(name, _)| matches!(*name, "void-domain" | "void-act" | "void-verify"))
-    {
+    for (name, _) in EDGES.iter().filter(|(name, _)| {
+        matches!(
+            *name,
+            "void-domain" | "void-api" | "void-act" | "void-verify"
+        )
+    }) {
         let forbidden = ["tokio", "reqwest", "axum", "hyper"];
         assert!(
             !dependencies(name)
