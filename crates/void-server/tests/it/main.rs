@@ -22,6 +22,7 @@ mod callers;
 mod checks;
 mod costs;
 mod edited_rows;
+mod executions;
 mod fence;
 mod floods;
 mod forgeries;

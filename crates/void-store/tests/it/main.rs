@@ -20,6 +20,7 @@ mod credentials;
 mod durability;
 mod engines;
 mod events;
+mod executions;
 mod faults;
 mod lanes;
 mod limits;
