@@ -131,6 +131,17 @@ pub enum RunResponse {
     },
 }
 
+impl RunResponse {
+    /// The proposal that it became.
+    pub fn row_id(&self) -> &str {
+        match self {
+            Self::Executed { action_row_id, .. }
+            | Self::Queued { action_row_id, .. }
+            | Self::NotExecuted { action_row_id, .. } => action_row_id,
+        }
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PendingResponse {
     pub pending: Vec<RowResponse>,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::Word;
 use crate::proposals::RowResponse;
@@ -25,6 +27,18 @@ pub struct ErrorBody {
     /// A sentence for people.
     pub message: String,
     /// How the proposal stands that this is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        default,
+        deserialize_with = "if_readable"
+    )]
     pub row: Option<Box<RowResponse>>,
+}
+
+/// Why something was refused is understood also where the row is that of another version.
+fn if_readable<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let sent = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(sent).ok())
 }

@@ -14,6 +14,7 @@ pub mod cards;
 pub mod conversations;
 pub mod doctor;
 pub mod errors;
+pub mod events;
 pub mod freeze;
 pub mod health;
 pub mod home;

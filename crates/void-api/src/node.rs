@@ -50,7 +50,7 @@ pub struct PollNodeRequest {
     pub wait_s: u64,
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("required" = ["generation", "nonce"]))]
 pub struct SessionMember {
     /// Each start of the node's program counts one further.

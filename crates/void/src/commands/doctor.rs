@@ -86,8 +86,8 @@ async fn examine(
 }
 
 /// What to do about a host that did not answer as it should.
-pub(super) fn next_after_host(host: &Value, code: &str) -> String {
-    hosts::next_after(host, code).1
+pub(super) fn next_after_host(name: &str, code: &str) -> String {
+    hosts::next_after(name, false, code).1
 }
 
 async fn look(session: &Session<'_>, findings: &mut Findings) {
