@@ -3,6 +3,7 @@
 //! machine comes after the commit that allows it.
 
 pub mod access;
+pub mod agents;
 mod alerts;
 pub mod audit;
 pub mod backups;

@@ -1,5 +1,5 @@
-//! How many changes a minute a token may ask for from outside, each of which writes rows (I36). Asked before
-//! the store is, in bounded memory.
+//! How many changes a minute a viewer, a node or an agent by all its tokens may ask for from outside, each of
+//! which writes rows (I36). Asked before the store is, in bounded memory.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use void_domain::actors::Actor;
 use void_domain::budgets::{Bucket, Rate};
-use void_domain::ids::TokenId;
+use void_domain::ids::RequesterId;
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -26,7 +26,7 @@ pub struct TooManyRows {
 
 pub(crate) struct RowBudgets {
     began: Instant,
-    buckets: Mutex<HashMap<TokenId, Bucket>>,
+    buckets: Mutex<HashMap<RequesterId, Bucket>>,
     held_back: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl Default for RowBudgets {
 }
 
 impl RowBudgets {
-    fn take(&self, id: TokenId, rate: Rate) -> Result<(), TooManyRows> {
+    fn take(&self, id: RequesterId, rate: Rate) -> Result<(), TooManyRows> {
         let now = self.began.elapsed();
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= TOKENS_MAX {
@@ -62,13 +62,14 @@ impl RowBudgets {
 
 /// Counts one change of this caller. The owner's and those of a turn have other bounds.
 pub(crate) fn take(control: &Control, ctx: &Ctx) -> Result<(), TooManyRows> {
-    match &ctx.actor {
-        Actor::Agent { id, .. } | Actor::Viewer { id, .. } | Actor::Node { id, .. }
-            if refusal_counts::is_counted(ctx) =>
-        {
-            let rate = control.limits.token_budgets.rows;
-            control.row_budgets.take(*id, rate)
-        }
-        _ => Ok(()),
+    let id = match &ctx.actor {
+        Actor::Agent { id, .. } => RequesterId::from(*id),
+        Actor::Viewer { id, .. } | Actor::Node { id, .. } => RequesterId::from(*id),
+        Actor::Owner { .. } | Actor::System => return Ok(()),
+    };
+    if !refusal_counts::is_counted(ctx) {
+        return Ok(());
     }
+    let rate = control.limits.token_budgets.rows;
+    control.row_budgets.take(id, rate)
 }

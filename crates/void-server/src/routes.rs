@@ -311,7 +311,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "GET",
         path: "/api/audit",
-        access: Access::Owner,
+        access: Access::Audit,
         operation: "listAudit",
         summary: "The record, newest first, with its head",
         query: &[
@@ -340,7 +340,7 @@ pub static ROUTES: &[Route] = &[
     Route {
         method: "GET",
         path: "/api/audit/{seq}",
-        access: Access::Owner,
+        access: Access::Audit,
         operation: "getAuditEntry",
         summary: "One entry of the record",
         query: &[],

@@ -144,7 +144,7 @@ pub(crate) struct Settings {
     pub bridge_folder: Sourced<Option<PathBuf>>,
     pub bridge_decisions: Sourced<bool>,
     pub limits: Sourced<Limits>,
-    pub agents: BTreeMap<&'static str, AgentSettings>,
+    pub agents: BTreeMap<String, AgentSettings>,
     pub claude: ClaudeSettings,
     pub little_blue_token: Sourced<Option<Reference>>,
     pub notify: NotifySettings,
@@ -325,7 +325,7 @@ impl Settings {
         let database_url = secret("VOID_DATABASE_URL", file.database.url, "database.url");
         let owner_token = secret("OWNER_TOKEN", file.owner_token, "owner_token");
         let little_blue_token = secret("LITTLEBLUE_TOKEN", None, "little_blue_token");
-        let agents = wrong.keep(agents::merge(file.agents, environment));
+        let agents = wrong.keep(agents::merge(file.agents, &data.value, environment));
         let notify = wrong.keep(notify::merge(file.notify, environment));
         let (Some(lockout), Some(listen), Some(instance), Some(agents), Some(notify), None) =
             (lockout, listen, instance, agents, notify, wrong.first())

@@ -8,7 +8,7 @@ use axum::response::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use void_agent::agents::Agent;
-use void_control::{Ctx, conversations, tokens};
+use void_control::{Ctx, conversations};
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::ConversationId;
 use void_domain::limits::{MESSAGE_BYTES_MAX, PAGE_ROWS_DEFAULT};
@@ -36,15 +36,15 @@ pub(crate) struct AgentsResponse {
 pub(crate) struct AgentResponse {
     /// What `agent_id` is in the rows it asks for; null until it has acted or was talked to.
     id: Option<String>,
-    slug: &'static str,
-    name: &'static str,
-    about: &'static str,
+    slug: String,
+    name: String,
+    about: String,
     /// builtin, anthropic, openai, ollama or claude.
     brain: String,
     model: String,
-    /// What it may do; empty if its token was withdrawn.
+    /// What it may do; empty if it was withdrawn.
     capabilities: Vec<String>,
-    /// Whether the owner withdrew its token: it does not answer then.
+    /// Whether the owner withdrew it, with its last token: it does not answer then.
     withdrawn: bool,
     /// Tokens it may use a day; null means no bound.
     daily_tokens: Option<u64>,
@@ -56,16 +56,20 @@ pub(crate) struct AgentResponse {
 
 impl AgentResponse {
     async fn new(app: &App, agent: &Agent) -> Result<Self, ApiError> {
-        let capabilities = agent.capabilities(app.control()).await?;
-        let slug = agent.persona.slug;
-        let identity = tokens::newest_agent(app.control(), slug).await?;
+        let persona = &agent.persona;
+        let identity = agent.identity(app.control()).await?;
+        let capabilities = match &identity {
+            Some(identity) if !identity.is_live() => None,
+            Some(identity) => Some(identity.capabilities.clone()),
+            None => Some(persona.capabilities.clone()),
+        };
         let (used_tokens, used_cost_micros) =
-            conversations::used_today(app.control(), slug).await?;
+            conversations::used_today(app.control(), persona.slug.as_str()).await?;
         Ok(Self {
-            id: identity.map(|token| token.id.to_string()),
-            slug,
-            name: agent.persona.name,
-            about: agent.persona.about,
+            id: identity.map(|identity| identity.id.to_string()),
+            slug: persona.slug.to_string(),
+            name: persona.name.clone(),
+            about: persona.about.clone(),
             brain: agent.brain_name.clone(),
             model: agent.brain.model().to_owned(),
             withdrawn: capabilities.is_none(),
@@ -134,7 +138,7 @@ pub(crate) async fn conversation(
 
 async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(app, slug)?;
-    let current = conversations::current(app.control(), ctx, agent.persona.slug);
+    let current = conversations::current(app.control(), ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(current.await.map_err(turn_error)?);
     // Whoever opens a conversation is told as whom the agent acts.
     agent.ctx(app.control()).await?;
@@ -167,7 +171,8 @@ pub(crate) async fn conversations_with(
     let agent = find(&app, &slug)?;
     let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
     let limit = page_rows(page.limit)?;
-    let found = conversations::list_with(app.control(), agent.persona.slug, cursor, limit).await?;
+    let found =
+        conversations::list_with(app.control(), agent.persona.slug.as_str(), cursor, limit).await?;
     Ok(Json(ConversationsResponse {
         conversations: found
             .items
@@ -191,7 +196,7 @@ pub(crate) async fn begin(
     Segment(slug): Segment,
 ) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(&app, &slug)?;
-    let started = conversations::start(app.control(), &ctx, agent.persona.slug);
+    let started = conversations::start(app.control(), &ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(started.await.map_err(turn_error)?);
     Ok(Json(ConversationResponse::new(&app, agent, place).await?))
 }
@@ -214,7 +219,7 @@ pub(crate) async fn little_blue_turn(
     Body(request): Body<SayRequest>,
 ) -> Result<Response, ApiError> {
     let agent = find(&app, LITTLE_BLUE)?;
-    let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug);
+    let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug.as_str());
     let conversation = current.await.map_err(turn_error)?;
     let started = app
         .talk()

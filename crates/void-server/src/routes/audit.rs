@@ -1,4 +1,5 @@
-//! `/api/audit`: the record.
+//! `/api/audit`: the record. An agent that may read it sees of each entry what Void made, and none of what
+//! somebody or a machine wrote.
 
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
@@ -9,13 +10,13 @@ use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use void_control::audit::{self, AuditFilter};
+use void_control::audit::{self, AuditFilter, ReadError};
 use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
 
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::requests::{Query, Segment, page_rows, parse_cursor};
+use crate::requests::{Caller, Query, Segment, page_rows, parse_cursor};
 
 const EXPORT_PAGE: u32 = 500;
 
@@ -78,6 +79,7 @@ pub(crate) struct AuditQuery {
 
 pub(crate) async fn list(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Query(query): Query<AuditQuery>,
 ) -> Result<Json<AuditResponse>, ApiError> {
     let cursor: Option<u64> = parse_cursor(query.cursor.as_deref())?;
@@ -87,7 +89,9 @@ pub(crate) async fn list(
         actor: query.actor,
         verb: query.verb,
     };
-    let page = audit::list(app.control(), filter, cursor, limit).await?;
+    let page = audit::read(app.control(), &ctx, filter, cursor, limit)
+        .await
+        .map_err(read_error)?;
     let (seq, hash) = audit::head(app.control()).await?;
     Ok(Json(AuditResponse {
         entries: page.items.into_iter().map(EntryResponse::new).collect(),
@@ -101,12 +105,21 @@ pub(crate) async fn list(
 
 pub(crate) async fn show(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Segment(seq): Segment,
 ) -> Result<Json<EntryResponse>, ApiError> {
     let missing = || ApiError::not_found("there is no such entry").hint("void audit ls");
     let seq: u64 = seq.parse().map_err(|_| missing())?;
-    let entry = audit::find(app.control(), seq).await?.ok_or_else(missing)?;
+    let found = audit::read_one(app.control(), &ctx, seq);
+    let entry = found.await.map_err(read_error)?.ok_or_else(missing)?;
     Ok(Json(EntryResponse::new(entry)))
+}
+
+fn read_error(error: ReadError) -> ApiError {
+    match error {
+        ReadError::Forbidden => ApiError::forbidden(&error.to_string()),
+        ReadError::Store(error) => error.into(),
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

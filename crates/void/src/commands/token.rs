@@ -20,6 +20,7 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
             kind,
             name,
             capabilities,
+            restore,
         } => {
             let kind = match kind {
                 TokenKind::Agent => "agent",
@@ -39,12 +40,11 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
                     "warning: without --cap it may do nothing at all; add --cap read, or --cap read --cap act",
                 );
             }
-            let made = client
-                .post(
-                    "/api/tokens",
-                    json!({"kind": kind, "name": name, "capabilities": capabilities}),
-                )
-                .await?;
+            let mut request = json!({"kind": kind, "name": name, "capabilities": capabilities});
+            if let (true, Some(members)) = (restore, request.as_object_mut()) {
+                members.insert("restore".to_owned(), true.into());
+            }
+            let made = client.post("/api/tokens", request).await?;
             if output.json {
                 output.value(made);
             } else {

@@ -1,11 +1,12 @@
 //! Which brain each agent thinks with, as which model, within which budget.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use void_agent::agents::Prices;
-use void_agent::personas::PERSONAS;
+use void_agent::personas::Personas;
+use void_domain::agents::AgentName;
 use void_domain::text;
 
 use super::{Environment, Reference, Source, Sourced};
@@ -110,27 +111,47 @@ pub(super) struct ClaudeTable {
     home: Option<PathBuf>,
 }
 
-/// Everybody who talks here, by name.
+/// Everybody who talks here by name: whoever comes with Void, and of the owner's personas those that have a
+/// table of their own.
 pub(super) fn merge(
     mut tables: BTreeMap<String, AgentTable>,
+    data: &Path,
     environment: &Environment,
-) -> Result<BTreeMap<&'static str, AgentSettings>, Problem> {
+) -> Result<BTreeMap<String, AgentSettings>, Problem> {
     let mut agents = BTreeMap::new();
-    for persona in &PERSONAS {
-        let table = tables.remove(persona.slug).unwrap_or_default();
-        agents.insert(persona.slug, agent(persona.slug, table, environment)?);
+    let builtin = Personas::builtin().map_err(|error| Problem::config(error.to_string()))?;
+    let builtin: Vec<&str> = builtin.iter().map(|one| one.slug.as_str()).collect();
+    for slug in &builtin {
+        let table = tables.remove(*slug).unwrap_or_default();
+        agents.insert((*slug).to_owned(), agent(slug, table, environment)?);
     }
-    match tables.keys().next() {
-        None => Ok(agents),
-        Some(unknown) => {
-            let near = text::nearest(unknown, PERSONAS.iter().map(|persona| persona.slug));
+    for (name, table) in tables {
+        if !may_have_persona(&name, data) {
+            let near = text::nearest(&name, builtin.iter().copied());
             let near = near.map(|near| format!("; did you mean {near}?"));
-            let unknown = text::escaped(text::cut(unknown, 64));
-            Err(Problem::config(format!(
+            let unknown = text::escaped(text::cut(&name, 64));
+            return Err(Problem::config(format!(
                 "[agents.{unknown}]: there is no such agent{}",
                 near.unwrap_or_default()
-            )))
+            )));
         }
+        let settings = agent(&name, table, environment)?;
+        agents.insert(name, settings);
+    }
+    Ok(agents)
+}
+
+/// Whether there is a file for it, or whoever asks may not look: the command line reads the same settings as
+/// the server and need not be able to read its data.
+fn may_have_persona(name: &str, data: &Path) -> bool {
+    let file = crate::personas::folder(data).join(format!("{name}.toml"));
+    name.parse::<AgentName>().is_ok() && file.try_exists().unwrap_or(true)
+}
+
+impl AgentSettings {
+    /// Of somebody who has no table.
+    pub(crate) fn without_table(slug: &str, environment: &Environment) -> Result<Self, Problem> {
+        agent(slug, AgentTable::default(), environment)
     }
 }
 
