@@ -17,6 +17,8 @@ pub struct TokensResponse {
 pub struct TokenResponse {
     pub id: String,
     pub kind: Word,
+    /// Whose it is, if it is an agent's: `agent_id` of the rows that the agent asked for.
+    pub agent_id: Option<String>,
     pub name: String,
     pub capabilities: Vec<Word>,
     pub created_at: String,
@@ -40,6 +42,14 @@ pub struct TokenRequest {
     #[serde(default)]
     #[schemars(schema_with = "capabilities_schema")]
     pub capabilities: Value,
+    /// Bring back the withdrawn agent of this name: the same one, with these capabilities.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub restore: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +65,7 @@ pub struct RevokedResponse {
 }
 
 fn capabilities_schema(_: &mut SchemaGenerator) -> Schema {
-    let names = Capability::ALL.map(Capability::as_str);
+    let names: Vec<&str> = Capability::granted().map(Capability::as_str).collect();
     json_schema!({
         "anyOf": [
             {"type": "array", "items": {"type": "string", "enum": names}},

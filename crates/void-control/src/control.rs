@@ -17,6 +17,7 @@ use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_store::{Store, StoreError};
 
+use crate::agents::Topology;
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::facts::AuditContext;
@@ -114,6 +115,7 @@ pub struct Parts {
     pub(crate) store: Store,
     pub(crate) catalogue: Catalogue,
     pub(crate) catalogue_commit: Option<String>,
+    pub(crate) topology: Topology,
     pub(crate) watch: Watch,
     pub(crate) checker: Checker,
     pub(crate) last_sight: LastSight,
@@ -183,6 +185,7 @@ impl Control {
             store: config.store,
             catalogue: config.catalogue,
             catalogue_commit: config.catalogue_commit,
+            topology: Topology::Flat,
             watch: Watch::new(&config.services, config.clock.now()),
             checker: config.checker,
             last_sight: LastSight::default(),

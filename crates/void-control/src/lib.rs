@@ -3,6 +3,7 @@
 //! machine comes after the commit that allows it.
 
 pub mod access;
+pub mod agents;
 mod alerts;
 mod allowances;
 pub mod audit;

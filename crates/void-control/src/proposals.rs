@@ -86,7 +86,7 @@ where
 pub(crate) fn is_visible_to(ctx: &Ctx, proposal: &Proposal) -> bool {
     match &ctx.actor {
         Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => true,
-        Actor::Agent { id, .. } => proposal.requested_by.id == Some(*id),
+        Actor::Agent { id, .. } => proposal.requested_by.id == Some((*id).into()),
         Actor::Node { .. } => false,
     }
 }

@@ -1,7 +1,8 @@
-//! How many changes a minute a token may ask for from outside, each of which writes rows (I36). Asked before
-//! the store is, in bounded memory.
+//! How many changes a minute a viewer, a node or an agent by all its tokens may ask for from outside, each of
+//! which writes rows (I36). Asked before the store is, in bounded memory.
 
 use void_domain::actors::Actor;
+use void_domain::ids::RequesterId;
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -10,13 +11,14 @@ use crate::refusal_counts;
 
 /// Counts one change of this caller. The owner's and those of a turn have other bounds.
 pub(crate) fn take(control: &Control, ctx: &Ctx) -> Result<(), TooManyRows> {
-    match &ctx.actor {
-        Actor::Agent { id, .. } | Actor::Viewer { id, .. } | Actor::Node { id, .. }
-            if refusal_counts::is_counted(ctx) =>
-        {
-            let rate = control.limits.token_budgets.rows;
-            control.row_budgets.take(*id, rate)
-        }
-        _ => Ok(()),
+    let id = match &ctx.actor {
+        Actor::Agent { id, .. } => RequesterId::from(*id),
+        Actor::Viewer { id, .. } | Actor::Node { id, .. } => RequesterId::from(*id),
+        Actor::Owner { .. } | Actor::System => return Ok(()),
+    };
+    if !refusal_counts::is_counted(ctx) {
+        return Ok(());
     }
+    let rate = control.limits.token_budgets.rows;
+    control.row_budgets.take(id, rate)
 }

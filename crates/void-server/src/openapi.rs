@@ -140,6 +140,7 @@ const fn who(access: Access) -> &'static str {
         Access::Local => "Programs on this machine, and whoever may read.",
         Access::Read => "The owner, viewers, and agents with read or act.",
         Access::Act => "The owner and agents with act.",
+        Access::Audit => "The owner, and agents with audit.read, who see no words and no output.",
         Access::Owner => "The owner.",
         Access::OwnerRecent => "The owner; in a browser only shortly after a sign-in.",
         Access::Tools => "Agents with read or act, and programs that work in one of their turns.",

@@ -186,7 +186,7 @@ fn may_hear(actor: &Actor, audience: Audience) -> bool {
             true
         }
         (Actor::Agent { .. }, Audience::Everyone) => true,
-        (Actor::Agent { id, .. }, Audience::Requester(requester)) => *id == requester,
+        (Actor::Agent { id, .. }, Audience::Requester(requester)) => requester == (*id).into(),
         (Actor::Viewer { .. }, Audience::OwnerOnly)
         | (Actor::Agent { .. }, Audience::People | Audience::OwnerOnly)
         | (Actor::Node { .. } | Actor::System, _) => false,

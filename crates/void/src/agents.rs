@@ -9,10 +9,11 @@ use void_agent::brains::{
     ClaudeLogin, Http, InvalidBrain, OllamaBrain, OpenAiBrain, Patience, SEARCH_PATH, SILENCE_MAX,
 };
 use void_agent::gateway::Gateway;
-use void_agent::personas::{PERSONAS, Persona};
-use void_control::{Control, tokens};
+use void_agent::personas::Persona;
+use void_control::{Control, agents};
 
 use crate::exit::Problem;
+use crate::personas;
 use crate::settings::{AgentSettings, BrainKind, Environment, Settings};
 
 /// Everybody who talks here. `listening` is where programs that they start reach this server.
@@ -28,9 +29,11 @@ pub(crate) fn load(
         http: None,
     };
     let mut agents = Vec::new();
-    for persona in &PERSONAS {
-        let Some(wanted) = settings.agents.get(persona.slug) else {
-            continue;
+    for persona in personas::load(&settings.data.value)?.iter() {
+        let slug = persona.slug.as_str();
+        let Some(wanted) = settings.agents.get(slug) else {
+            let message = format!("the persona {slug} came while the settings were read");
+            return Err(Problem::config(message).next("start again"));
         };
         let (brain, gateway) = maker.brain(persona, wanted)?;
         let kind = wanted.brain.value.as_str();
@@ -38,7 +41,7 @@ pub(crate) fn load(
             gateway,
             daily_tokens: wanted.daily_tokens.value,
             prices: wanted.prices,
-            ..Agent::new(persona, kind, brain)
+            ..Agent::new(Arc::clone(persona), kind, brain)
         });
     }
     Ok(agents)
@@ -60,13 +63,11 @@ pub(crate) async fn introduce(
         let message = "LITTLEBLUE_TOKEN is the owner's token: whoever has it would be the owner";
         return Err(Problem::config(message).next("make another one: openssl rand -hex 32"));
     }
-    let Some(persona) = PERSONAS
-        .iter()
-        .find(|persona| persona.slug == "little-blue")
-    else {
+    let personas = personas::load(&settings.data.value)?;
+    let Some(persona) = personas.get("little-blue") else {
         return Ok(());
     };
-    tokens::give_resident_token(control, persona.slug, persona.capabilities, &token)
+    agents::give_resident_token(control, &persona.slug, &persona.capabilities, &token)
         .await
         .map_err(crate::compose::store_problem)
 }
@@ -84,7 +85,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     /// The brain, and the way to the model if it needs one beside it.
     fn brain(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
-        let slug = persona.slug;
+        let slug = persona.slug.as_str();
         let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
         let brain: Arc<dyn Brain> = match wanted.brain.value {
             BrainKind::Builtin => Arc::new(BuiltinBrain),
@@ -109,7 +110,7 @@ impl Maker<'_> {
 
     /// With a subscription it needs no key; otherwise the key stays here, behind the gateway.
     fn claude(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
-        let slug = persona.slug;
+        let slug = persona.slug.as_str();
         let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
         let program = &self.settings.claude;
         let (login, gateway) = match &program.home.value {
@@ -132,7 +133,6 @@ impl Maker<'_> {
             void_program,
             api_url: BaseUrl::parse(&api_url).map_err(invalid)?,
             model: model(slug, wanted)?,
-            registry: persona.registry.to_owned(),
             work_folder: self.settings.data.value.join("claude").join(slug),
             login,
             silence_max: SILENCE_MAX,

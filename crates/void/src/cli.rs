@@ -491,9 +491,13 @@ pub(crate) enum TokenCommand {
         /// What it is called here and on the record
         #[arg(long)]
         name: String,
-        /// A capability of an agent; may be repeated: read sees, act proposes, runs what is safe, and freezes
+        /// A capability of an agent; may be repeated: read sees, act proposes, runs what is safe, and freezes,
+        /// audit.read reads the record
         #[arg(long = "cap", value_name = "CAPABILITY")]
         capabilities: Vec<String>,
+        /// Bring back the withdrawn agent of this name, with these capabilities
+        #[arg(long)]
+        restore: bool,
     },
     /// List tokens
     Ls,

@@ -1,6 +1,7 @@
 //! Settings: flag over environment over file over default, each with its source. Every setting is one row of
 //! `table.rs`; this file gives the values their types. Secrets are references, resolved where they are used.
 
+mod agent_names;
 mod agents;
 mod brains;
 mod docs;
@@ -72,7 +73,7 @@ pub(crate) struct Settings {
     pub bridge_folder: Sourced<Option<PathBuf>>,
     pub bridge_decisions: Sourced<bool>,
     pub limits: Limits,
-    pub agents: BTreeMap<&'static str, AgentSettings>,
+    pub agents: BTreeMap<String, AgentSettings>,
     pub claude: ClaudeSettings,
     pub little_blue_token: Sourced<Option<Reference>>,
     pub notify: NotifySettings,

@@ -42,8 +42,6 @@ pub struct ClaudeConfig {
     pub api_url: BaseUrl,
     /// The whole name of a model, no short one: the gateway puts it into every request.
     pub model: String,
-    /// Whose tools the MCP server shows.
-    pub registry: String,
     /// Private to one agent: what the program keeps of conversations is in it.
     pub work_folder: PathBuf,
     pub login: ClaudeLogin,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use void_agent::agents::Agent;
 use void_agent::brains::Brain;
-use void_agent::personas::Persona;
+use void_agent::personas::Personas;
 use void_agent::turns::{ChatEvent, Live, Started, Talk};
 use void_channels::Checker;
 use void_control::conversations;
@@ -116,7 +116,8 @@ impl Setup {
             replace_catalogue: false,
         };
         let control = Control::start(config).await.unwrap();
-        let persona = Persona::named(self.persona).unwrap();
+        let personas = Personas::builtin().unwrap();
+        let persona = Arc::clone(personas.get(self.persona).unwrap());
         let agent = Agent {
             daily_tokens: self.daily_tokens,
             ..Agent::new(persona, "scripted", brain)

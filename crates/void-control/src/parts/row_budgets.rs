@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use void_domain::budgets::{Bucket, Rate};
-use void_domain::ids::TokenId;
+use void_domain::ids::RequesterId;
 
 /// More tokens than a house has; beyond it those that have nothing to make up for are forgotten.
 pub(crate) const TOKENS_MAX: usize = 4_096;
@@ -20,7 +20,7 @@ pub struct TooManyRows {
 
 pub(crate) struct RowBudgets {
     pub(crate) began: Instant,
-    pub(crate) buckets: Mutex<HashMap<TokenId, Bucket>>,
+    pub(crate) buckets: Mutex<HashMap<RequesterId, Bucket>>,
     pub(crate) held_back: AtomicU64,
 }
 
@@ -35,7 +35,7 @@ impl Default for RowBudgets {
 }
 
 impl RowBudgets {
-    pub(crate) fn take(&self, id: TokenId, rate: Rate) -> Result<(), TooManyRows> {
+    pub(crate) fn take(&self, id: RequesterId, rate: Rate) -> Result<(), TooManyRows> {
         let now = self.began.elapsed();
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= TOKENS_MAX {

@@ -11,7 +11,7 @@ use void_api::agents::{
     AgentResponse, AgentsResponse, ConversationResponse, ConversationsResponse, SayRequest,
     SummaryResponse,
 };
-use void_control::{Ctx, conversations, tokens};
+use void_control::{Ctx, conversations};
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::ConversationId;
 use void_domain::limits::PAGE_ROWS_DEFAULT;
@@ -97,15 +97,20 @@ pub(super) const ROUTES: &[Route] = &[
 const LITTLE_BLUE: &str = "little-blue";
 
 async fn agent_response(app: &App, agent: &Agent) -> Result<AgentResponse, ApiError> {
-    let capabilities = agent.capabilities(app.control()).await?;
-    let slug = agent.persona.slug;
-    let identity = tokens::newest_agent(app.control(), slug).await?;
-    let (used_tokens, used_cost_micros) = conversations::used_today(app.control(), slug).await?;
+    let persona = &agent.persona;
+    let identity = agent.identity(app.control()).await?;
+    let capabilities = match &identity {
+        Some(identity) if !identity.is_live() => None,
+        Some(identity) => Some(identity.capabilities.clone()),
+        None => Some(persona.capabilities.clone()),
+    };
+    let used = conversations::used_today(app.control(), persona.slug.as_str());
+    let (used_tokens, used_cost_micros) = used.await?;
     Ok(AgentResponse {
-        id: identity.map(|token| token.id.to_string()),
-        slug: slug.into(),
-        name: agent.persona.name.into(),
-        about: agent.persona.about.into(),
+        id: identity.map(|identity| identity.id.to_string()),
+        slug: persona.slug.to_string().into(),
+        name: persona.name.clone().into(),
+        about: persona.about.clone().into(),
         brain: agent.brain_name.clone(),
         model: agent.brain.model().to_owned(),
         withdrawn: capabilities.is_none(),
@@ -164,7 +169,7 @@ pub(crate) async fn conversation(
 
 async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(app, slug)?;
-    let current = conversations::current(app.control(), ctx, agent.persona.slug);
+    let current = conversations::current(app.control(), ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(current.await.map_err(turn_error)?);
     // Whoever opens a conversation is told as whom the agent acts.
     agent.ctx(app.control()).await?;
@@ -180,7 +185,8 @@ pub(crate) async fn conversations_with(
     let agent = find(&app, &slug)?;
     let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
     let limit = page_rows(page.limit)?;
-    let found = conversations::list_with(app.control(), agent.persona.slug, cursor, limit).await?;
+    let found =
+        conversations::list_with(app.control(), agent.persona.slug.as_str(), cursor, limit).await?;
     Ok(Json(ConversationsResponse {
         conversations: found
             .items
@@ -204,7 +210,7 @@ pub(crate) async fn begin(
     Segment(slug): Segment,
 ) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(&app, &slug)?;
-    let started = conversations::start(app.control(), &ctx, agent.persona.slug);
+    let started = conversations::start(app.control(), &ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(started.await.map_err(turn_error)?);
     Ok(Json(conversation_response(&app, agent, place).await?))
 }
@@ -216,7 +222,7 @@ pub(crate) async fn little_blue_turn(
     Body(request): Body<SayRequest>,
 ) -> Result<Response, ApiError> {
     let agent = find(&app, LITTLE_BLUE)?;
-    let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug);
+    let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug.as_str());
     let conversation = current.await.map_err(turn_error)?;
     let started = app
         .talk()

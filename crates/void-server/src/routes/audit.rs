@@ -1,4 +1,5 @@
-//! `/api/audit`: the record.
+//! `/api/audit`: the record. An agent that may read it sees of each entry what Void made, and none of what
+//! somebody or a machine wrote.
 
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
@@ -11,21 +12,21 @@ use serde::Deserialize;
 use void_api::audit::{
     AuditResponse, EntryResponse, HeadResponse, VerdictMismatch, VerdictProblem, VerdictResponse,
 };
-use void_control::audit::{self, AuditFilter};
+use void_control::audit::{self, AuditFilter, ReadError};
 use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
 
 use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::requests::{Query, Segment, page_rows, parse_cursor};
+use crate::requests::{Caller, Query, Segment, page_rows, parse_cursor};
 use crate::table::{CURSOR, Content, LIMIT, Parameter, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
         method: "GET",
         path: "/api/audit",
-        access: Access::Owner,
+        access: Access::Audit,
         operation: "listAudit",
         summary: "The record, newest first, with its head",
         query: &[
@@ -54,7 +55,7 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         method: "GET",
         path: "/api/audit/{seq}",
-        access: Access::Owner,
+        access: Access::Audit,
         operation: "getAuditEntry",
         summary: "One entry of the record",
         query: &[],
@@ -121,6 +122,7 @@ pub(crate) struct AuditQuery {
 
 pub(crate) async fn list(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Query(query): Query<AuditQuery>,
 ) -> Result<Json<AuditResponse>, ApiError> {
     let cursor: Option<u64> = parse_cursor(query.cursor.as_deref())?;
@@ -130,7 +132,9 @@ pub(crate) async fn list(
         actor: query.actor,
         verb: query.verb,
     };
-    let page = audit::list(app.control(), filter, cursor, limit).await?;
+    let page = audit::read(app.control(), &ctx, filter, cursor, limit)
+        .await
+        .map_err(read_error)?;
     let (seq, hash) = audit::head(app.control()).await?;
     Ok(Json(AuditResponse {
         entries: page.items.into_iter().map(entry_response).collect(),
@@ -144,11 +148,13 @@ pub(crate) async fn list(
 
 pub(crate) async fn show(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Segment(seq): Segment,
 ) -> Result<Json<EntryResponse>, ApiError> {
     let missing = || ApiError::not_found("there is no such entry").hint("void audit ls");
     let seq: u64 = seq.parse().map_err(|_| missing())?;
-    let entry = audit::find(app.control(), seq).await?.ok_or_else(missing)?;
+    let found = audit::read_one(app.control(), &ctx, seq);
+    let entry = found.await.map_err(read_error)?.ok_or_else(missing)?;
     Ok(Json(entry_response(entry)))
 }
 
@@ -224,4 +230,11 @@ async fn page_after(control: &Control, after: u64) -> Result<Option<(Bytes, u64)
         lines.push('\n');
     }
     Ok(entries.last().map(|last| (Bytes::from(lines), last.seq)))
+}
+
+fn read_error(error: ReadError) -> ApiError {
+    match error {
+        ReadError::Forbidden => ApiError::forbidden(&error.to_string()),
+        ReadError::Store(error) => error.into(),
+    }
 }

@@ -12,7 +12,8 @@ use void_api::tokens::{
 use void_control::quarantine::{self, Kind};
 use void_control::tokens::{self, TokenError};
 use void_domain::actors::ActorKind;
-use void_domain::capabilities::Capabilities;
+use void_domain::agents::AgentRefusal;
+use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::TokenId;
 
 use crate::access::Access;
@@ -71,6 +72,7 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>,
             quarantined: quarantined.contains(&token.id.to_string()),
             id: token.id.to_string(),
             kind: token.kind.as_str().into(),
+            agent_id: token.agent_id.map(|id| id.to_string()),
             capabilities: (token.capabilities.iter())
                 .map(|capability| capability.as_str().into())
                 .collect(),
@@ -92,15 +94,22 @@ pub(crate) async fn create(
     let capabilities: Capabilities = match request.capabilities {
         Value::Null => Capabilities::none(),
         given => serde_json::from_value(given).map_err(|_| {
-            ApiError::invalid_field(
-                "capabilities",
-                "must name read, act, suggest, spawn, meta.read or meta.update",
-            )
+            let names: Vec<&str> = Capability::granted().map(Capability::as_str).collect();
+            let problem = format!("must name some of {}", names.join(", "));
+            ApiError::invalid_field("capabilities", problem)
         })?,
     };
-    let made = tokens::create(app.control(), &ctx, kind, request.name, capabilities)
-        .await
-        .map_err(token_error)?;
+    let control = app.control();
+    let made = match (request.restore, kind) {
+        (false, _) => tokens::create(control, &ctx, kind, request.name, capabilities).await,
+        (true, ActorKind::Agent) => {
+            tokens::restore_agent(control, &ctx, &request.name, capabilities).await
+        }
+        (true, _) => {
+            return Err(ApiError::invalid_field("restore", "is for agents"));
+        }
+    };
+    let made = made.map_err(token_error)?;
     Ok(Json(NewTokenResponse {
         id: made.id.to_string(),
         token: made.text.expose().to_owned(),
@@ -132,7 +141,26 @@ fn token_error(error: TokenError) -> ApiError {
         TokenError::NameTaken => {
             ApiError::conflict("name_taken", error.to_string()).hint("revoke the other one first")
         }
+        TokenError::Refused(refusal) => refusal_error(refusal),
         TokenError::NotFound => ApiError::not_found(error.to_string()),
         TokenError::Store(error) => error.into(),
+    }
+}
+
+fn refusal_error(refusal: AgentRefusal) -> ApiError {
+    let message = refusal.to_string();
+    match refusal {
+        AgentRefusal::CapabilityUnused(_) => ApiError::invalid_field("capabilities", message),
+        AgentRefusal::OtherCapabilities(_) => ApiError::conflict("name_taken", message)
+            .hint("ask for the same capabilities, or choose another name"),
+        AgentRefusal::Withdrawn => ApiError::conflict("name_withdrawn", message)
+            .hint("choose another name, or bring the same agent back with --restore"),
+        AgentRefusal::ReadsLike(_) => {
+            ApiError::conflict("name_taken", message).hint("choose another name")
+        }
+        AgentRefusal::NotWithdrawn => {
+            ApiError::not_found(message).hint("void token ls shows who was withdrawn")
+        }
+        AgentRefusal::TooMany => ApiError::conflict("too_many", message),
     }
 }

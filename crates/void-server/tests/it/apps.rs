@@ -91,7 +91,7 @@ impl Default for Setup {
             lab: Arc::new(Lab::new()),
             services: Services::default(),
             proxmox: None,
-            agents: agents::builtin(),
+            agents: agents::builtin().unwrap(),
             bridge: None,
             notifications: None,
             instance: None,

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use void_agent::agents::Agent;
 use void_agent::brains::{AnthropicBrain, BaseUrl, BrainConfig, Http, Patience};
-use void_agent::personas::PERSONAS;
+use void_agent::personas::Personas;
 use void_domain::secrets::Secret;
 use void_testkit::models::ModelServer;
 
@@ -34,7 +34,12 @@ pub fn agents(model: &ModelServer) -> Vec<Agent> {
     });
     let brain = Arc::new(brain.unwrap());
     let agent = |persona| Agent::new(persona, "anthropic", brain.clone());
-    PERSONAS.iter().map(agent).collect()
+    Personas::builtin()
+        .unwrap()
+        .iter()
+        .cloned()
+        .map(agent)
+        .collect()
 }
 
 pub async fn app_with(model: &ModelServer) -> App {

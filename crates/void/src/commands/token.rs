@@ -20,6 +20,7 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
             kind,
             name,
             capabilities,
+            restore,
         } => {
             let kind = match kind {
                 TokenKind::Agent => "agent",
@@ -43,6 +44,7 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
                 kind: kind.to_owned(),
                 name,
                 capabilities: json!(capabilities),
+                restore,
             };
             let made = client.post("/api/tokens", &body).await?;
             if output.json {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use void_agent::agents::Prices;
-use void_agent::personas::PERSONAS;
 
 use super::merge::Values;
 use super::{BrainKind, Reference, Sourced};
@@ -28,10 +27,10 @@ pub(crate) struct ClaudeSettings {
 }
 
 /// Everybody who talks here, by name.
-pub(super) fn read(values: &Values) -> Result<BTreeMap<&'static str, AgentSettings>, Problem> {
-    PERSONAS
-        .iter()
-        .map(|persona| Ok((persona.slug, agent(persona.slug, values)?)))
+pub(super) fn read(values: &Values) -> Result<BTreeMap<String, AgentSettings>, Problem> {
+    let agents = values.agents();
+    agents
+        .map(|slug| Ok((slug.to_owned(), agent(slug, values)?)))
         .collect()
 }
 

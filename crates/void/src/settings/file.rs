@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
-use void_agent::personas::PERSONAS;
 use void_domain::text;
 
+use super::agent_names::AgentNames;
 use super::problems::Problems;
 use super::rows::Fit;
 use super::table;
@@ -19,6 +19,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 #[derive(Default)]
 pub(super) struct File {
     path: PathBuf,
+    agents: AgentNames,
     entries: BTreeMap<String, Entry>,
     /// How many entries each list of tables has.
     lists: BTreeMap<String, usize>,
@@ -34,11 +35,13 @@ impl File {
     pub(super) fn read(
         path: &Path,
         must_exist: bool,
+        agents: AgentNames,
         problems: &mut Problems,
     ) -> Result<Self, Problem> {
         let problem = |what: String| Problem::config(format!("{}: {what}", path.display()));
         let mut file = Self {
             path: path.to_owned(),
+            agents,
             ..Self::default()
         };
         match std::fs::metadata(path) {
@@ -69,6 +72,10 @@ impl File {
         self.entries.get(key)
     }
 
+    pub(super) fn agents(&self) -> &AgentNames {
+        &self.agents
+    }
+
     pub(super) fn list_len(&self, key: &str) -> usize {
         self.lists.get(key).copied().unwrap_or(0)
     }
@@ -95,11 +102,11 @@ impl File {
             let path = below(above, name);
             // A name with a dot in quotes is another one than the same without quotes.
             let fit = table::rows()
-                .find_map(|row| row.fit(&path))
+                .find_map(|row| row.fit(&path, &self.agents))
                 .filter(|_| !name.is_empty() && !name.contains('.'));
             match (fit, value.get_ref()) {
                 (None, _) => {
-                    let problem = self.problem(line, &unknown(above, name));
+                    let problem = self.problem(line, &unknown(above, name, &self.agents));
                     problems.push(Some(&path), Some(line), problem);
                 }
                 (Some(Fit::Setting), value) => {
@@ -123,7 +130,12 @@ impl File {
                     let message = format!("{path} must be a list of tables, as [[{path}]]");
                     problems.push(Some(&path), Some(line), self.problem(line, &message));
                 }
-                (Some(Fit::Table { .. }), value) => self.table(value, &path, line, lines, problems),
+                (Some(Fit::Table { .. }), value) => {
+                    if above == "agents" {
+                        self.agents.note(name);
+                    }
+                    self.table(value, &path, line, lines, problems);
+                }
             }
         }
     }
@@ -154,15 +166,15 @@ fn below(above: &str, name: &str) -> String {
 }
 
 /// What is said about a name that no row has.
-fn unknown(above: &str, name: &str) -> String {
+fn unknown(above: &str, name: &str, agents: &AgentNames) -> String {
     let shown = text::escaped(text::cut(name, 64));
     if above == "agents" {
-        let near = text::nearest(name, PERSONAS.iter().map(|persona| persona.slug));
+        let near = text::nearest(name, agents.iter());
         let near = near.map(|near| format!("; did you mean {near}?"));
         let near = near.unwrap_or_default();
         return format!("[agents.{shown}]: there is no such agent{near}");
     }
-    let siblings = table::rows().filter_map(|row| match row.fit(above)? {
+    let siblings = table::rows().filter_map(|row| match row.fit(above, agents)? {
         Fit::Table { next } => Some(next),
         Fit::Setting => None,
     });

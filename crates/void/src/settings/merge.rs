@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::agent_names::AgentNames;
 use super::brains::BrainKind;
 use super::environment::Environment;
 use super::file::File;
@@ -73,7 +74,9 @@ impl Values {
         let rows = table::rows().filter(|row| !read_already.contains(&row.key));
         let mut settings: Vec<(Name, &Row)> = rows
             .flat_map(|row| {
-                let names = row.names(|list| reader.file.list_len(list)).into_iter();
+                let names = row
+                    .names(reader.file.agents(), |list| reader.file.list_len(list))
+                    .into_iter();
                 names.map(move |name| (name, row))
             })
             .collect();
@@ -84,6 +87,12 @@ impl Values {
         }
         reader.problems.into_result()?;
         Ok(reader.values)
+    }
+
+    /// Everybody whom `agents.NAME.…` stands for.
+    pub(super) fn agents(&self) -> impl Iterator<Item = &str> {
+        let keys = self.0.iter().map(|entry| entry.key.as_str());
+        keys.filter_map(|key| key.strip_prefix("agents.")?.strip_suffix(".brain"))
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -184,7 +193,12 @@ impl Reader<'_> {
         }
         self.read(CONFIG_FILE.key.to_owned(), &CONFIG_FILE);
         let Sourced { value, source } = self.values.get::<PathBuf>(CONFIG_FILE.key)?;
-        self.file = File::read(&value, source != Source::Default, &mut self.problems)?;
+        self.file = File::read(
+            &value,
+            source != Source::Default,
+            AgentNames::of(&self.data)?,
+            &mut self.problems,
+        )?;
         Ok(())
     }
 

@@ -1,8 +1,7 @@
 //! What is known about one setting. The rows themselves are in `table.rs`; the merge, `void config show`,
 //! `void config check` and `docs/settings.md` are made from them.
 
-use void_agent::personas::PERSONAS;
-
+use super::agent_names::AgentNames;
 use super::brains::BrainKind;
 
 /// One setting.
@@ -87,16 +86,13 @@ impl Row {
     }
 
     /// The names that this row stands for; `entries` says how many a list of the file has.
-    pub(super) fn names(&self, entries: impl Fn(&str) -> usize) -> Vec<Name> {
+    pub(super) fn names(&self, agents: &AgentNames, entries: impl Fn(&str) -> usize) -> Vec<Name> {
         let name = |table: &str, part: &str, key: &str| Name {
             key: format!("{table}.{part}.{key}"),
             table: Some(format!("{table}.{part}")),
         };
         if let Some((table, key)) = self.key.split_once(".NAME.") {
-            let agents = PERSONAS.iter();
-            return agents
-                .map(|persona| name(table, persona.slug, key))
-                .collect();
+            return agents.iter().map(|agent| name(table, agent, key)).collect();
         }
         if let Some((list, key)) = self.key.split_once(".N.") {
             let numbers = 1..=entries(list);
@@ -111,11 +107,11 @@ impl Row {
     }
 
     /// Whether `path` is this setting, a table that holds it, or neither.
-    pub(super) fn fit(&self, path: &str) -> Option<Fit> {
+    pub(super) fn fit(&self, path: &str, agents: &AgentNames) -> Option<Fit> {
         let mut pattern = self.key.split('.').filter(|_| self.is_in_file);
         for part in path.split('.').filter(|part| !part.is_empty()) {
             let fits = match pattern.next()? {
-                "NAME" => PERSONAS.iter().any(|persona| persona.slug == part),
+                "NAME" => agents.has(part),
                 "N" => part.bytes().all(|byte| byte.is_ascii_digit()),
                 word => word == part,
             };
