@@ -21,7 +21,7 @@ use void_domain::actors::{Actor, ActorKind};
 use void_domain::cards;
 use void_domain::catalogue::{Action, ParamSpec, Problem};
 use void_domain::digests::Digest;
-use void_domain::executions::{self, ActionKind};
+use void_domain::executions::{self, ActionKind, Execution};
 use void_domain::freezes::Freeze;
 use void_domain::ids::ProposalId;
 use void_domain::limits::DIFF_BYTES_MAX;
@@ -164,7 +164,7 @@ fn action_response(action: &Action) -> ActionResponse {
         vmid,
         kind_path: guest.clone(),
         guest,
-        via: match execution.route() {
+        via: match Execution::route(execution) {
             executions::Route::Host(_) => "host".into(),
             executions::Route::Proxmox(_) => "proxmox".into(),
             executions::Route::Node(_) => "node".into(),

@@ -110,6 +110,7 @@ async fn ask_for_something(
         kind: "agent".to_owned(),
         name: AGENT.to_owned(),
         capabilities: json!(["read", "act"]),
+        restore: false,
     };
     let made: NewTokenResponse = read(owner.post("/api/tokens", &new).await?)?;
     let agent = owner.with_token(&made.token);
