@@ -109,7 +109,8 @@ fn no_tool_approves_and_only_one_proposes() {
 #[tokio::test]
 async fn the_schema_and_the_type_accept_the_same_arguments() {
     let (room, _) = room([]).await;
-    let caller = agent(&room).await;
+    let mut caller = agent(&room).await;
+    caller.ctx.capabilities = Capability::ALL.into_iter().collect();
     let texts = [
         json!("touch-a"),
         json!(""),
@@ -136,11 +137,15 @@ async fn the_schema_and_the_type_accept_the_same_arguments() {
         "include_output",
         "query",
         "command",
+        "actor",
+        "verb",
+        "subject",
+        "before",
     ];
     let good = json!({"id": "web", "action_id": "no-such", "reason": "r", "params": {}, "proposal": "NOPE99",
-        "include_output": false, "query": "web"});
+        "include_output": false, "query": "web", "actor": "agent-", "verb": "token.", "subject": "x", "before": 9});
     let mut seen = [0, 0];
-    for tool in Registry::named("blue").unwrap().all() {
+    for tool in TOOLS {
         let schema = (tool.arguments)();
         let validator = jsonschema::validator_for(&schema).unwrap();
         let properties = schema["properties"]
@@ -512,8 +517,9 @@ async fn only_who_may_read_the_record_reads_it_and_nobodys_words() {
             "read_record needs the capability audit.read"
         );
     }
-    let found = others.call("search", &json!({"query": "agent-little-blue"}));
-    assert_eq!(found.await.unwrap()["hits"], json!([]));
+    let query = json!({"query": "agent-little-blue"});
+    let found = others.call("search", &query).await.unwrap();
+    assert_eq!(found["hits"], json!([]));
 
     let auditor = resident(&room, "auditor", &[Capability::AuditRead]).await;
     let record = auditor.call("read_record", &json!({})).await.unwrap();
@@ -567,9 +573,7 @@ async fn only_who_may_read_the_record_reads_it_and_nobodys_words() {
     assert!(room.lab.effects().is_empty());
     // With it search finds what everybody did.
     let both = resident(&room, "both", &[Capability::Read, Capability::AuditRead]).await;
-    let found = both.call(
-        "search",
-        &json!({"query": "proposal.created agent-little-blue"}),
-    );
-    assert_eq!(found.await.unwrap()["hits"][0]["kind"], "audit");
+    let query = json!({"query": "proposal.created agent-little-blue"});
+    let found = both.call("search", &query).await.unwrap();
+    assert_eq!(found["hits"][0]["kind"], "audit");
 }

@@ -21,11 +21,13 @@ use void_control::instances::{Identity, StartError};
 use void_control::notifiers::{NotificationsConfig, Notifiers};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::AuditEntry;
+use void_domain::capabilities::Capability;
 use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_server::{Bound, FirstSteps, ServerConfig};
+use void_store::agents as stored;
 use void_store::proposals::ProposalFilter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
 use void_testkit::{eventually, postgres_database};
@@ -167,14 +169,38 @@ impl App {
 
     /// A new token of this kind, and its holder.
     pub async fn holder(&self, kind: &str, name: &str, capabilities: &[&str]) -> Holder {
-        let body = json!({"kind": kind, "name": name, "capabilities": capabilities});
+        let parsed = capabilities.iter().map(|name| name.parse().unwrap());
+        let all: Vec<Capability> = parsed.collect();
+        let granted = all.iter().filter(|one| one.is_granted());
+        let granted: Vec<&str> = granted.map(|one| one.as_str()).collect();
+        let body = json!({"kind": kind, "name": name, "capabilities": granted});
         let made = self.owner().post("/api/tokens", body).await.ok();
+        if kind == "agent" && granted.len() < all.len() {
+            self.grant_as_before(name, all).await;
+        }
         let token = made["token"].as_str().unwrap().to_owned();
         self.secrets.add(&token);
         Holder {
             id: made["id"].as_str().unwrap().to_owned(),
             caller: self.caller(Shows::Bearer(token)),
         }
+    }
+
+    /// Capabilities that are not granted any more, as agents from before have them.
+    async fn grant_as_before(&self, name: &str, capabilities: Vec<Capability>) {
+        let name = name.parse().unwrap();
+        let written: Result<(), StoreError> = self
+            .store
+            .write(move |tx| {
+                Box::pin(async move {
+                    let agent = stored::find_named(tx, &name).await?.unwrap();
+                    let capabilities = capabilities.into_iter().collect();
+                    assert!(stored::set_capabilities(tx, agent.id, &capabilities).await?);
+                    Ok(())
+                })
+            })
+            .await;
+        written.unwrap();
     }
 
     pub async fn agent(&self, name: &str) -> Caller {

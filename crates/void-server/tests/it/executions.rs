@@ -61,10 +61,9 @@ async fn a_run_of_the_version_before_is_settled_by_the_machine_that_its_row_name
         assert_eq!(row["error"]["code"], "definition_changed", "{row}");
     }
     assert_eq!(app.lab.effect_count(), 0);
-    let settled = app.owner().post(
-        &format!("/api/proposals/{}/settle", shop["id"].as_str().unwrap()),
-        json!({"outcome": "failed"}),
-    );
+    let path = format!("/api/proposals/{}/settle", shop["id"].as_str().unwrap());
+    let owner = app.owner();
+    let settled = owner.post(&path, json!({"outcome": "failed"}));
     assert_eq!(settled.await.ok()["status"], "failed");
 }
 

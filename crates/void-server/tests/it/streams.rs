@@ -101,6 +101,11 @@ async fn everything_is_heard_once_and_in_order(engine: Engine) {
         heard.data,
         json!({"frozen": true, "by": "owner-api", "reason": null, "until": null})
     );
+    let hub = app.control.hub();
+    eventually("the hub to be done with it", || async {
+        (hub.last() == last + 1).then_some(())
+    })
+    .await;
     // A browser that was open while an older backup was restored has seen what never happened.
     let mut from_before = Listener::after(&owner, last + 500).await;
     owner.delete("/api/freeze").await.ok();
