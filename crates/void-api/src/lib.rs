@@ -44,3 +44,6 @@ use std::borrow::Cow;
 /// A word out of a fixed list. The server names a constant; a client keeps what it read, also a word that a newer
 /// server knows and it does not.
 pub type Word = Cow<'static, str>;
+
+#[cfg(test)]
+mod tests;
