@@ -234,7 +234,7 @@ async fn page_after(control: &Control, after: u64) -> Result<Option<(Bytes, u64)
 
 fn read_error(error: ReadError) -> ApiError {
     match error {
-        ReadError::Forbidden => ApiError::forbidden(&error.to_string()),
+        ReadError::Forbidden => ApiError::forbidden(error.to_string()),
         ReadError::Store(error) => error.into(),
     }
 }
