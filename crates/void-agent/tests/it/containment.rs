@@ -268,6 +268,7 @@ fn nothing_ran_without_its_approval(room: &Room, rows: &[Proposal]) {
 fn nothing_was_decided(entries: &[AuditEntry]) {
     let known = [
         "server.started",
+        "agent.created",
         "token.created",
         "turn.started",
         "turn.finished",

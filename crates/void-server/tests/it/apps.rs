@@ -20,7 +20,7 @@ use void_control::bridge::BridgeConfig;
 use void_control::instances::{Identity, StartError};
 use void_control::notifiers::{NotificationsConfig, Notifiers};
 use void_control::{Clock, Control, ControlConfig, Limits};
-use void_domain::audit::AuditEntry;
+use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::capabilities::Capability;
 use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
@@ -189,6 +189,7 @@ impl App {
     /// Capabilities that are not granted any more, as agents from before have them.
     async fn grant_as_before(&self, name: &str, capabilities: Vec<Capability>) {
         let name = name.parse().unwrap();
+        let at = self.control.clock().now();
         let written: Result<(), StoreError> = self
             .store
             .write(move |tx| {
@@ -196,6 +197,15 @@ impl App {
                     let agent = stored::find_named(tx, &name).await?.unwrap();
                     let capabilities = capabilities.into_iter().collect();
                     assert!(stored::set_capabilities(tx, agent.id, &capabilities).await?);
+                    let entry = NewAuditEntry {
+                        request_id: None,
+                        actor: "owner-cli".to_owned(),
+                        verb: "agent.changed",
+                        subject: Some(agent.id.to_string()),
+                        detail: json!({"name": agent.name, "capabilities": capabilities}),
+                        catalogue: None,
+                    };
+                    audit::append(tx, at, entry).await?;
                     Ok(())
                 })
             })

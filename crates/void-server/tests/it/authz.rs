@@ -436,7 +436,7 @@ async fn every_route_lets_through_whom_its_rule_names_and_nobody_else() {
             pairs += 1;
         }
     }
-    assert_eq!(pairs, ROUTES.len() * 24);
+    assert_eq!(pairs, ROUTES.len() * 26);
     let mut recorded = BTreeMap::<String, usize>::new();
     for entry in app.audited("access.refused").await {
         let detail: Value = serde_json::from_str(&entry.detail).unwrap();

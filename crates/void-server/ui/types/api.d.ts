@@ -1373,16 +1373,17 @@ export interface TestResponse {
 
 export interface TokenRequest {
   /** A list of names, or a map of names to true. */
-  capabilities?: 
-    | Array<"read" | "act" | "suggest" | "spawn" | "meta.read" | "meta.update">
-    | Record<string, boolean>
-    | null;
+  capabilities?: Array<"read" | "act" | "suggest" | "audit.read"> | Record<string, boolean> | null;
   /** `agent`, `viewer` or `node`. */
   kind: "agent" | "viewer" | "node";
   name: string;
+  /** Bring back the withdrawn agent of this name: the same one, with these capabilities. */
+  restore?: boolean;
 }
 
 export interface TokenResponse {
+  /** Whose it is, if it is an agent's: `agent_id` of the rows that the agent asked for. */
+  agent_id: string | null;
   capabilities: string[];
   created_at: string;
   id: string;
