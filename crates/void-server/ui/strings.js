@@ -792,6 +792,7 @@ export const STRINGS = {
   "audit.kind.turn": "Chat",
   "audit.kind.node": "Nodes",
   "audit.kind.host": "Hosts",
+  "audit.kind.agent": "Agents",
   "audit.kind.token": "Tokens",
   "audit.kind.session": "Sign-ins",
   "audit.kind.freeze": "Freezes",

@@ -16,6 +16,7 @@ mod alerts;
 mod api_page;
 mod apps;
 mod authz;
+mod bodies;
 mod bounds;
 mod budgets;
 mod callers;

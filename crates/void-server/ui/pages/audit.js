@@ -23,6 +23,7 @@ const KINDS = [
   "turn.",
   "node.",
   "host.",
+  "agent.",
   "token.",
   "session.",
   "freeze.",
