@@ -192,7 +192,9 @@ export function mountIfNew(holder, next) {
     mount(holder, next);
     return fillSlots(holder);
   }
-  const ages = /** @type {NodeListOf<HTMLElement>} */ (holder.querySelectorAll(AGED));
+  const all = /** @type {NodeListOf<HTMLElement>} */ (holder.querySelectorAll(AGED));
+  // What was run here has times of its own.
+  const ages = [...all].filter((one) => !one.closest(".run-slot"));
   const fresh = next.flatMap((one) => [
     .../** @type {NodeListOf<HTMLElement>} */ (one.querySelectorAll(AGED)),
     ...(one.matches(AGED) ? [one] : []),
