@@ -83,10 +83,10 @@ fn every_wish_gets_the_strictest_answer() {
             }
         }
     }
-    assert_eq!(seen, 5 * 64 * 7 * 2 * 3 * 2 * 8 * 2);
-    // Owner: 64 sets × 7 relations × 2 budgets, which are not the owner's. Agent: the 32 sets with act ×
+    assert_eq!(seen, 5 * 128 * 7 * 2 * 3 * 2 * 8 * 2);
+    // Owner: 128 sets × 7 relations × 2 budgets, which are not the owner's. Agent: the 64 sets with act ×
     // Same. Each exactly when safe, nominal, clean and nothing holds it back.
-    assert_eq!(ran, 64 * 7 * 2 + 32);
+    assert_eq!(ran, 128 * 7 * 2 + 64);
 }
 
 fn check(input: &PolicyInput<'_>, verdict: &Verdict) {

@@ -184,8 +184,8 @@ async fn a_link_shows_the_card_and_by_being_opened_decides_nothing() {
     assert_eq!(app.row(code).await["status"], "pending");
     assert_eq!(
         app.audit_head().await.0,
-        head.0 + 1,
-        "the second agent's token alone"
+        head.0 + 2,
+        "the second agent and its token alone"
     );
 }
 

@@ -39,7 +39,10 @@ async fn agents_are_listed_with_brain_rights_and_budget() {
         (&json!(1_000), &json!(0))
     );
     assert_eq!(blue["capabilities"], json!(["read", "act"]));
-    assert_eq!(listed["agents"][1]["capabilities"], json!(["read"]));
+    assert_eq!(
+        listed["agents"][1]["capabilities"],
+        json!(["read", "audit.read"])
+    );
     assert_eq!(
         owner.get("/api/tokens").await.ok()["tokens"],
         json!([]),
