@@ -63,7 +63,6 @@ pub struct Card {
     pub revision: u64,
     /// Foreign content that the requester had read.
     pub read_before: Vec<String>,
-    pub inverse: Option<String>,
 }
 
 impl Card {
@@ -90,7 +89,6 @@ impl Card {
             left_out: proposal.joined.left_out,
             revision: proposal.revision,
             read_before: proposal.taint.sources().to_vec(),
-            inverse: written(subject, "inverse").map(str::to_owned),
         }
     }
 }
@@ -101,10 +99,6 @@ pub const fn tier_words(tier: Tier, risk: Risk) -> &'static str {
         (Tier::Risky, _) | (Tier::Safe, Risk::Guarded) => "Risky",
         (Tier::Safe, Risk::Nominal) => "Safe",
     }
-}
-
-fn written<'a>(subject: &'a ProposedAction, name: &str) -> Option<&'a str> {
-    subject.definition.get("action")?.get(name)?.as_str()
 }
 
 /// Everything that the digest binds. The definition is walked through to its last value, so that nothing that

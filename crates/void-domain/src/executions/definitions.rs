@@ -1,5 +1,5 @@
 //! Reading an [`Execution`] from a definition: the action as the catalogue wrote it, and the host that it resolved to.
-//! This is the only reader of a stored definition that decides anything.
+//! Nothing else reads from a stored definition what is done to which machine.
 //!
 //! The same grammar as the catalogue's reader, which made the definition. Doubt is `None`: a member that does not fit,
 //! or a host that is not the one that the action names.
