@@ -19,7 +19,7 @@ use void_domain::time::Timestamp;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
 use void_testkit::eventually;
 
-use crate::links::{Link, LinkedChannels};
+use crate::links::{Link, LinkedChannels, Network};
 use crate::machines::{CATALOGUE, Machine, parse};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -116,11 +116,27 @@ impl Plane {
         self.running.take().unwrap().runtime.shutdown_background();
     }
 
+    /// The next start sweeps, and asks about what is unknown, at once.
+    pub async fn crash_and_start(&mut self) {
+        self.crash();
+        self.start().await;
+    }
+
     /// As the binary does it when it is told to stop.
     pub async fn stop(&mut self) {
+        self.ask_to_stop().await;
+        self.crash();
+    }
+
+    /// Stops starting things, and waits for what runs.
+    pub async fn ask_to_stop(&self) {
         self.inside(async |control, _| control.stop(PATIENCE).await)
             .await;
-        self.crash();
+    }
+
+    pub async fn is_stopping(&self) {
+        let mut stopping = self.running.as_ref().unwrap().control.stopping();
+        stopping.wait_for(|stops| *stops).await.unwrap();
     }
 
     /// Runs in the control plane's own runtime, so that what it leaves behind dies in a crash.
@@ -133,10 +149,6 @@ impl Plane {
         let running = self.running.as_ref().unwrap();
         let work = work(running.control.clone(), running.store.clone());
         running.runtime.spawn(work).await.unwrap()
-    }
-
-    pub fn control(&self) -> Control {
-        self.running.as_ref().unwrap().control.clone()
     }
 
     /// Time passes here and on the machine.
@@ -153,14 +165,13 @@ impl Plane {
     /// After the story: what runs ends, the control plane stops, and the record is looked at.
     pub async fn end(&mut self) {
         self.machine.release();
-        self.link.set(crate::links::Network::Up);
+        self.link.set(Network::Up);
         eventually("runs to end", || async {
             let running = self.count(Status::Running).await;
             (running == 0).then_some(())
         })
         .await;
-        self.inside(async |control, _| control.stop(PATIENCE).await)
-            .await;
+        self.ask_to_stop().await;
         self.look_back().await;
         self.crash();
     }

@@ -192,6 +192,20 @@ impl Plane {
         .await
     }
 
+    /// An unknown outcome once the machine was asked about it again: time passes until it is its turn.
+    pub async fn settled(&self, id: ProposalId) -> Proposal {
+        let row = self.row(id).await;
+        let (_, since) = row.resolution();
+        let age = since.map_or(Duration::ZERO, |since| self.clock.now().since(since));
+        self.pass(age / 8 + Duration::from_secs(1));
+        eventually("evidence", || async {
+            self.pass(Duration::from_millis(20));
+            let row = self.row(id).await;
+            (row.status() != Status::Unknown).then_some(row)
+        })
+        .await
+    }
+
     pub async fn row(&self, id: ProposalId) -> Proposal {
         self.inside(async move |_, store| {
             let read = store.read(move |tx| Box::pin(void_store::proposals::find(tx, id)));
@@ -237,6 +251,15 @@ impl Plane {
         entries.retain(|entry| entry.verb == verb);
         let detail = |entry: AuditEntry| serde_json::from_str(&entry.detail).unwrap();
         entries.into_iter().map(detail).collect()
+    }
+
+    /// The machine is at it.
+    pub async fn begun(&self, action: &str) {
+        eventually("it to begin", || async {
+            let effects = self.machine.effects();
+            effects.iter().any(|id| id == action).then_some(())
+        })
+        .await;
     }
 
     /// Goes on until a whole sweep has seen this moment or a later one: two minutes.

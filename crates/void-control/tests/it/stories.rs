@@ -1,6 +1,8 @@
-//! A story is an async function that gets a control plane which is not started yet. It is played on each
-//! engine as a test of its own, `<use case>::sqlite::<story>` and `<use case>::postgres::<story>`, and after it
-//! the record is checked. A story that is not in its file's list is dead code, which the build refuses.
+//! A story is an async function that gets a control plane which is not started yet. Each is one test, played on
+//! SQLite and on PostgreSQL side by side, and after it the record is checked. A story that is not in its file's
+//! list is dead code, which the build refuses.
+
+use std::thread;
 
 use void_testkit::postgres_database;
 
@@ -8,32 +10,41 @@ use crate::planes::{Engine, Plane};
 
 macro_rules! stories {
     ($($story:ident),+ $(,)?) => {
-        mod sqlite {
+        mod on_both_engines {
             $(
-                #[tokio::test]
-                async fn $story() {
-                    crate::stories::play(crate::planes::Engine::Sqlite, super::$story).await;
-                }
-            )+
-        }
-        mod postgres {
-            $(
-                #[tokio::test]
-                async fn $story() {
-                    crate::stories::play(crate::stories::postgres().await, super::$story).await;
+                #[test]
+                fn $story() {
+                    crate::stories::play(super::$story);
                 }
             )+
         }
     };
 }
 
-pub async fn postgres() -> Engine {
-    let made = tokio::task::spawn_blocking(postgres_database).await;
-    Engine::Postgres(made.unwrap())
+/// Each engine has a thread of its name, so that a panic says which one it was.
+pub fn play(story: impl AsyncFn(&mut Plane) + Sync) {
+    let engines: [(&str, fn() -> Engine); 2] = [
+        ("SQLite", || Engine::Sqlite),
+        ("PostgreSQL", || Engine::Postgres(postgres_database())),
+    ];
+    thread::scope(|scope| {
+        for (name, engine) in engines {
+            let story = &story;
+            let thread = thread::Builder::new().name(name.to_owned());
+            let play = move || play_on(engine(), story);
+            thread.spawn_scoped(scope, play).unwrap();
+        }
+    });
 }
 
-pub async fn play(engine: Engine, story: impl AsyncFn(&mut Plane)) {
-    let mut plane = Plane::new(engine);
-    story(&mut plane).await;
-    plane.end().await;
+fn play_on(engine: Engine, story: &impl AsyncFn(&mut Plane)) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut plane = Plane::new(engine);
+        story(&mut plane).await;
+        plane.end().await;
+    });
 }
