@@ -16,6 +16,7 @@
 mod stories;
 
 mod callers;
+mod decide;
 mod links;
 mod machines;
 mod planes;
