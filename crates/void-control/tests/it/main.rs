@@ -23,3 +23,4 @@ mod planes;
 mod propose;
 mod record;
 mod requests;
+mod start;
