@@ -24,4 +24,5 @@ mod planes;
 mod propose;
 mod record;
 mod requests;
+mod settle;
 mod start;
