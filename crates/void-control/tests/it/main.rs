@@ -17,6 +17,7 @@ mod stories;
 
 mod callers;
 mod decide;
+mod expire;
 mod finish;
 mod links;
 mod machines;
