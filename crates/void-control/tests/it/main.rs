@@ -24,6 +24,7 @@ mod machines;
 mod planes;
 mod propose;
 mod record;
+mod recover;
 mod requests;
 mod settle;
 mod start;
