@@ -28,3 +28,4 @@ mod recover;
 mod requests;
 mod settle;
 mod start;
+mod verify;
