@@ -23,17 +23,15 @@ macro_rules! stories {
 
 /// Each engine has a thread of its name, so that a panic says which one it was.
 pub fn play(story: impl AsyncFn(&mut Plane) + Sync) {
-    let engines: [(&str, fn() -> Engine); 2] = [
-        ("SQLite", || Engine::Sqlite),
-        ("PostgreSQL", || Engine::Postgres(postgres_database())),
-    ];
+    let story = &story;
     thread::scope(|scope| {
-        for (name, engine) in engines {
-            let story = &story;
+        let play = |name: &str, engine: fn() -> Engine| {
             let thread = thread::Builder::new().name(name.to_owned());
-            let play = move || play_on(engine(), story);
-            thread.spawn_scoped(scope, play).unwrap();
-        }
+            let work = move || play_on(engine(), story);
+            thread.spawn_scoped(scope, work).unwrap();
+        };
+        play("SQLite", || Engine::Sqlite);
+        play("PostgreSQL", || Engine::Postgres(postgres_database()));
     });
 }
 
