@@ -1,0 +1,31 @@
+//! The use cases of proposals without a server: a control plane on SQLite and on PostgreSQL, with the real
+//! `void-act` as the machine and a clock that the test moves. One file per use case.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "tests stop at the first surprise"
+)]
+
+#[macro_use]
+mod stories;
+
+mod callers;
+mod decide;
+mod expire;
+mod finish;
+mod links;
+mod machines;
+mod planes;
+mod propose;
+mod record;
+mod recover;
+mod requests;
+mod settle;
+mod start;
+mod verify;
