@@ -6,7 +6,7 @@ use std::time::Duration;
 use void_control::Ctx;
 use void_domain::actors::{Actor, Surface};
 use void_domain::capabilities::{Capabilities, Capability};
-use void_domain::ids::{RequestId, TokenId};
+use void_domain::ids::{AgentId, RequestId, TokenId};
 use void_testkit::proposals::NOW;
 
 fn ctx(actor: Actor, capabilities: Capabilities) -> Ctx {
@@ -21,13 +21,17 @@ fn ctx(actor: Actor, capabilities: Capabilities) -> Ctx {
     }
 }
 
-/// The same name is the same token in every test.
-fn token(name: &str) -> TokenId {
+/// The same name is the same token, and the same agent, in every test.
+fn random(name: &str) -> [u8; 10] {
     let mut random = [0; 10];
     for (byte, letter) in random.iter_mut().zip(name.bytes()) {
         *byte = letter;
     }
-    TokenId::new(NOW, random)
+    random
+}
+
+fn token(name: &str) -> TokenId {
+    TokenId::new(NOW, random(name))
 }
 
 /// With the token, on the command line.
@@ -49,8 +53,8 @@ pub fn agent(name: &str) -> Ctx {
 
 pub fn agent_with(name: &str, capabilities: &[Capability]) -> Ctx {
     let actor = Actor::Agent {
-        id: token(name),
-        name: name.to_owned(),
+        id: AgentId::new(NOW, random(name)),
+        name: name.parse().unwrap(),
     };
     ctx(actor, capabilities.iter().copied().collect())
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use void_channels::{Channel, Channels, Evidence, Outcome};
+use void_domain::executions::Execution;
 use void_domain::permits::{Permit, Ticket};
-use void_domain::proposals::{Failure, ProposedAction};
+use void_domain::proposals::Failure;
 use void_store::BoxFuture;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +80,7 @@ impl Channel for LinkedChannels {
 
     fn settle<'a>(
         &'a self,
-        subject: &'a ProposedAction,
+        execution: &'a Execution,
         ticket: &'a Ticket,
     ) -> BoxFuture<'a, Evidence> {
         Box::pin(async move {
@@ -87,7 +88,7 @@ impl Channel for LinkedChannels {
                 Network::Up => {}
                 Network::Stuck | Network::Deaf | Network::Down => return Evidence::None(lost()),
             }
-            self.channels.settle(subject, ticket).await
+            self.channels.settle(execution, ticket).await
         })
     }
 }

@@ -149,7 +149,7 @@ impl Machine {
         });
         if mode == "counted" {
             let look = json!(["/bin/cat", self.file("running")]);
-            entry["count"] = json!({"argv": look, "param": action.replicas_param()});
+            entry["count"] = json!({"argv": look, "param": action.execution.replicas_param});
         }
         entry
     }

@@ -132,7 +132,7 @@ async fn a_run_that_nobody_can_tell_about_is_unknown(plane: &mut Plane) {
     plane.machine.release();
     plane.link.set(Network::Down);
     // Its end must have come, and the machine does not answer.
-    let overdue = row.subject.timeout() + Duration::from_secs(30);
+    let overdue = row.subject.execution.as_ref().unwrap().timeout + Duration::from_secs(30);
     plane.pass(overdue);
     plane.start().await;
     let unknown = plane.ended(row.id).await;
