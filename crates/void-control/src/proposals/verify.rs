@@ -54,7 +54,7 @@ struct CheckReading {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
-    ProposeRequest,
+    Wanted,
     Other,
     Nothing,
 }
@@ -215,15 +215,15 @@ async fn look_until(
         if let Ok(now) = tokio::time::timeout_at(end + GRACE, look(control, sign)).await {
             seen = now;
             in_a_row = match seen.what {
-                What::ProposeRequest => in_a_row + 1,
+                What::Wanted => in_a_row + 1,
                 What::Other | What::Nothing => 0,
             };
         }
         let now = Instant::now();
         let outcome = match seen.what {
-            What::ProposeRequest if in_a_row >= sign.needed() => VerificationOutcome::Verified,
+            What::Wanted if in_a_row >= sign.needed() => VerificationOutcome::Verified,
             // Also at the end of its time: once is not enough, and the next look decides.
-            What::ProposeRequest if now < end + GRACE => {
+            What::Wanted if now < end + GRACE => {
                 tokio::time::sleep(SEEN_APART).await;
                 continue;
             }
@@ -233,7 +233,7 @@ async fn look_until(
                 continue;
             }
             What::Other => VerificationOutcome::Failed,
-            What::ProposeRequest | What::Nothing => VerificationOutcome::Unverified,
+            What::Wanted | What::Nothing => VerificationOutcome::Unverified,
         };
         if let Value::Object(members) = &mut seen.detail {
             let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -305,7 +305,7 @@ async fn look(control: &Control, sign: &Sign) -> CheckReading {
                 "detail": answer,
             });
             let what = match answer.health() {
-                health if health == *wanted => What::ProposeRequest,
+                health if health == *wanted => What::Wanted,
                 Health::Unknown => What::Nothing,
                 Health::Up | Health::Down => What::Other,
             };
@@ -320,7 +320,7 @@ async fn look(control: &Control, sign: &Sign) -> CheckReading {
             let state = control.channels.probe().guest(node, *kind, *vmid).await;
             let mut detail = json!({"guest": vmid, "node": node, "wanted": wanted.as_str()});
             let (what, status) = match &state {
-                Ok(state) if state.status == *wanted => (What::ProposeRequest, state.status),
+                Ok(state) if state.status == *wanted => (What::Wanted, state.status),
                 Ok(state) if state.status != GuestStatus::Unknown => (What::Other, state.status),
                 Ok(_) | Err(_) => (What::Nothing, GuestStatus::Unknown),
             };
