@@ -120,22 +120,6 @@ describe("what follows a decision", () => {
     await context.close();
   });
 
-  test("what was run in place keeps its own times, whatever is read again beside it", async () => {
-    const { context, page, seen } = await openPage(lab, SMALL);
-    await page.goto(`${lab.base}/#/lab/services/caddy`);
-    const line = page.locator("li", { has: page.getByRole("button", { name: say("lab.run_it", { label: CADDY }) }) });
-    const before = Date.now();
-    await line.getByRole("button").click();
-    await line.locator(".result", { hasText: /^Done, checked: caddy is up/ }).waitFor();
-    const read = (/** @type {any} */ answer) => answer.url().includes("/api/services/caddy");
-    for (let times = 0; times < 2; times += 1) await page.waitForResponse(read);
-    const shown = await line.locator(".run-slot time").evaluateAll((nodes) => nodes.map((node) => node.getAttribute("datetime")));
-    assert.ok(shown.length > 0);
-    for (const at of shown) assert.ok(Date.parse(at ?? "") >= before - 5_000, `${at} is of another run`);
-    assert.deepEqual(seen.errors, []);
-    await context.close();
-  });
-
   test("while everything is frozen no yes can be given, in a colour of its own and with the way out", async () => {
     const agent = await lab.agent("late");
     const asked = await agent("POST", "/api/actions/reboot-ct101/run", { reason: "again" });
