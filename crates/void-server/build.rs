@@ -65,12 +65,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The sentences that the server writes itself, as constants: `"link.why": "Why",` is `WHY`. Both languages
-/// write such a text the same way.
+/// write such a text the same way. A long one is on the line below its name.
 fn link_words(strings: &str) -> Result<String, std::fmt::Error> {
     let mut words = String::new();
-    for line in strings.lines() {
+    let mut lines = strings.lines();
+    while let Some(line) = lines.next() {
         let entry = line.trim().strip_prefix("\"link.");
-        if let Some((key, text)) = entry.and_then(|entry| entry.split_once("\": ")) {
+        if let Some((key, text)) = entry.and_then(|entry| entry.split_once("\":")) {
+            let text = match text.trim() {
+                "" => lines.next().unwrap_or_default().trim(),
+                text => text,
+            };
             let (name, text) = (key.to_uppercase(), text.trim_end_matches(','));
             writeln!(words, "pub(super) const {name}: &str = {text};")?;
         }

@@ -471,5 +471,9 @@ function message(conversation, at) {
   const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0, cost_micros: 0 };
   const turn = { status: "done", ended_at: "2026-01-01T00:00:00Z", brain: "ollama", model: "scripted", trace: [], usage, truth: { ran: [], waits: [], refused: [], unverified: [] }, truth_line: "Nothing ran.", tainted_by: [], error: null };
   const body = `Message ${at} with **some** words and \`code\`.\n\n- one\n- two`;
-  return { id: `01a1e321-ecf2-763d-bcde-${String(at).padStart(12, "0")}`, conversation_id: conversation, seq: at + 1, role: at % 2 ? "assistant" : "user", body, html: "", created_at: "2026-01-01T00:00:00Z", turn: at % 2 ? turn : null };
+  const text = (/** @type {string} */ words) => ({ type: "text", text: words });
+  const item = (/** @type {string} */ words) => [{ type: "paragraph", inlines: [text(words)] }];
+  const blocks = [{ type: "paragraph", inlines: [text(`Message ${at} with `), { type: "strong", inlines: [text("some")] }, text(" words and "), { type: "code", text: "code" }, text(".")] },
+    { type: "list", start: null, tight: true, items: [item("one"), item("two")] }];
+  return { id: `01a1e321-ecf2-763d-bcde-${String(at).padStart(12, "0")}`, conversation_id: conversation, seq: at + 1, role: at % 2 ? "assistant" : "user", body, blocks, created_at: "2026-01-01T00:00:00Z", turn: at % 2 ? turn : null };
 }

@@ -17,7 +17,7 @@ const PER_PAGE = 110;
 /** What a diff may hold. */
 const DIFF_BYTES = 6000;
 /** Members of answers whose words come from others, or could one day. */
-const FOREIGN = new Set(["label", "reason", "name", "message", "hint", "about", "consequence", "past", "checked_by", "diff", "body", "html", "truth_line", "args_summary", "device", "from", "version", "model", "resolved_by", "by", "text", "words", "commit", "problem", "tool", "actor", "progress", "output", "stderr", "stdout", "title"]);
+const FOREIGN = new Set(["label", "reason", "name", "message", "hint", "about", "consequence", "past", "checked_by", "diff", "body", "alt", "to", "language", "truth_line", "args_summary", "device", "from", "version", "model", "resolved_by", "by", "text", "words", "commit", "problem", "tool", "actor", "progress", "output", "stderr", "stdout", "title"]);
 const PLACES = ["home", "inbox", "inbox/done", "lab", "lab/actions", "chat", "audit", "settings/channels", "settings/sign-in", "settings/nodes", "settings/agents", "settings/backups", "settings/tokens", "settings/doctor", "settings/about"];
 
 describe("foreign text (I18)", () => {
@@ -31,12 +31,15 @@ describe("foreign text (I18)", () => {
   let site;
   /** @type {string[]} */
   let corpus;
+  /** What the server makes of each. @type {Map<string, any[]>} */
+  let trees;
   before(async () => {
     model = await Model.start();
     site = await ForeignSite.start();
     lab = await demo();
     busy = await serve({ env: model.env });
     corpus = payloads(COUNT, `http://evil.example:${site.port}`);
+    trees = await treesOf(corpus);
   });
   after(async () => {
     await lab.stop();
@@ -49,7 +52,7 @@ describe("foreign text (I18)", () => {
     for (let at = 0; at < corpus.length; at += PER_PAGE) {
       const { context, page, seen } = await openPage(lab);
       const some = corpus.slice(at, at + PER_PAGE);
-      await rewrite(page, "**/api/agents/*/conversation", (value) => ({ ...value, next: null, messages: some.map((payload, index) => said(payload, value.conversation_id, index)) }));
+      await rewrite(page, "**/api/agents/*/conversation", (value) => ({ ...value, next: null, messages: some.map((payload, index) => said(payload, [...trees.get(payload) ?? [], ...rawTree(payload)], value.conversation_id, index)) }));
       await page.goto(`${lab.base}/#/chat`);
       await page.waitForFunction((/** @type {number} */ count) => document.querySelectorAll("main .turn").length >= count, some.length);
       await harmless(page, seen, lab.base);
@@ -124,6 +127,25 @@ describe("foreign text (I18)", () => {
     await context.close();
   });
 
+  /** What the server makes of answers of a model. @param {string[]} answers */
+  async function treesOf(answers) {
+    const found = new Map();
+    const { conversation_id: id } = await busy.owner("GET", "/api/agents/little-blue/conversation");
+    for (const answer of answers) {
+      model.answers.push([{ text: answer }]);
+      const { assistant_message_id: message } = await busy.owner("POST", `/api/conversations/${id}/messages`, { text: "go" });
+      const newest = async () => (await busy.owner("GET", `/api/conversations/${id}/messages?limit=1`)).messages[0];
+      const said = await until("the turn is over", async () => {
+        const one = await newest();
+        return one.id === message && one.turn.status === "done" && one;
+      });
+      assert.ok(said.blocks.length > 0, JSON.stringify(said.body));
+      found.set(answer, said.blocks);
+    }
+    await busy.owner("POST", "/api/agents/little-blue/conversation");
+    return found;
+  }
+
   /** @param {any} page @param {import("./browsers.js").Seen} seen @param {string} base */
   async function harmless(page, seen, base) {
     assert.deepEqual(await page.evaluate(findHarm), []);
@@ -150,12 +172,20 @@ function findHarm() {
   return harm;
 }
 
-/** An agent's message that is all payload. @param {string} payload @param {string} conversation @param {number} index */
-function said(payload, conversation, index) {
+/** A tree as no server makes it: a payload in every place that holds text. @param {string} payload */
+function rawTree(payload) {
+  const text = { type: "text", text: payload };
+  const inlines = [text, { type: "code", text: payload }, { type: "image", alt: payload }, { type: "link", to: payload, inlines: [] }, { type: "strong", inlines: [text] }];
+  return [{ type: "paragraph", inlines }, { type: "heading", level: payload, inlines }, { type: "code", language: payload, text: payload },
+    { type: "list", start: payload, tight: true, items: [[{ type: "paragraph", inlines }]] }, { type: "table", head: [inlines], rows: [[inlines]] }, { type: "quote", blocks: [{ type: "paragraph", inlines }] }];
+}
+
+/** An agent's message that is all payload. @param {string} payload @param {any[]} blocks @param {string} conversation @param {number} index */
+function said(payload, blocks, conversation, index) {
   const id = `01a1e321-ecf2-763d-bcde-${String(index).padStart(12, "0")}`;
   const item = { id: "", code: payload, action_id: payload, label: payload, status: "refused", reason: payload };
   const usage = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0, cost_micros: 1 };
   const turn = { status: index % 5 === 0 ? "failed" : "done", ended_at: "2026-01-01T00:00:00Z", brain: payload, model: payload, trace: [{ tool: payload, args_summary: payload, status: "ok" }], usage,
     truth: { ran: [], waits: [], refused: [item], unverified: [] }, truth_line: payload, tainted_by: [payload], error: index % 5 === 0 ? { code: payload, message: payload } : null };
-  return { id, conversation_id: conversation, seq: index + 1, role: index % 7 === 0 ? "user" : "assistant", body: payload, html: payload, created_at: "2026-01-01T00:00:00Z", turn: index % 7 === 0 ? null : turn };
+  return { id, conversation_id: conversation, seq: index + 1, role: index % 7 === 0 ? "user" : "assistant", body: payload, blocks, created_at: "2026-01-01T00:00:00Z", turn: index % 7 === 0 ? null : turn };
 }

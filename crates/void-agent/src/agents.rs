@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use void_control::{Control, Ctx, StoreError, tokens};
-use void_domain::capabilities::Capabilities;
+use void_control::{Control, Ctx, StoreError, agents};
 use void_domain::conversations::Usage;
 
 use crate::brains::{Brain, BuiltinBrain};
 use crate::gateway::Gateway;
-use crate::personas::{PERSONAS, Persona};
-use crate::tools::Registry;
+use crate::personas::{InvalidPersona, Persona, Personas};
 
 pub struct Agent {
-    pub persona: &'static Persona,
+    pub persona: Arc<Persona>,
     pub brain: Arc<dyn Brain>,
     /// builtin, anthropic, openai, ollama or claude.
     pub brain_name: String,
@@ -45,18 +43,16 @@ impl Prices {
     }
 }
 
-/// Everybody, with the brain that needs nothing.
-pub fn builtin() -> Vec<Agent> {
+/// Everybody who comes with Void, with the brain that needs nothing.
+pub fn builtin() -> Result<Vec<Agent>, InvalidPersona> {
     let brain: Arc<dyn Brain> = Arc::new(BuiltinBrain);
-    PERSONAS
-        .iter()
-        .map(|persona| Agent::new(persona, "builtin", Arc::clone(&brain)))
-        .collect()
+    let agent = |persona| Agent::new(persona, "builtin", Arc::clone(&brain));
+    Ok(Personas::builtin()?.iter().cloned().map(agent).collect())
 }
 
 impl Agent {
     /// An agent that thinks with this brain, without a budget.
-    pub fn new(persona: &'static Persona, brain_name: &str, brain: Arc<dyn Brain>) -> Self {
+    pub fn new(persona: Arc<Persona>, brain_name: &str, brain: Arc<dyn Brain>) -> Self {
         Self {
             persona,
             brain,
@@ -67,26 +63,17 @@ impl Agent {
         }
     }
 
-    pub fn registry(&self) -> &'static Registry {
-        self.persona.tools()
-    }
-
-    /// In whose name it acts now. `None` if its token was withdrawn.
+    /// In whose name it acts now. `None` if it was withdrawn.
     pub async fn ctx(&self, control: &Control) -> Result<Option<Ctx>, StoreError> {
-        tokens::resident_ctx(control, self.persona.slug, self.persona.capabilities).await
+        agents::resident_ctx(control, &self.persona.slug, &self.persona.capabilities).await
     }
 
-    /// What it may, as the owner sees it. `None` if its token was withdrawn.
-    pub async fn capabilities(
+    /// Who it is, once it has acted or was talked to.
+    pub async fn identity(
         &self,
         control: &Control,
-    ) -> Result<Option<Capabilities>, StoreError> {
-        let persona = self.persona;
-        Ok(match tokens::newest_agent(control, persona.slug).await? {
-            Some(token) if token.revoked_at.is_some() => None,
-            Some(token) => Some(token.capabilities),
-            None => Some(persona.capabilities.iter().copied().collect()),
-        })
+    ) -> Result<Option<void_domain::agents::Agent>, StoreError> {
+        agents::find(control, &self.persona.slug).await
     }
 
     pub fn system_prompt(&self, ctx: &Ctx) -> String {

@@ -1,59 +1,145 @@
-//! Personas: who speaks, with which tools. Each has a file of its own; one template makes the prompt,
-//! from the persona and the capabilities. Nothing else can enter it.
+//! Personas: who speaks, and what they may when the owner has said nothing else. Each is a file, of ours or of
+//! the owner's; one template makes the prompt, from the persona and the capabilities. Nothing else can enter it.
 
+use std::sync::Arc;
+
+use serde::Deserialize;
+use void_domain::agents::{AgentName, judge_grant};
 use void_domain::capabilities::{Capabilities, Capability};
-
-use crate::tools::Registry;
+use void_domain::text;
 
 const TEMPLATE: &str = include_str!("../personas/template.md");
-
-pub struct Persona {
-    pub slug: &'static str,
-    pub name: &'static str,
-    /// One line for lists.
-    pub about: &'static str,
-    /// The registry of its tools.
-    pub registry: &'static str,
-    /// What it may when the owner has said nothing else.
-    pub capabilities: &'static [Capability],
-    text: &'static str,
-}
-
-pub static PERSONAS: [Persona; 2] = [
-    Persona {
-        slug: "little-blue",
-        name: "Little Blue",
-        about: "The caretaker: sees what is wrong, offers what helps, does what you order",
-        registry: "blue",
-        capabilities: &[Capability::Read, Capability::Act],
-        text: include_str!("../personas/little-blue.md"),
-    },
-    Persona {
-        slug: "sentinel",
-        name: "Sentinel",
-        about: "Security: reads the record and explains it; never acts",
-        registry: "security",
-        capabilities: &[Capability::Read],
-        text: include_str!("../personas/sentinel.md"),
-    },
+const BUILTIN: [(&str, &str); 2] = [
+    (
+        "little-blue.toml",
+        include_str!("../personas/little-blue.toml"),
+    ),
+    ("sentinel.toml", include_str!("../personas/sentinel.toml")),
 ];
 
+pub const PERSONA_BYTES_MAX: usize = 32 * 1024;
+/// Ours and the owner's.
+pub const PERSONAS_MAX: usize = 64;
+const NAME_CHARS_MAX: usize = 64;
+const ABOUT_CHARS_MAX: usize = 200;
+/// Who acts here and is no persona: what is dropped into the file bridge is asked for by `file`.
+const TAKEN: [&str; 7] = ["file", "owner", "you", "policy", "void", "system", "nobody"];
+
+#[derive(Debug)]
+pub struct Persona {
+    pub slug: AgentName,
+    pub name: String,
+    /// One line for lists.
+    pub about: String,
+    /// What it may when the owner has said nothing else.
+    pub capabilities: Capabilities,
+    text: String,
+}
+
+/// A file that is no persona; it says which.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the persona {}: {problem}", text::escaped(.file))]
+pub struct InvalidPersona {
+    pub file: String,
+    pub problem: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PersonaFile {
+    name: String,
+    about: String,
+    capabilities: Capabilities,
+    text: String,
+}
+
+/// Everybody who can talk here, by name.
+#[derive(Debug, Clone)]
+pub struct Personas(Vec<Arc<Persona>>);
+
+impl Personas {
+    /// Those that come with Void.
+    pub fn builtin() -> Result<Self, InvalidPersona> {
+        let mut personas = Self(Vec::new());
+        for (file, text) in BUILTIN {
+            personas.add(file, text)?;
+        }
+        Ok(personas)
+    }
+
+    /// One more, from the text of a file called `NAME.toml`.
+    pub fn add(&mut self, file: &str, text: &str) -> Result<(), InvalidPersona> {
+        let invalid = |problem: String| InvalidPersona {
+            file: file.to_owned(),
+            problem,
+        };
+        if self.0.len() >= PERSONAS_MAX {
+            return Err(invalid(format!("there are {PERSONAS_MAX} already")));
+        }
+        let persona = Persona::parse(file, text).map_err(&invalid)?;
+        let like = self.0.iter().find(|one| one.slug.reads_like(&persona.slug));
+        if let Some(like) = like {
+            let problem = format!("its name reads like that of \"{}\"", like.slug);
+            return Err(invalid(problem));
+        }
+        let at = self.0.partition_point(|one| one.slug < persona.slug);
+        self.0.insert(at, Arc::new(persona));
+        Ok(())
+    }
+
+    pub fn get(&self, slug: &str) -> Option<&Arc<Persona>> {
+        self.0.iter().find(|persona| persona.slug.as_str() == slug)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Persona>> {
+        self.0.iter()
+    }
+}
+
 impl Persona {
-    pub fn named(slug: &str) -> Option<&'static Self> {
-        PERSONAS.iter().find(|persona| persona.slug == slug)
+    fn parse(file: &str, text: &str) -> Result<Self, String> {
+        let slug = file.strip_suffix(".toml").unwrap_or_default();
+        let slug: AgentName = slug
+            .parse()
+            .map_err(|error| format!("it is to be called NAME.toml, and {error}"))?;
+        if TAKEN.contains(&slug.as_str()) {
+            return Err("this name is not a persona's to have".to_owned());
+        }
+        if text.len() > PERSONA_BYTES_MAX {
+            return Err(format!("it is longer than {PERSONA_BYTES_MAX} bytes"));
+        }
+        let read: PersonaFile = toml::from_str(text).map_err(|error| error.to_string())?;
+        judge_grant(&read.capabilities).map_err(|error| error.to_string())?;
+        let line = |member: &str, value: String, chars_max: usize| {
+            let fits = (1..=chars_max).contains(&value.chars().count());
+            match fits && !value.contains(char::is_control) && text::escaped(&value) == value {
+                true => Ok(value),
+                false => Err(format!(
+                    "{member} is one line of 1 to {chars_max} characters"
+                )),
+            }
+        };
+        if read.text.trim().is_empty() {
+            return Err("text is empty".to_owned());
+        }
+        Ok(Self {
+            slug,
+            name: line("name", read.name, NAME_CHARS_MAX)?,
+            about: line("about", read.about, ABOUT_CHARS_MAX)?,
+            capabilities: read.capabilities,
+            text: read.text,
+        })
     }
 
-    /// Every persona names a registry that exists, and a test says so; without one it could do nothing.
-    pub fn tools(&self) -> &'static Registry {
-        Registry::named(self.registry).unwrap_or(&Registry::NONE)
-    }
-
-    /// The system prompt. Its parts are constants and the set of capabilities, so no secret and no
-    /// stranger's word can be in it.
+    /// The system prompt. Its parts are constants, the persona's file and the set of capabilities, so no
+    /// secret and no stranger's word can be in it.
     pub fn prompt(&self, capabilities: &Capabilities) -> String {
         let mut rights = Vec::new();
         if capabilities.has(Capability::Read) {
-            rights.push("- You may look at services, actions, proposals and the record.");
+            rights.push("- You may look at services, actions, proposals and what happened lately.");
+        }
+        if capabilities.has(Capability::AuditRead) {
+            rights.push("- You may read the record: who did what and when, and what was refused.");
         }
         if capabilities.has(Capability::Act) {
             rights.push("- You may propose actions by their id. Safe ones run at once; risky ones wait for the owner.");
@@ -63,65 +149,10 @@ impl Persona {
             );
         }
         TEMPLATE
-            .replace("{persona}", self.text.trim())
             .replace("{rights}", &rights.join("\n"))
+            .replace("{persona}", self.text.trim())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_persona_has_its_tools() {
-        for persona in &PERSONAS {
-            assert!(
-                Registry::named(persona.registry).is_some(),
-                "{}",
-                persona.slug
-            );
-        }
-    }
-
-    #[test]
-    fn a_prompt_says_what_its_capabilities_are_and_nothing_more() {
-        for persona in &PERSONAS {
-            let acting = persona.prompt(&[Capability::Read, Capability::Act].into_iter().collect());
-            let reading = persona.prompt(&[Capability::Read].into_iter().collect());
-            assert!(acting.contains("You may propose actions"), "{acting}");
-            assert!(reading.contains("You may not propose"), "{reading}");
-            for prompt in [&acting, &reading] {
-                assert!(!prompt.contains('{'), "{prompt}");
-                assert!(prompt.contains(persona.name), "{prompt}");
-            }
-        }
-    }
-
-    /// Whatever an agent may, every line of its prompt stands in a file of ours or in this one.
-    #[test]
-    fn nothing_but_constants_and_capabilities_enters_a_prompt() {
-        let rights = [
-            "- You may look at services, actions, proposals and the record.",
-            "- You may propose actions by their id. Safe ones run at once; risky ones wait for the owner.",
-            "- You may not propose actions. If something should be done, say so to the owner.",
-        ];
-        for persona in &PERSONAS {
-            let ours: Vec<&str> = TEMPLATE
-                .lines()
-                .chain(persona.text.lines())
-                .chain(rights)
-                .collect();
-            for set in 0..1_u32 << Capability::ALL.len() {
-                let all = Capability::ALL.into_iter().enumerate();
-                let held = all.filter(|(n, _)| set & (1 << n) != 0);
-                let capabilities = held.map(|(_, capability)| capability).collect();
-                let prompt = persona.prompt(&capabilities);
-                for line in prompt.lines() {
-                    assert!(ours.contains(&line), "{line}");
-                }
-                let may_act = prompt.contains("You may propose actions");
-                assert_eq!(may_act, capabilities.has(Capability::Act));
-            }
-        }
-    }
-}
+mod tests;

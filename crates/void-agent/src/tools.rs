@@ -7,6 +7,7 @@
 mod actions;
 mod activity;
 mod proposals;
+mod record;
 mod search;
 mod services;
 
@@ -19,21 +20,37 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
+use void_control::audit::ReadError;
 use void_control::{Control, Ctx, StoreError, lanes};
 use void_domain::capabilities::Capability;
 use void_domain::ids::ProposalId;
 use void_domain::taint::Taint;
 
-/// A set of tools under one name, in one order.
+/// Every tool there is, in the order in which it is offered. Which of them somebody has follows from what they
+/// may, and from where they ask.
+pub static TOOLS: [&Tool; 8] = [
+    &services::SERVICE_STATUS,
+    &actions::LIST_ACTIONS,
+    &actions::PROPOSE_ACTION,
+    &proposals::PROPOSAL_STATUS,
+    &proposals::WITHDRAW_PROPOSAL,
+    &search::SEARCH,
+    &record::READ_RECORD,
+    &activity::RECENT_ACTIVITY,
+];
+
+/// The tools of an agent in a conversation that the owner leads.
+pub fn for_chat(ctx: &Ctx) -> impl Iterator<Item = &'static Tool> + '_ {
+    TOOLS.into_iter().filter(|tool| tool.is_for(ctx))
+}
+
+/// A selection of tools that a client of MCP asks for by name: nobody gets a tool by it that they may not use.
 pub struct Registry {
     pub name: &'static str,
     pub tools: &'static [&'static Tool],
-    /// What there is besides in the owner's own conversations, where the owner hears what the owner may see.
-    /// Whoever comes over MCP with a token of its own does not have it.
-    pub chat_tools: &'static [&'static Tool],
 }
 
-/// The registries that can be asked for by name.
+/// The selections that can be asked for by name.
 pub static REGISTRIES: [Registry; 2] = [
     Registry {
         name: "blue",
@@ -45,7 +62,6 @@ pub static REGISTRIES: [Registry; 2] = [
             &proposals::WITHDRAW_PROPOSAL,
             &search::SEARCH,
         ],
-        chat_tools: &[&activity::RECENT_ACTIVITY],
     },
     Registry {
         name: "security",
@@ -54,18 +70,12 @@ pub static REGISTRIES: [Registry; 2] = [
             &actions::LIST_ACTIONS,
             &proposals::PROPOSAL_STATUS,
             &search::SEARCH,
+            &record::READ_RECORD,
         ],
-        chat_tools: &[&activity::RECENT_ACTIVITY],
     },
 ];
 
 impl Registry {
-    pub(crate) const NONE: Self = Self {
-        name: "none",
-        tools: &[],
-        chat_tools: &[],
-    };
-
     pub fn named(name: &str) -> Option<&'static Self> {
         REGISTRIES.iter().find(|registry| registry.name == name)
     }
@@ -74,18 +84,6 @@ impl Registry {
     pub fn for_caller<'a>(&self, ctx: &'a Ctx) -> impl Iterator<Item = &'static Tool> + 'a {
         let tools = self.tools;
         tools.iter().copied().filter(|tool| tool.is_for(ctx))
-    }
-
-    /// The same, in a conversation that the owner leads.
-    pub fn for_chat<'a>(&self, ctx: &'a Ctx) -> impl Iterator<Item = &'static Tool> + 'a {
-        let besides = self.chat_tools.iter().copied();
-        self.for_caller(ctx)
-            .chain(besides.filter(|tool| tool.is_for(ctx)))
-    }
-
-    /// Every tool that it has anywhere.
-    pub fn all(&self) -> impl Iterator<Item = &'static Tool> + use<> {
-        self.tools.iter().chain(self.chat_tools).copied()
     }
 
     pub fn get(&self, name: &str) -> Option<&'static Tool> {
@@ -288,10 +286,19 @@ impl From<StoreError> for ToolError {
     }
 }
 
+impl From<ReadError> for ToolError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Forbidden => Self::new("forbidden", error.to_string()),
+            ReadError::Store(error) => error.into(),
+        }
+    }
+}
+
 type Running = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Send>>;
 
 impl Tool {
-    /// Whoever may act may also look, as everywhere else.
+    /// Whoever may act may also look, as everywhere else; reading the record is a right of its own.
     fn is_for(&self, ctx: &Ctx) -> bool {
         let has = |capability| ctx.capabilities.has(capability);
         let looks = self.needs == Capability::Read && has(Capability::Act);

@@ -59,7 +59,7 @@ impl Talk {
         Self(Arc::new(Parts {
             control,
             agents: agents
-                .map(|agent| (agent.persona.slug.to_owned(), Arc::new(agent)))
+                .map(|agent| (agent.persona.slug.to_string(), Arc::new(agent)))
                 .collect(),
             live: Mutex::default(),
             passes: Passes::default(),
@@ -77,7 +77,7 @@ impl Talk {
     /// The conversation that goes on: the newest with this agent, or a first one.
     pub async fn conversation(&self, ctx: &Ctx, agent: &Agent) -> Result<Conversation, TurnError> {
         let control = &self.0.control;
-        conversations::current(control, ctx, agent.persona.slug).await
+        conversations::current(control, ctx, agent.persona.slug.as_str()).await
     }
 
     /// The owner says something to an agent.
@@ -264,7 +264,7 @@ where
 
 fn answering(agent: &Agent) -> Answering {
     Answering {
-        agent: agent.persona.slug.to_owned(),
+        agent: agent.persona.slug.to_string(),
         brain: agent.brain_name.clone(),
         model: agent.brain.model().to_owned(),
         daily_tokens: agent.daily_tokens,

@@ -16,7 +16,7 @@ use void_channels::{
     Channel, Channels, Checker, Evidence, LocalConfig, Outcome as Ended, SshConfig,
 };
 use void_control::instances::Identity;
-use void_control::notifications::Notifiers;
+use void_control::notifiers::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::executions::Execution;

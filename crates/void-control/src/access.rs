@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq as _;
 use void_domain::actors::{Actor, ActorKind, Surface};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
-use void_domain::ids::{RequestId, SessionId, TokenId};
+use void_domain::ids::{AgentId, RequestId, SessionId, TokenId};
 use void_domain::sessions::{authenticated_ago, is_over};
 use void_domain::text;
 use void_store::quarantine::{self, Kind};
@@ -18,7 +18,7 @@ use void_store::{StoreError, tokens};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::refusal_counts::{self, Recorded};
-use crate::{facts, random};
+use crate::{agents, facts, random};
 
 /// Longer ones are not even hashed.
 pub(crate) const CREDENTIAL_BYTES_MAX: usize = 512;
@@ -39,7 +39,12 @@ pub struct Caller {
 pub enum Credential {
     OwnerToken,
     Token(TokenId),
-    Session { id: SessionId, hash: Digest },
+    /// A turn of this agent, whose pass ends with it.
+    Turn(AgentId),
+    Session {
+        id: SessionId,
+        hash: Digest,
+    },
 }
 
 impl Caller {
@@ -96,7 +101,10 @@ pub async fn by_bearer(
     Ok(found.and_then(|token| {
         let (id, name) = (token.id, token.name);
         let actor = match token.kind {
-            ActorKind::Agent => Actor::Agent { id, name },
+            ActorKind::Agent => Actor::Agent {
+                id: token.agent_id?,
+                name: name.parse().ok()?,
+            },
             ActorKind::Viewer => Actor::Viewer { id, name },
             ActorKind::Node => Actor::Node { id, name },
             ActorKind::Owner | ActorKind::System => return None,
@@ -144,6 +152,7 @@ async fn by_session_hash(control: &Control, hash: Digest) -> Result<Option<Calle
 pub async fn is_still_valid(control: &Control, credential: Credential) -> Result<bool, StoreError> {
     match credential {
         Credential::OwnerToken => Ok(true),
+        Credential::Turn(agent) => agents::is_usable(control, agent).await,
         Credential::Session { hash, .. } => Ok(by_session_hash(control, hash).await?.is_some()),
         Credential::Token(id) => {
             let token = control

@@ -13,8 +13,9 @@ use void_store::alerts::{self, NewAlerted, Outage};
 use void_store::{StoreError, Tx, mutes as stored_mutes, notifications};
 
 use crate::control::Control;
-use crate::notifications::outbox;
-use crate::{health, mutes, random};
+use crate::outbox;
+use crate::service_views::{self, ServiceView};
+use crate::{mutes, random};
 
 use self::silence::Silences;
 
@@ -139,7 +140,7 @@ pub(crate) async fn forget_unwatched(control: &Control) -> Result<(), StoreError
         .write_closing(move |tx| {
             Box::pin(async move {
                 for outage in alerts::list_outages(tx).await? {
-                    if !health::is_watched(&this, &outage.service) {
+                    if !this.watch.is_watched(&outage.service) {
                         end(tx, &outage.service, Ended::Unwatched(now), now).await?;
                     }
                 }
@@ -155,7 +156,7 @@ async fn told_and_stopped(
     control: &Control,
 ) -> Result<Vec<(ServiceId, Timestamp)>, StoreError> {
     let mut told = Vec::new();
-    for view in health::list(control) {
+    for view in service_views::list(control) {
         if let Some(at) = view.stopped_at {
             let outage = alerts::find_outage(tx, &view.service.id).await?;
             let is_told = outage.is_some_and(|outage| outage.alert.is_some());
@@ -229,8 +230,8 @@ async fn audible(
 ) -> Result<Vec<(Service, Outage)>, StoreError> {
     let mut audible = Vec::new();
     for outage in alerts::list_untold(tx).await? {
-        let view = health::find(control, outage.service.as_str());
-        if let Some(view) = view.filter(health::ServiceView::is_worry)
+        let view = service_views::find(control, outage.service.as_str());
+        if let Some(view) = view.filter(ServiceView::is_worry)
             && !silences.hold(control, &view.service)
         {
             audible.push((view.service, outage));

@@ -4,10 +4,15 @@ mod mismatches;
 
 use std::time::Duration;
 
+use serde_json::Value;
+use void_domain::actors::Actor;
 use void_domain::audit::AuditEntry;
+use void_domain::capabilities::Capability;
 use void_domain::digests::Digest;
+use void_domain::ids::ActionId;
 use void_store::{Page, StoreError, Tx, audit};
 
+use crate::context::Ctx;
 use crate::control::Control;
 
 pub use mismatches::{Mismatch, Mismatches};
@@ -28,6 +33,77 @@ pub async fn list(
         .store
         .read(move |tx| Box::pin(async move { audit::list(tx, &filter, cursor, limit).await }))
         .await
+}
+
+/// Whether somebody may read the record: the owner, and agents that the owner gave `audit.read`. A person who
+/// may look at everything else may not: it holds what is the owner's alone.
+pub fn may_read(ctx: &Ctx) -> bool {
+    match &ctx.actor {
+        Actor::Owner { .. } => true,
+        Actor::Agent { .. } => ctx.capabilities.has(Capability::AuditRead),
+        Actor::Viewer { .. } | Actor::Node { .. } | Actor::System => false,
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("reading the record needs the capability audit.read")]
+    Forbidden,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The record as this reader may see it, newest first: the owner whole, an agent without what somebody or a
+/// machine wrote.
+pub async fn read(
+    control: &Control,
+    ctx: &Ctx,
+    filter: AuditFilter,
+    cursor: Option<u64>,
+    limit: u32,
+) -> Result<Page<AuditEntry>, ReadError> {
+    if !may_read(ctx) {
+        return Err(ReadError::Forbidden);
+    }
+    let page = list(control, filter, cursor, limit).await?;
+    let items = page.items.into_iter();
+    Ok(Page {
+        items: items.map(|entry| seen_by(control, ctx, entry)).collect(),
+        next: page.next,
+    })
+}
+
+/// One entry, as this reader may see it.
+pub async fn read_one(
+    control: &Control,
+    ctx: &Ctx,
+    seq: u64,
+) -> Result<Option<AuditEntry>, ReadError> {
+    if !may_read(ctx) {
+        return Err(ReadError::Forbidden);
+    }
+    let found = find(control, seq).await?;
+    Ok(found.map(|entry| seen_by(control, ctx, entry)))
+}
+
+fn seen_by(control: &Control, ctx: &Ctx, entry: AuditEntry) -> AuditEntry {
+    if ctx.actor.is_owner() {
+        return entry;
+    }
+    let mut detail = entry.typed_detail();
+    if let Some(members) = detail.as_object_mut() {
+        // A refused request may name anything; only what the catalogue has is repeated.
+        members.retain(|name, value| name != "action_id" || is_known(control, value));
+    }
+    AuditEntry {
+        detail: detail.to_string(),
+        ..entry
+    }
+}
+
+fn is_known(control: &Control, action: &Value) -> bool {
+    let id = action.as_str().and_then(|id| ActionId::parse(id).ok());
+    id.is_some_and(|id| control.catalogue.get(&id).is_some())
 }
 
 /// What a walk over the record found.
@@ -158,7 +234,7 @@ pub(crate) fn start_walk(control: &Control) {
     });
 }
 
-pub async fn find(control: &Control, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
+async fn find(control: &Control, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
     control
         .store
         .read(move |tx| Box::pin(audit::find(tx, seq)))

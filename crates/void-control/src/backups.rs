@@ -16,7 +16,7 @@ use crate::clock::{Clock, is_ahead};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::notifications::outbox::Outbox;
+use crate::outbox::Outbox;
 use crate::quarantine::{self, ShutDown};
 use crate::{random, witness};
 

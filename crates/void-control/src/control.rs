@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
 use tokio::sync::watch;
 use void_channels::{Channel, Channels, Checker};
 use void_domain::budgets::TokenBudgets;
@@ -18,26 +17,29 @@ use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_store::{Store, StoreError};
 
-use crate::bridge::{self, Bridge, BridgeConfig};
+use crate::agents::Topology;
 use crate::clock::Clock;
 use crate::context::Ctx;
-use crate::events::Hub;
-use crate::facts::{self, AuditContext};
-use crate::health::{self, Watch};
-use crate::instances::{self, Identity, StartError};
-use crate::lab::LastSight;
-use crate::notifications::Notifiers;
-use crate::proposals::{Executing, Waiters};
-use crate::readiness::{self, Readiness};
-use crate::refusal_counts::{self, RefusalCounts};
-use crate::retention::LastSizes;
-use crate::row_budgets::RowBudgets;
-use crate::sessions::Refusals;
-use crate::stops::{self, OwnerStops};
-use crate::{
-    alerts, audit, clock_notes, conversations, freezes, maintenance, nodes, notifications,
-    passwords, proposals, random, rollbacks, witness,
-};
+use crate::facts::AuditContext;
+use crate::notifiers::Notifiers;
+use crate::parts::bridge::{Bridge, BridgeConfig};
+use crate::parts::executing::Executing;
+use crate::parts::halted::Halted;
+use crate::parts::hashing::Hashing;
+use crate::parts::hub::{Hub, Subscription};
+use crate::parts::instances::Identity;
+use crate::parts::lab::LastSight;
+use crate::parts::nodes::StoredNodes;
+use crate::parts::readiness::Readiness;
+use crate::parts::refusal_counts::RefusalCounts;
+use crate::parts::refusals::Refusals;
+use crate::parts::row_budgets::RowBudgets;
+use crate::parts::sizes::LastSizes;
+use crate::parts::stops::OwnerStops;
+use crate::parts::waiters::Waiters;
+use crate::parts::watch::Watch;
+use crate::parts::witness::WitnessNote;
+use crate::random;
 
 /// Nobody guesses a token of this many characters; wrong bearer tokens are slowed down while a configured
 /// one is shorter.
@@ -113,6 +115,7 @@ pub struct Parts {
     pub(crate) store: Store,
     pub(crate) catalogue: Catalogue,
     pub(crate) catalogue_commit: Option<String>,
+    pub(crate) topology: Topology,
     pub(crate) watch: Watch,
     pub(crate) checker: Checker,
     pub(crate) last_sight: LastSight,
@@ -140,9 +143,9 @@ pub struct Parts {
     pub(crate) checking: Executing,
     /// Whether an approved proposal may be waiting here for its target.
     pub(crate) somebody_waits: AtomicBool,
-    pub(crate) nodes: nodes::Stored,
+    pub(crate) nodes: StoredNodes,
     /// Turns of whoever hashes a password.
-    pub(crate) hashing: passwords::Hashing,
+    pub(crate) hashing: Hashing,
     pub(crate) refusals: Refusals,
     pub(crate) wrong_bearers: Refusals,
     pub(crate) readiness: Readiness,
@@ -155,8 +158,8 @@ pub struct Parts {
     pub(crate) process: String,
     /// Another process took over that row.
     pub(crate) displaced: AtomicBool,
-    pub(crate) halted: rollbacks::Halted,
-    pub(crate) witnessed: witness::WitnessNote,
+    pub(crate) halted: Halted,
+    pub(crate) witnessed: WitnessNote,
 }
 
 impl std::ops::Deref for Control {
@@ -168,20 +171,21 @@ impl std::ops::Deref for Control {
 }
 
 impl Control {
-    /// Opens for business: settles what a crash left behind, then starts the sweeps.
-    pub async fn start(config: ControlConfig) -> Result<Self, StartError> {
+    /// All parts, before anything of them is at work.
+    pub(crate) async fn assemble(config: ControlConfig) -> Result<Self, StoreError> {
         let executor = config
             .executor
             .unwrap_or_else(|| Arc::<Channels>::clone(&config.channels));
         let hub = Hub::new(&config.store).await?;
         let process = random::request_id(config.clock.now())?.to_string();
-        let control = Self(Arc::new(Parts {
+        Ok(Self(Arc::new(Parts {
             is_owner_token_short: config.owner_token.expose().len() < OWNER_TOKEN_LONG,
             has_short_token: AtomicBool::new(config.owner_token.expose().len() < OWNER_TOKEN_LONG),
             owner_token: void_domain::digests::Digest::of(config.owner_token.expose().as_bytes()),
             store: config.store,
             catalogue: config.catalogue,
             catalogue_commit: config.catalogue_commit,
+            topology: Topology::Flat,
             watch: Watch::new(&config.services, config.clock.now()),
             checker: config.checker,
             last_sight: LastSight::default(),
@@ -202,8 +206,8 @@ impl Control {
             executing: Executing::default(),
             checking: Executing::default(),
             somebody_waits: AtomicBool::new(true),
-            nodes: nodes::Stored::default(),
-            hashing: passwords::Hashing::default(),
+            nodes: StoredNodes::default(),
+            hashing: Hashing::default(),
             refusals: Refusals::default(),
             wrong_bearers: Refusals::default(),
             readiness: Readiness::default(),
@@ -214,51 +218,9 @@ impl Control {
             instance: config.instance,
             process,
             displaced: AtomicBool::new(false),
-            halted: rollbacks::Halted::default(),
-            witnessed: witness::WitnessNote::default(),
-        }));
-        // Before anything is dated.
-        clock_notes::resume(&control).await;
-        instances::look(&control, config.replace_catalogue).await?;
-        rollbacks::start(&control);
-        witness::compare(&control).await?;
-        // After it: who is there vouches for the database.
-        instances::register(&control, config.replace_catalogue).await?;
-        control.record_start().await?;
-        freezes::apply_stored(&control).await?;
-        control.hub.start(&control);
-        nodes::remember(&control).await?;
-        nodes::start_relay(&control);
-        proposals::recover(&control).await?;
-        stops::refresh(&control).await?;
-        alerts::forget_unwatched(&control).await?;
-        conversations::fail_abandoned(&control).await?;
-        maintenance::start(&control);
-        audit::start_walk(&control);
-        health::start(&control);
-        bridge::start(&control);
-        notifications::start(&control)?;
-        Ok(control)
-    }
-
-    /// The record shows from when on which catalogue was in force.
-    async fn record_start(&self) -> Result<(), StoreError> {
-        let (context, at) = (self.context(&self.system_ctx()?), self.clock.now());
-        let detail = json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": self.catalogue_commit,
-            "actions": self.catalogue.actions().len(),
-            "rehearsal": self.rehearsal,
-            "instance": self.instance.name,
-        });
-        self.store
-            .write_closing(move |tx| {
-                Box::pin(async move {
-                    void_store::audit::strays::set_aside(tx, at).await?;
-                    facts::audit(tx, &context, at, "server.started", None, detail).await
-                })
-            })
-            .await
+            halted: Halted::default(),
+            witnessed: WitnessNote::default(),
+        })))
     }
 
     /// Whether the owner's token is so short that guessing it has to be slowed down.
@@ -280,7 +242,7 @@ impl Control {
         self.has_short_token.load(Ordering::SeqCst)
     }
 
-    /// A token of the settings beside the owner's; the freeze_switch on guessing holds for it too.
+    /// A token of the settings beside the owner's; the limit on guessing holds for it too.
     pub(crate) fn knows_configured(&self, token: &Secret) {
         if token.expose().len() < OWNER_TOKEN_LONG {
             self.has_short_token.store(true, Ordering::SeqCst);
@@ -318,23 +280,9 @@ impl Control {
         &self.hub
     }
 
-    /// Whether a write reaches the disk, within [`readiness::READY_WITHIN`].
-    pub async fn is_ready(&self) -> Result<(), StoreError> {
-        readiness::check(self).await
-    }
-
-    /// Stops starting things, and waits for what is under way, up to `patience`.
-    pub async fn stop(&self, patience: Duration) {
-        self.stopping.send_replace(true);
-        let idle = self.executing.wait_until_idle();
-        if tokio::time::timeout(patience, idle).await.is_err() {
-            tracing::warn!("stopping while actions still run; they are settled at the next start");
-        }
-        if let Err(error) = refusal_counts::flush(self).await {
-            tracing::error!(%error, "counted refusals could not be recorded");
-        }
-        witness::note(self).await;
-        instances::leave(self).await;
+    /// Every event after number `after`, or from now on.
+    pub fn subscribe(&self, after: Option<u64>) -> Subscription {
+        self.hub.subscribe(&self.store, after)
     }
 
     /// Becomes true when the server stops; open streams end then.

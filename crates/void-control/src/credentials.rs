@@ -14,7 +14,7 @@ use void_store::{StoreError, Tx, passkeys, passwords, setup_links};
 
 use crate::context::Ctx;
 use crate::control::Control;
-use crate::passwords::Busy;
+use crate::parts::hashing::Busy;
 
 /// How long who followed a set-up link may think about a password.
 const LEISURE: Duration = Duration::from_secs(60 * 60);

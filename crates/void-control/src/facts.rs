@@ -10,7 +10,7 @@ use void_domain::proposals::{Approval, Moved, Proposal, State, Twin, Words};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, audit, events};
 
-use crate::notifications::outbox::{self, Cause, Outbox};
+use crate::outbox::{self, Cause, Outbox};
 
 /// How much of a requester's words an entry holds.
 pub(crate) const TOLD_CHARS_MAX: usize = 200;

@@ -61,7 +61,7 @@ pub async fn freeze(
     {
         return Err(FreezeError::ReasonTooLong);
     }
-    // First the freeze_switch, then the record: nothing starts while the record is on its way.
+    // First the freeze switch, then the record: nothing starts while the record is on its way.
     control.freeze_switch.pull();
     let at = control.clock.now();
     let authority = Authority::of(&ctx.actor, ctx.authenticated_ago);
@@ -102,7 +102,7 @@ pub async fn freeze(
         // It holds all the same, until the owner thaws or this process ends.
         Err(FreezeError::Store(error)) if is_unrecorded => Err(FreezeError::Unrecorded(error)),
         Err(error) => {
-            // What is not recorded does not hold: the freeze_switch follows the record again.
+            // What is not recorded does not hold: the freeze switch follows the record again.
             let _ = apply_stored(control).await;
             Err(error)
         }
@@ -160,7 +160,7 @@ pub(crate) async fn save(
     Ok(())
 }
 
-/// Sets the freeze_switch as the record says; also how other instances' freezes reach this one. A freeze that
+/// Sets the freeze switch as the record says; also how other instances' freezes reach this one. A freeze that
 /// begins while the record is read stays.
 pub(crate) async fn apply_stored(control: &Control) -> Result<(), StoreError> {
     let generation = control.freeze_switch.generation();

@@ -1,206 +1,28 @@
 //! Watches services: one task each, which sleeps nearly always. What a service said is kept as typed
 //! readings in memory; only changes that are believed are written, with their event.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::sync::Semaphore;
 use void_channels::GuestStatus;
 use void_domain::events::{Audience, EventKind, NewEvent};
-use void_domain::executions::{ActionKind, Execution};
 use void_domain::services::{
-    Bad, Check, CheckResult, Health, Location, Monitor, Reading, Service, ServiceId, Services,
-    Standing, Unreadable,
+    Bad, Check, CheckResult, Health, Location, Monitor, Reading, Service, Unreadable,
 };
-use void_domain::time::Timestamp;
-pub use void_store::services::ServiceChange;
 use void_store::{StoreError, events, services};
 
 use crate::control::Control;
-use crate::{alerts, lab, random, stops};
+use crate::parts::watch::Watched;
+pub use crate::service_views::{ServiceChange, ServiceView, about, find, history, list};
+use crate::{alerts, lab, random};
 
-/// Looks that are under way at the same time, so that a thousand dead services hold no thousand sockets.
-/// Guests take no place: they are read together, over one connection.
-const AT_ONCE: usize = 64;
 /// The first looks are spread by this much per service.
 const FIRST_SPREAD: Duration = Duration::from_millis(2);
-/// A reading that disagrees with what is shown is looked at again after this, unless the service flaps.
-const IN_DOUBT: Duration = Duration::from_secs(2);
 /// Guests are read together; what is this old still counts as now. Proxmox' own list may lag behind
 /// by some seconds more, so a check after a run asks for the guest itself.
 const GUESTS_AGE_MAX: Duration = Duration::from_secs(5);
 /// How long changes are kept, and how many of them one question answers with.
 const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-const HISTORY: Duration = Duration::from_secs(24 * 60 * 60);
-const HISTORY_MAX: u32 = 1_000;
-
-pub(crate) struct Watch {
-    watched: Vec<Watched>,
-    places: Semaphore,
-}
-
-struct Watched {
-    service: Service,
-    state: Mutex<ServiceWatch>,
-    /// Readings are taken in and recorded one after the other.
-    turn: tokio::sync::Mutex<()>,
-}
-
-struct ServiceWatch {
-    monitor: Monitor,
-    /// What the table says last, as far as we know.
-    recorded: Option<Health>,
-}
-
-impl Watch {
-    pub(crate) fn new(services: &Services, at: Timestamp) -> Self {
-        let watched = services.iter().map(|service| Watched {
-            service: service.clone(),
-            state: Mutex::new(ServiceWatch {
-                monitor: Monitor::new(at),
-                recorded: None,
-            }),
-            turn: tokio::sync::Mutex::default(),
-        });
-        Self {
-            watched: watched.collect(),
-            places: Semaphore::new(AT_ONCE),
-        }
-    }
-
-    fn get(&self, id: &str) -> Option<&Watched> {
-        let mut all = self.watched.iter();
-        all.find(|watched| watched.service.id.as_str() == id)
-    }
-}
-
-impl Watched {
-    fn with<T>(&self, look: impl FnOnce(&mut ServiceWatch) -> T) -> T {
-        look(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// From one look to the next. A service that flaps is not looked at more often for it.
-    fn pause(&self, now: Timestamp) -> Duration {
-        let interval = self.service.interval;
-        self.with(|state| {
-            if state.monitor.is_in_doubt() && !state.monitor.is_flapping(now) {
-                interval.min(IN_DOUBT)
-            } else {
-                interval
-            }
-        })
-    }
-}
-
-/// One service as it may be shown now.
-#[derive(Debug, Clone)]
-pub struct ServiceView {
-    pub service: Service,
-    pub standing: Standing,
-    pub last: Option<Reading>,
-    pub flapping: bool,
-    /// When the owner stopped what it is on, if that is why it is down.
-    pub stopped_at: Option<Timestamp>,
-}
-
-impl ServiceView {
-    /// Whether it is down and nobody wanted that.
-    pub fn is_worry(&self) -> bool {
-        self.standing.health == Health::Down && self.stopped_at.is_none()
-    }
-}
-
-pub fn list(control: &Control) -> Vec<ServiceView> {
-    let watched = control.watch.watched.iter();
-    watched.map(|watched| view(control, watched)).collect()
-}
-
-/// What is watched, without how it is.
-pub(crate) fn services(control: &Control) -> Vec<Service> {
-    let watched = control.watch.watched.iter();
-    watched.map(|watched| watched.service.clone()).collect()
-}
-
-pub(crate) fn is_watched(control: &Control, id: &ServiceId) -> bool {
-    control.watch.get(id.as_str()).is_some()
-}
-
-pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
-    let watched = control.watch.get(id)?;
-    Some(view(control, watched))
-}
-
-/// What tells whether an action is called for: the service that its check looks at, and whatever is known
-/// to run on its target.
-pub fn about(control: &Control, execution: &Execution) -> Vec<ServiceView> {
-    let mut found = list(control);
-    found.retain(|view| concerns(execution, &view.service));
-    // What it is about comes first.
-    found.sort_by_key(|view| !is_checked_by(execution, &view.service));
-    found
-}
-
-fn is_checked_by(execution: &Execution, service: &Service) -> bool {
-    execution.verify.as_deref() == Some(service.id.as_str())
-}
-
-/// Whether an action works on a service, or on what it is known to run on.
-pub(crate) fn concerns(execution: &Execution, service: &Service) -> bool {
-    let is_there = match (&execution.kind, &service.place) {
-        (
-            ActionKind::GuestPower { power, .. },
-            Some(Location::Guest {
-                node: at,
-                vmid: guest,
-            }),
-        ) => power.node == *at && power.vmid == *guest,
-        (
-            ActionKind::ServiceRestart {
-                host,
-                service: unit,
-            },
-            Some(Location::Host(at)),
-        ) => host.name.as_str() == at && unit == service.id.as_str(),
-        (
-            ActionKind::OnNode {
-                node,
-                service: unit,
-                ..
-            },
-            Some(Location::Host(at)),
-        ) => node == at && unit == service.id.as_str(),
-        _ => false,
-    };
-    is_there || is_checked_by(execution, service)
-}
-
-fn view(control: &Control, watched: &Watched) -> ServiceView {
-    let (now, service) = (control.clock.now(), watched.service.clone());
-    let stopped_at = stops::of_service(control, &service);
-    watched.with(|state| {
-        let standing = state.monitor.standing(now, service.fresh_for());
-        ServiceView {
-            service,
-            standing,
-            last: state.monitor.last(),
-            flapping: state.monitor.is_flapping(now),
-            stopped_at: stopped_at.filter(|_| standing.health == Health::Down),
-        }
-    })
-}
-
-/// The changes of one service in the last day, oldest first.
-pub async fn history(control: &Control, id: &ServiceId) -> Result<Vec<ServiceChange>, StoreError> {
-    let since = control.clock.now().minus(HISTORY);
-    let id = id.to_string();
-    control
-        .store
-        .read(move |tx| {
-            Box::pin(async move { services::list_since(tx, &id, since, HISTORY_MAX).await })
-        })
-        .await
-}
 
 pub(crate) async fn forget_old(control: &Control) -> Result<u64, StoreError> {
     let before = control.clock.now().minus(KEPT_FOR);

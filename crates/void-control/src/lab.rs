@@ -5,28 +5,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 pub use void_channels::{GuestStatus, Lab, LabGuest, LabNode, Load};
 pub use void_domain::proposals::Failure;
-use void_domain::time::Timestamp;
 
 use crate::control::Control;
+pub use crate::parts::lab::Sight;
 use crate::stops;
 
 /// How long anybody waits for Proxmox. The question itself may take longer; the next one to ask gets
 /// its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// What was seen, and when.
-#[derive(Debug, Clone)]
-pub struct Sight {
-    pub read_at: Timestamp,
-    pub lab: Result<Arc<Lab>, Failure>,
-}
-
-#[derive(Default)]
-pub(crate) struct LastSight(Arc<Mutex<Option<(Instant, Sight)>>>);
 
 pub fn is_connected(control: &Control) -> bool {
     control.channels.probe().has_proxmox()

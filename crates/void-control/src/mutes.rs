@@ -17,7 +17,7 @@ use void_store::{StoreError, Tx, events, mutes};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::{alerts, health, random};
+use crate::{alerts, random};
 
 #[derive(Debug, thiserror::Error)]
 pub enum MuteError {
@@ -108,12 +108,12 @@ pub async fn set(control: &Control, ctx: &Ctx, wanted: NewMute) -> Result<Mute, 
 
 fn check_subject(control: &Control, subject: &Muted) -> Result<(), MuteError> {
     match subject {
-        Muted::Service(id) => match health::is_watched(control, id) {
+        Muted::Service(id) => match control.watch.is_watched(id) {
             true => Ok(()),
             false => Err(MuteError::UnknownService),
         },
         Muted::Host(name) => {
-            let mut services = health::services(control).into_iter();
+            let mut services = control.watch.services().into_iter();
             match services.any(|service| host_of(&service) == Some(name)) {
                 true => Ok(()),
                 false => Err(MuteError::UnknownHost),

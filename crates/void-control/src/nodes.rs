@@ -9,12 +9,9 @@ mod relay;
 mod remove;
 mod report;
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use serde_json::{Value, json};
 use void_domain::events::{Audience, EventKind, NewEvent};
-use void_domain::nodes::{Node, Presence};
+use void_domain::nodes::Node;
 use void_domain::time::Timestamp;
 use void_store::events::StoredEvent;
 use void_store::{StoreError, Tx, events, nodes};
@@ -36,25 +33,6 @@ pub(crate) use relay::start as start_relay;
 
 /// Nodes in one list; more than this is a different kind of installation.
 const NODES_MAX: u32 = 2_000;
-
-/// What is stored of each node that polls here, so that a poll with nothing new writes nothing.
-#[derive(Default)]
-pub(crate) struct Stored(Mutex<HashMap<String, Presence>>);
-
-impl Stored {
-    fn get(&self, node: &str) -> Option<Presence> {
-        let stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        stored.get(node).cloned()
-    }
-
-    fn set(&self, node: &str, presence: Option<Presence>) {
-        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match presence {
-            Some(presence) => stored.insert(node.to_owned(), presence),
-            None => stored.remove(node),
-        };
-    }
-}
 
 /// What was known of the nodes before this process began.
 pub(crate) async fn remember(control: &Control) -> Result<(), StoreError> {

@@ -1,14 +1,13 @@
 //! The owner's password: argon2id, made and checked on blocking threads, few at a time. The memory that it takes is
 //! kept and used again: given back, the allocator would keep it for each thread that ever worked.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use argon2::password_hash::PasswordHasher as _;
 use argon2::password_hash::phc::Output;
 use argon2::{Algorithm, Argon2, Block, Params, PasswordHash, Version};
 use serde_json::json;
-use tokio::sync::Semaphore;
 use void_domain::passwords::{BYTES_MAX, Password};
 use void_domain::secrets::Secret;
 use void_store::sessions::Session;
@@ -17,18 +16,12 @@ use void_store::{StoreError, passwords};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::credentials::{self, CredentialError};
+pub use crate::parts::hashing::Busy;
+use crate::parts::hashing::Hashing;
 use crate::{facts, random, sessions};
 
-/// Each takes 19 MiB while it runs, and a core.
-const STRANGERS_AT_ONCE_MAX: usize = 2;
-/// Whoever has a session does not wait behind those who have none.
-const KNOWN_AT_ONCE_MAX: usize = 1;
 /// Whoever waits longer for their turn is sent away.
 const TURN_WAIT_MAX: Duration = Duration::from_secs(5);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too many passwords are being checked; wait a little")]
-pub struct Busy;
 
 /// Who waits for a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,24 +29,6 @@ pub(crate) enum Lane {
     Stranger,
     /// Somebody who is signed in.
     Known,
-}
-
-/// The turns of whoever hashes a password, and the memory for it.
-#[derive(Clone)]
-pub(crate) struct Hashing {
-    strangers: Arc<Semaphore>,
-    known: Arc<Semaphore>,
-    spare: Arc<Mutex<Vec<Vec<Block>>>>,
-}
-
-impl Default for Hashing {
-    fn default() -> Self {
-        Self {
-            strangers: Arc::new(Semaphore::new(STRANGERS_AT_ONCE_MAX)),
-            known: Arc::new(Semaphore::new(KNOWN_AT_ONCE_MAX)),
-            spare: Arc::default(),
-        }
-    }
 }
 
 /// Sets the owner's password and ends all other sessions: whoever knew the old one may sit in them. `names` are those by which this lab is known.
@@ -200,6 +175,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::parts::hashing::STRANGERS_AT_ONCE_MAX;
 
     /// Hashing takes memory: however many ask at once, few are let in at a time.
     #[tokio::test(flavor = "multi_thread")]

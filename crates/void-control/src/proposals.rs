@@ -29,7 +29,7 @@ use crate::context::Ctx;
 pub use cancel::{CancelError, cancel};
 pub use cooling::cooling;
 pub use decide::{DecideError, DecideRequest, Decision, decide};
-pub(crate) use executing::Executing;
+
 pub(crate) use expire::{has_lapsed, sweep};
 pub(crate) use finish::finish_by;
 pub use list::{
@@ -43,7 +43,7 @@ pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
 pub(crate) use settling::Settling;
 pub(crate) use start::{bound, brakes, is_busy};
-pub(crate) use waiters::Waiters;
+
 pub use waiters::wait_for_end;
 
 /// How somebody names a proposal: by its id, or by the code that people say.
@@ -86,7 +86,7 @@ where
 pub(crate) fn is_visible_to(ctx: &Ctx, proposal: &Proposal) -> bool {
     match &ctx.actor {
         Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => true,
-        Actor::Agent { id, .. } => proposal.requested_by.id == Some(*id),
+        Actor::Agent { id, .. } => proposal.requested_by.id == Some((*id).into()),
         Actor::Node { .. } => false,
     }
 }

@@ -19,7 +19,7 @@ use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::proposals::void_open;
-use crate::{freezes, mutes, sessions};
+use crate::{agents, freezes, mutes, sessions};
 
 pub use void_store::quarantine::{Kind, Quarantined};
 
@@ -141,7 +141,10 @@ pub async fn decide(
                     }
                 };
                 let detail = json!({"kind": kind.as_str()});
-                facts::audit(tx, &context, at, verb, Some(id), detail).await?;
+                facts::audit(tx, &context, at, verb, Some(id.clone()), detail).await?;
+                if let (Kind::Token, Said::Remove, Ok(token)) = (kind, said, id.parse()) {
+                    agents::withdraw_without_tokens(tx, &context, at, token).await?;
+                }
                 Ok(())
             })
         })

@@ -1,7 +1,7 @@
 //! Whether Void takes work: no other process took over, and a write goes through the writer to the disk. Asked at most once a second,
 //! whoever asks, and answered within [`READY_WITHIN`], whatever the database does.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -10,17 +10,12 @@ use void_store::StoreError;
 
 use crate::control::Control;
 use crate::instances;
+use crate::parts::readiness::Verdict;
 
 /// A write that takes longer than this is not ready, even if it succeeds later.
 pub const READY_WITHIN: Duration = Duration::from_secs(3);
 /// How long an answer is good for.
 const FRESH: Duration = Duration::from_secs(1);
-
-type Verdict = Result<(), StoreError>;
-
-/// The newest trial: when it began, and how it ended once it did.
-#[derive(Default)]
-pub(crate) struct Readiness(Mutex<Option<(Instant, watch::Receiver<Option<Verdict>>)>>);
 
 pub(crate) async fn check(control: &Control) -> Verdict {
     if instances::is_displaced(control) {

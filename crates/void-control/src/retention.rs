@@ -3,12 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use void_domain::retention::{Kept, Retention};
+use void_domain::retention::Kept;
 use void_domain::time::Timestamp;
-use void_store::{BoxFuture, DatabaseBytes, StoreError, Tx, retention};
+use void_store::{BoxFuture, StoreError, Tx, retention};
 
 use crate::clock::believed_until;
 use crate::control::Control;
+pub use crate::parts::sizes::Sizes;
 
 /// How many rows one transaction takes.
 const BATCH: u32 = 200;
@@ -71,18 +72,6 @@ pub async fn prune(control: &Control) -> Result<Vec<(Kept, u64)>, StoreError> {
         .await?;
     Ok(gone)
 }
-
-/// What is kept for how long, how many rows of each table there are, and what all of it takes.
-#[derive(Debug, Clone)]
-pub struct Sizes {
-    pub kept: Retention,
-    pub rows: Vec<(&'static str, u64)>,
-    pub bytes: DatabaseBytes,
-}
-
-/// The last look and when it was.
-#[derive(Default)]
-pub(crate) struct LastSizes(tokio::sync::Mutex<Option<(Instant, Sizes)>>);
 
 /// How large everything is, as of at most [`SIZES_KEPT`] ago: counting rows takes longer the more there
 /// are, so however many ask, they are counted once.

@@ -5,7 +5,7 @@
 //! committed. If the record that we know is there again before that, it goes on where it was, and the record
 //! says that too.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
@@ -17,28 +17,6 @@ use crate::notifications::rollbacks as telling;
 use crate::{facts, freezes, nodes, quarantine, witness};
 
 const RETRY_AFTER: Duration = Duration::from_millis(500);
-
-/// Why nothing starts, whatever freeze is stored.
-#[derive(Debug, Default)]
-pub(crate) struct Halted {
-    /// The database went back, and that is not on the record yet.
-    went_back: AtomicBool,
-    /// Another file is in its place.
-    replaced: AtomicBool,
-    /// The owner froze everything, and that could not be recorded.
-    unrecorded_freeze: AtomicBool,
-}
-
-impl Halted {
-    pub(crate) fn is_set(&self) -> bool {
-        let causes = [&self.went_back, &self.replaced, &self.unrecorded_freeze];
-        causes.iter().any(|cause| cause.load(Ordering::SeqCst))
-    }
-
-    pub(crate) fn set_unrecorded_freeze(&self, is_so: bool) {
-        self.unrecorded_freeze.store(is_so, Ordering::SeqCst);
-    }
-}
 
 /// Nothing can be recorded any more; nothing starts either.
 pub(crate) fn halt_replaced(control: &Control) {

@@ -30,7 +30,6 @@ use crate::passwords::{Busy, CheckError};
 use crate::random;
 
 pub use self::proofs::Proof;
-pub(crate) use self::refusals::Refusals;
 pub use self::refusals::record_bearer;
 pub use void_store::sessions::Session;
 

@@ -6,7 +6,6 @@
 //! another instance may have run it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use void_channels::{GuestStatus, Lab};
@@ -15,11 +14,12 @@ use void_domain::executions::PowerOp;
 use void_domain::proposals::{Approval, Proposal, State, VerificationOutcome};
 use void_domain::services::{Health, Location, Service};
 use void_domain::time::Timestamp;
+use void_store::services::ServiceChange;
 use void_store::{StoreError, proposals, services};
 
 use crate::clock::is_ahead;
 use crate::control::Control;
-use crate::health::{self, ServiceChange};
+use crate::parts::stops::{GuestKey, KnownStop, Stop};
 
 /// After this a stop is no excuse any more.
 pub const EXCUSED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -28,32 +28,6 @@ const RUNS_MAX: u32 = 500;
 /// Proxmox' list of guests may lag behind by some seconds.
 const LIST_LAG: Duration = Duration::from_secs(30);
 const CHANGES_MAX: u32 = 100;
-
-/// A guest, by the names that actions and services have for it.
-type GuestKey = (String, u32);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stop {
-    at: Timestamp,
-    /// The service that the action's check looks at; it may not be placed on the guest.
-    verify: Option<String>,
-}
-
-#[derive(Default)]
-struct KnownStop {
-    stops: BTreeMap<GuestKey, Stop>,
-    /// When Proxmox last showed a guest running that the owner had stopped.
-    seen_running: BTreeMap<GuestKey, Timestamp>,
-}
-
-#[derive(Default)]
-pub(crate) struct OwnerStops(Mutex<KnownStop>);
-
-impl OwnerStops {
-    fn lock(&self) -> MutexGuard<'_, KnownStop> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// When the owner stopped this guest, if that still explains that it does not run.
 pub fn of_guest(control: &Control, node: &str, vmid: u32) -> Option<Timestamp> {
@@ -88,7 +62,7 @@ fn is_excused(at: Timestamp, now: Timestamp) -> bool {
 pub(crate) async fn refresh(control: &Control) -> Result<(), StoreError> {
     let now = control.clock.now();
     let since = now.minus(EXCUSED_FOR);
-    let watched = health::services(control);
+    let watched = control.watch.services();
     let known = control
         .store
         .read(move |tx| {

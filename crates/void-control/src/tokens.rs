@@ -3,18 +3,19 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
-use void_domain::actors::{Actor, ActorKind};
-use void_domain::capabilities::{Capabilities, Capability};
+use void_domain::actors::ActorKind;
+use void_domain::agents::{AgentRefusal, judge_grant};
+use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventKind, NewEvent};
-use void_domain::ids::{TokenId, is_slug};
+use void_domain::ids::TokenId;
 use void_domain::limits;
 use void_domain::secrets::Secret;
 use void_domain::time::Timestamp;
-use void_store::quarantine::{self, Kind};
 use void_store::tokens::{self, Token};
 use void_store::{StoreError, Tx, events};
 
+use crate::agents::{self, AskedToken};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
@@ -30,6 +31,8 @@ pub enum TokenError {
     InvalidName,
     #[error("a live token of this kind has that name already")]
     NameTaken,
+    #[error(transparent)]
+    Refused(#[from] AgentRefusal),
     #[error("there is no such live token")]
     NotFound,
     #[error(transparent)]
@@ -42,6 +45,8 @@ pub struct NewToken {
     pub text: Secret,
 }
 
+/// A token of a viewer or a node, or of an agent: its first makes the agent, and each further one is for the
+/// same capabilities.
 pub async fn create(
     control: &Control,
     ctx: &Ctx,
@@ -49,48 +54,18 @@ pub async fn create(
     name: String,
     capabilities: Capabilities,
 ) -> Result<NewToken, TokenError> {
-    if !ctx.actor.is_owner() {
-        return Err(TokenError::OwnerOnly);
-    }
     if !matches!(kind, ActorKind::Agent | ActorKind::Viewer | ActorKind::Node) {
         return Err(TokenError::InvalidKind);
     }
-    if !is_slug(&name) {
-        return Err(TokenError::InvalidName);
-    }
-    let at = control.clock.now();
-    let text = new_text(kind.as_str())?;
-    let token = Token {
-        id: random::token_id(at)?,
-        kind,
-        name,
-        hash: Digest::of(text.expose().as_bytes()),
-        capabilities,
-        created_at: at,
-        last_used_at: None,
-        revoked_at: None,
-        resident: false,
-    };
+    let (asked, text) = ask(control, ctx, kind, &name, capabilities)?;
     let context = control.context(ctx);
     let id = control
         .store
         .write(move |tx| {
             Box::pin(async move {
-                match tokens::find_live_named(tx, token.kind, &token.name).await? {
-                    // An agent that lives here is not a second one when it gets a token.
-                    Some(known) if known.resident => {
-                        let (hash, capabilities) = (token.hash, &token.capabilities);
-                        tokens::hand_out(tx, known.id, hash, capabilities).await?;
-                        quarantine::lift(tx, Kind::Token, &known.id.to_string()).await?;
-                        record_created(tx, &context, at, known.id, &token).await?;
-                        Ok(known.id)
-                    }
-                    Some(_) => Err(TokenError::NameTaken),
-                    None => {
-                        tokens::insert(tx, &token).await?;
-                        record_created(tx, &context, at, token.id, &token).await?;
-                        Ok(token.id)
-                    }
+                match kind {
+                    ActorKind::Agent => agents::add_token(tx, &context, asked).await,
+                    _ => add(tx, &context, kind, asked).await,
                 }
             })
         })
@@ -98,28 +73,93 @@ pub async fn create(
     Ok(NewToken { id, text })
 }
 
-async fn record_created(
+/// A token for an agent that was withdrawn, which is the same agent again.
+pub async fn restore_agent(
+    control: &Control,
+    ctx: &Ctx,
+    name: &str,
+    capabilities: Capabilities,
+) -> Result<NewToken, TokenError> {
+    let (asked, text) = ask(control, ctx, ActorKind::Agent, name, capabilities)?;
+    let context = control.context(ctx);
+    let id = control
+        .store
+        .write(move |tx| Box::pin(async move { agents::restore(tx, &context, asked).await }))
+        .await?;
+    Ok(NewToken { id, text })
+}
+
+/// What everybody who asks for a token has to fulfil, and its text.
+fn ask(
+    control: &Control,
+    ctx: &Ctx,
+    kind: ActorKind,
+    name: &str,
+    capabilities: Capabilities,
+) -> Result<(AskedToken, Secret), TokenError> {
+    if !ctx.actor.is_owner() {
+        return Err(TokenError::OwnerOnly);
+    }
+    let name = name.parse().map_err(|_| TokenError::InvalidName)?;
+    judge_grant(&capabilities)?;
+    let at = control.clock.now();
+    let text = new_text(kind.as_str())?;
+    let asked = AskedToken {
+        id: random::token_id(at)?,
+        hash: Digest::of(text.expose().as_bytes()),
+        name,
+        capabilities,
+        at,
+        resident: false,
+    };
+    Ok((asked, text))
+}
+
+/// A viewer's or a node's.
+async fn add(
+    tx: &mut Tx,
+    context: &AuditContext,
+    kind: ActorKind,
+    asked: AskedToken,
+) -> Result<TokenId, TokenError> {
+    let token = Token {
+        id: asked.id,
+        kind,
+        agent_id: None,
+        name: asked.name.to_string(),
+        hash: asked.hash,
+        capabilities: asked.capabilities,
+        created_at: asked.at,
+        last_used_at: None,
+        revoked_at: None,
+        resident: false,
+    };
+    let taken = tokens::find_live_named(tx, kind, &token.name).await?;
+    if taken.is_some() {
+        return Err(TokenError::NameTaken);
+    }
+    tokens::insert(tx, &token).await?;
+    record_created(tx, context, asked.at, &token).await?;
+    Ok(token.id)
+}
+
+pub(crate) async fn record_created(
     tx: &mut Tx,
     context: &AuditContext,
     at: Timestamp,
-    id: TokenId,
     token: &Token,
 ) -> Result<(), StoreError> {
-    let detail = json!({
+    let mut detail = json!({
         "kind": token.kind.as_str(),
         "name": token.name,
         "capabilities": token.capabilities,
         "resident": token.resident,
     });
-    facts::audit(
-        tx,
-        context,
-        at,
-        "token.created",
-        Some(id.to_string()),
-        detail,
-    )
-    .await
+    if let (Some(agent), Some(members)) = (token.agent_id, detail.as_object_mut()) {
+        members.insert("agent_id".to_owned(), json!(agent));
+    }
+    let subject = Some(token.id.to_string());
+    facts::audit(tx, context, at, "token.created", subject, detail).await
 }
 
 /// The text of a new credential: what it is for, and 256 bits that nobody can guess.
@@ -127,117 +167,6 @@ pub fn new_text(what: &str) -> Result<Secret, StoreError> {
     let secret: [u8; 32] = random::bytes()?;
     let secret = URL_SAFE_NO_PAD.encode(secret);
     Ok(Secret::new(format!("void_{what}_{secret}")))
-}
-
-/// In whose name an agent that lives here acts, with what it may now. Its identity is made at its first
-/// turn; if the owner withdraws it, it stays withdrawn (`None`) until they make a token of that name.
-pub async fn resident_ctx(
-    control: &Control,
-    name: &str,
-    capabilities: &[Capability],
-) -> Result<Option<Ctx>, StoreError> {
-    let token = match newest_agent(control, name).await? {
-        Some(token) => token,
-        None => settle_in(control, name, capabilities, None).await?,
-    };
-    if token.revoked_at.is_some() || is_quarantined(control, token.id).await? {
-        return Ok(None);
-    }
-    Ok(Some(Ctx {
-        actor: Actor::Agent {
-            id: token.id,
-            name: token.name,
-        },
-        capabilities: token.capabilities,
-        request_id: random::request_id(control.clock.now())?,
-        authenticated_ago: None,
-        is_from_outside: false,
-    }))
-}
-
-/// Whether it came back with an older copy and the owner has not confirmed it.
-async fn is_quarantined(control: &Control, id: TokenId) -> Result<bool, StoreError> {
-    control
-        .store
-        .read(move |tx| {
-            Box::pin(async move { quarantine::holds(tx, Kind::Token, &id.to_string()).await })
-        })
-        .await
-}
-
-/// The identity of that name, live or withdrawn, if there ever was one.
-pub async fn newest_agent(control: &Control, name: &str) -> Result<Option<Token>, StoreError> {
-    let name = name.to_owned();
-    control
-        .store
-        .read(move |tx| {
-            Box::pin(async move { tokens::newest_named(tx, ActorKind::Agent, &name).await })
-        })
-        .await
-}
-
-/// Makes an agent that lives here known by a token of the owner's choice as well.
-pub async fn give_resident_token(
-    control: &Control,
-    name: &str,
-    capabilities: &[Capability],
-    text: &Secret,
-) -> Result<(), StoreError> {
-    control.knows_configured(text);
-    settle_in(control, name, capabilities, Some(text)).await?;
-    Ok(())
-}
-
-async fn settle_in(
-    control: &Control,
-    name: &str,
-    capabilities: &[Capability],
-    text: Option<&Secret>,
-) -> Result<Token, StoreError> {
-    let at = control.clock.now();
-    let unknown: [u8; 32] = random::bytes()?;
-    let hash = text.map_or_else(
-        || Digest::of(&unknown),
-        |text| Digest::of(text.expose().as_bytes()),
-    );
-    let given = text.is_some();
-    let token = Token {
-        id: random::token_id(at)?,
-        kind: ActorKind::Agent,
-        name: name.to_owned(),
-        hash,
-        capabilities: capabilities.iter().copied().collect(),
-        created_at: at,
-        last_used_at: None,
-        revoked_at: None,
-        resident: !given,
-    };
-    let context = control.context(&control.system_ctx()?);
-    control
-        .store
-        .write(move |tx| {
-            Box::pin(async move {
-                match tokens::newest_named(tx, token.kind, &token.name).await? {
-                    Some(known) => {
-                        if given && known.revoked_at.is_none() && known.hash != token.hash {
-                            tokens::hand_out(tx, known.id, token.hash, &known.capabilities).await?;
-                            let given = Token {
-                                capabilities: known.capabilities.clone(),
-                                ..token
-                            };
-                            record_created(tx, &context, at, known.id, &given).await?;
-                        }
-                        Ok(known)
-                    }
-                    None => {
-                        tokens::insert(tx, &token).await?;
-                        record_created(tx, &context, at, token.id, &token).await?;
-                        Ok::<_, StoreError>(token)
-                    }
-                }
-            })
-        })
-        .await
 }
 
 pub async fn revoke(control: &Control, ctx: &Ctx, id: TokenId) -> Result<(), TokenError> {
@@ -262,6 +191,7 @@ pub async fn revoke(control: &Control, ctx: &Ctx, id: TokenId) -> Result<(), Tok
                     json!({}),
                 )
                 .await?;
+                agents::withdraw_without_tokens(tx, &context, at, id).await?;
                 let event = NewEvent {
                     kind: EventKind::AccessRevoked,
                     audience: Audience::OwnerOnly,

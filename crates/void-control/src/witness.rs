@@ -11,9 +11,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use void_domain::digests::Digest;
 use void_store::audit::{self, AuditFilter};
@@ -21,32 +19,9 @@ use void_store::{StoreError, installation};
 
 use crate::control::Control;
 use crate::notifications::rollbacks as telling;
+use crate::parts::witness::Witness;
 use crate::private_files::{self, Kept};
 use crate::{clock_acceptance, clock_notes, facts, instances, quarantine, rollbacks};
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Witness {
-    audit_seq: u64,
-    audit_hash: Digest,
-    /// How often an older copy had come back by then; notes of earlier versions do not say it.
-    #[serde(default)]
-    epoch: Option<u64>,
-}
-
-/// What this process noted last.
-#[derive(Debug, Default)]
-pub(crate) struct WitnessNote(Mutex<Option<Witness>>);
-
-impl WitnessNote {
-    fn get(&self) -> Option<Witness> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, witness: Option<Witness>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = witness;
-    }
-}
 
 /// Compares the note with the database and raises the epoch if they disagree.
 pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
@@ -58,7 +33,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     let read = control.store.read(|tx| Box::pin(audit::head(tx)));
     let (head, head_hash) = read.await?;
     let found = Found::read(path);
-    if let Found::WitnessNote(noted) = found
+    if let Found::Noted(noted) = found
         && (is_in_record(control, noted).await? || is_answered(control, noted).await?)
     {
         return Ok(());
@@ -108,7 +83,7 @@ const UNREADABLE: &str =
 /// What is beside the database.
 #[derive(Debug, Clone, Copy)]
 enum Found {
-    WitnessNote(Witness),
+    Noted(Witness),
     Missing,
     Unreadable,
 }
@@ -116,7 +91,7 @@ enum Found {
 impl Found {
     const fn why(self) -> &'static str {
         match self {
-            Self::WitnessNote(_) => OLDER,
+            Self::Noted(_) => OLDER,
             Self::Missing => MISSING,
             Self::Unreadable => UNREADABLE,
         }
@@ -124,7 +99,7 @@ impl Found {
 
     fn detail(self, head: u64, hash: Digest, epoch: u64) -> Value {
         match self {
-            Self::WitnessNote(noted) => json!({
+            Self::Noted(noted) => json!({
                 "noted_seq": noted.audit_seq, "noted_hash": noted.audit_hash,
                 "found_seq": head, "found_hash": hash, "epoch": epoch,
             }),
@@ -139,7 +114,7 @@ impl Found {
 
     fn read(path: &Path) -> Self {
         match fs::read(path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_or(Self::Unreadable, Self::WitnessNote),
+            Ok(bytes) => serde_json::from_slice(&bytes).map_or(Self::Unreadable, Self::Noted),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::Missing,
             Err(_) => Self::Unreadable,
         }

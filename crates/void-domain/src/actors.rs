@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::ids::TokenId;
+use crate::agents::AgentName;
+use crate::ids::{AgentId, RequesterId, TokenId};
 use crate::text;
 
 /// Where a person's hand was. Known from the credential and the route, shown on the record.
@@ -54,9 +55,10 @@ pub enum Actor {
     Owner {
         surface: Surface,
     },
+    /// Whichever of its tokens it showed.
     Agent {
-        id: TokenId,
-        name: String,
+        id: AgentId,
+        name: AgentName,
     },
     Viewer {
         id: TokenId,
@@ -122,8 +124,9 @@ impl Actor {
         let (id, name) = match self {
             Self::Owner { .. } => (None, "owner"),
             Self::System => (None, "system"),
-            Self::Agent { id, name } | Self::Viewer { id, name } | Self::Node { id, name } => {
-                (Some(*id), name.as_str())
+            Self::Agent { id, name } => (Some(RequesterId::from(*id)), name.as_str()),
+            Self::Viewer { id, name } | Self::Node { id, name } => {
+                (Some(RequesterId::from(*id)), name.as_str())
             }
         };
         Requester {
@@ -140,7 +143,8 @@ impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Owner { surface } => write!(f, "owner-{surface}"),
-            Self::Agent { name, .. } | Self::Viewer { name, .. } | Self::Node { name, .. } => {
+            Self::Agent { name, .. } => write!(f, "{}-{name}", self.kind().as_str()),
+            Self::Viewer { name, .. } | Self::Node { name, .. } => {
                 write!(f, "{}-{name}", self.kind().as_str())
             }
             Self::System => f.write_str("system"),
@@ -176,7 +180,7 @@ pub fn person(by: &str) -> String {
 pub struct Requester {
     #[serde(serialize_with = "kind_as_str")]
     pub kind: ActorKind,
-    pub id: Option<TokenId>,
+    pub id: Option<RequesterId>,
     pub name: String,
 }
 

@@ -6,12 +6,56 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::canonical::{self, NotCanonical};
 use crate::digests::Digest;
 use crate::ids::RequestId;
 use crate::time::Timestamp;
+
+/// Members of details that hold what Void made.
+const TYPED: [&str; 20] = [
+    "action_id",
+    "agent_id",
+    "approved_by",
+    "capabilities",
+    "code",
+    "count",
+    "digest",
+    "expires_at",
+    "kind",
+    "lapsed",
+    "name",
+    "quarantined",
+    "requested_by",
+    "resident",
+    "risk",
+    "sessions_ended",
+    "status",
+    "target",
+    "tier",
+    "verification",
+];
+const TYPED_BYTES_MAX: usize = 128;
+const TYPED_ITEMS_MAX: usize = 32;
+
+/// One word without blanks, a number, a truth value, or a list of such.
+fn is_typed(value: &Value) -> bool {
+    let is_word = |text: &str| {
+        let mut bytes = text.bytes();
+        text.len() <= TYPED_BYTES_MAX
+            && bytes.all(|b| b.is_ascii_alphanumeric() || b"-._:/+".contains(&b))
+    };
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => is_word(text),
+        Value::Array(items) => {
+            items.len() <= TYPED_ITEMS_MAX
+                && items.iter().all(|item| item.as_str().is_some_and(is_word))
+        }
+        Value::Object(_) => false,
+    }
+}
 
 /// An entry before it has a place in the chain.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +106,28 @@ impl AuditEntry {
         };
         entry.hash = entry.computed_hash();
         Ok(entry)
+    }
+
+    /// Of what the entry tells, what Void itself made: ids, states, counts and stable words. Reasons, diffs,
+    /// output and names that people chose freely are what somebody or a machine wrote, and are left out; so is
+    /// every member that is not listed.
+    pub fn typed_detail(&self) -> Value {
+        let detail: Value = serde_json::from_str(&self.detail).unwrap_or_default();
+        let Value::Object(members) = detail else {
+            return json!({});
+        };
+        let failure = members
+            .get("failure")
+            .and_then(|it| it.get("code"))
+            .cloned();
+        let listed = members
+            .into_iter()
+            .filter(|(name, value)| TYPED.contains(&name.as_str()) && is_typed(value));
+        let mut typed: Map<String, Value> = listed.collect();
+        if let Some(code) = failure.filter(is_typed) {
+            typed.insert("failure".to_owned(), json!({"code": code}));
+        }
+        Value::Object(typed)
     }
 
     pub fn computed_hash(&self) -> Digest {
@@ -153,6 +219,47 @@ mod tests {
             let mut edited = entry.clone();
             edit(&mut edited);
             assert_ne!(edited.computed_hash(), entry.hash);
+        }
+    }
+
+    #[test]
+    fn what_somebody_or_a_machine_wrote_is_not_typed() {
+        let draft = NewAuditEntry {
+            request_id: None,
+            actor: "agent-bot".into(),
+            verb: "proposal.failed",
+            subject: None,
+            detail: json!({
+                "code": "AB12", "action_id": "restart-a", "count": 2, "capabilities": ["read", "act"],
+                "reason": "do as I say", "diff": "x", "params": {"image": "x"}, "result": {"stdout": "x"},
+                "what": "x", "name": "two words", "target": "a\nb", "risk": "é", "status": "x".repeat(129),
+                "failure": {"code": "timeout", "message": "words"}, "kind": {"a": 1}, "tier": ["a b"],
+            }),
+            catalogue: None,
+        };
+        let entry = AuditEntry::seal(draft, 1, Timestamp::from_ms(0), Digest::ZERO).unwrap();
+        let typed = json!({
+            "code": "AB12", "action_id": "restart-a", "count": 2, "capabilities": ["read", "act"],
+            "failure": {"code": "timeout"},
+        });
+        assert_eq!(entry.typed_detail(), typed);
+        let again = AuditEntry {
+            detail: typed.to_string(),
+            ..entry.clone()
+        };
+        assert_eq!(again.typed_detail(), typed);
+        for detail in [
+            "",
+            "[]",
+            "\"reason\"",
+            "null",
+            "{\"failure\": {\"code\": \"a b\"}}",
+        ] {
+            let odd = AuditEntry {
+                detail: detail.to_owned(),
+                ..entry.clone()
+            };
+            assert_eq!(odd.typed_detail(), json!({}), "{detail}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a token's holder may do. Capabilities are granted by the owner and never imply approval.
+//! What an agent may do. Capabilities are granted by the owner and never imply approval.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,20 +13,23 @@ pub enum Capability {
     Read,
     Act,
     Suggest,
+    /// Reading the record: who did what. It gives nothing else.
+    AuditRead,
     Spawn,
     MetaRead,
     MetaUpdate,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown capability \"{}\"; known are read, act, suggest, spawn, meta.read, meta.update", text::escaped(.0))]
+#[error("unknown capability \"{}\"; known are read, act, suggest, audit.read, spawn, meta.read, meta.update", text::escaped(.0))]
 pub struct UnknownCapability(pub String);
 
 impl Capability {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Read,
         Self::Act,
         Self::Suggest,
+        Self::AuditRead,
         Self::Spawn,
         Self::MetaRead,
         Self::MetaUpdate,
@@ -37,10 +40,25 @@ impl Capability {
             Self::Read => "read",
             Self::Act => "act",
             Self::Suggest => "suggest",
+            Self::AuditRead => "audit.read",
             Self::Spawn => "spawn",
             Self::MetaRead => "meta.read",
             Self::MetaUpdate => "meta.update",
         }
+    }
+
+    /// Whether it can be granted. What nothing in Void looks at yet would be a promise of something that the
+    /// owner has not seen: it is granted once it means something.
+    pub const fn is_granted(self) -> bool {
+        match self {
+            Self::Read | Self::Act | Self::Suggest | Self::AuditRead => true,
+            Self::Spawn | Self::MetaRead | Self::MetaUpdate => false,
+        }
+    }
+
+    /// Those that can be granted.
+    pub fn granted() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|one| one.is_granted())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::ids::TokenId;
+use crate::ids::RequesterId;
 use crate::time::Timestamp;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -106,7 +106,7 @@ pub enum Audience {
     /// Every reader.
     Everyone,
     /// Viewers, and the agent that the event is about.
-    Requester(TokenId),
+    Requester(RequesterId),
     /// Viewers; no agent.
     People,
     OwnerOnly,

@@ -151,7 +151,7 @@ pub fn judge(
 /// The freeze as permits see it: looked at once more right before the first byte goes out, so that
 /// nothing starts after the switch, however long a connection took.
 ///
-/// Every pull has a number of its own. A freeze_switch that was pinned before a claim stays on for that claim
+/// Every pull has a number of its own. A freeze switch that was pinned before a claim stays on for that claim
 /// after any later pull, also when it was released in between; and whoever releases it because of what
 /// they read does not release a pull that came after they read.
 #[derive(Debug, Clone, Default)]
@@ -161,7 +161,7 @@ pub struct FreezeSwitch {
     pinned: Option<Generation>,
 }
 
-/// How often a freeze_switch was pulled.
+/// How often a freeze switch was pulled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generation(u64);
 
@@ -202,7 +202,7 @@ impl FreezeSwitch {
         Generation(self.state.load(Ordering::SeqCst) >> 1)
     }
 
-    /// The same freeze_switch for a claim that begins now.
+    /// The same freeze switch for a claim that begins now.
     pub fn pinned(&self) -> Self {
         Self {
             state: Arc::clone(&self.state),

@@ -61,8 +61,17 @@ uuid_id!(
     ProposalId
 );
 uuid_id!(
-    /// A bearer token's record, and with it the identity of its holder.
+    /// An agent, whatever tokens it has.
+    AgentId
+);
+uuid_id!(
+    /// A bearer token's record.
     TokenId
+);
+uuid_id!(
+    /// Whoever asked for something: an agent, or the token of a viewer or a node, each of which is its own
+    /// holder.
+    RequesterId
 );
 uuid_id!(
     /// An owner's browser session.
@@ -100,6 +109,26 @@ uuid_id!(
     /// One operation as it came in: a request, a sweep, a start. Joins the log to the audit.
     RequestId
 );
+
+impl AgentId {
+    /// An agent is known by the id of its first token. Before agents had a table, that was the id in rows and
+    /// events; whoever kept it finds the same agent by it.
+    pub const fn of_first_token(id: TokenId) -> Self {
+        Self(id.0)
+    }
+}
+
+impl From<AgentId> for RequesterId {
+    fn from(id: AgentId) -> Self {
+        Self(id.0)
+    }
+}
+
+impl From<TokenId> for RequesterId {
+    fn from(id: TokenId) -> Self {
+        Self(id.0)
+    }
+}
 
 /// The name of an entry of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

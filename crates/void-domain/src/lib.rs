@@ -3,6 +3,7 @@
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
+pub mod agents;
 pub mod alerts;
 pub mod audit;
 pub mod bridge;

@@ -251,6 +251,13 @@ impl VerificationOutcome {
     }
 }
 
+/// What a person says to a proposal that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    Approve,
+    Reject,
+}
+
 /// The name of a state, as the API, the table and the record spell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Status {

@@ -21,7 +21,7 @@ use crate::budgets::Principal;
 use crate::connections::{Peer, Slot};
 use crate::errors::ApiError;
 use crate::rate_limits::network;
-use crate::routes::Route;
+use crate::table::Route;
 use crate::{cookies, fence};
 
 /// The rule of a route.
@@ -35,6 +35,8 @@ pub enum Access {
     Read,
     /// The owner and agents with `act`.
     Act,
+    /// The owner and agents with `audit.read`; each sees what it may.
+    Audit,
     Owner,
     /// The owner, by a token or by a session whose owner has just proved to be one: for what outlives a
     /// session, so that a stolen one gains nothing that stays.
@@ -150,6 +152,9 @@ pub(crate) async fn admit(
         return Err(match route.access {
             Access::Owner | Access::OwnerRecent => ApiError::owner_only(),
             Access::Node => ApiError::forbidden("this is for nodes: void node invite"),
+            Access::Audit => {
+                ApiError::forbidden("reading the record needs the capability audit.read")
+            }
             Access::Tools => {
                 ApiError::forbidden("tools are for agents: void token new --kind agent")
             }
@@ -217,7 +222,7 @@ fn of_pass(pass: Pass) -> Result<Admitted, ApiError> {
         actor: ctx.actor.clone(),
         capabilities: ctx.capabilities.clone(),
         authenticated_ago: None,
-        credential: Credential::Token(id),
+        credential: Credential::Turn(id),
         session: None,
     };
     Ok(Admitted {
@@ -247,10 +252,16 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
             has(Capability::Read) || has(Capability::Act)
         }
         (Actor::Agent { .. }, Access::Act) => has(Capability::Act),
+        (Actor::Agent { .. }, Access::Audit) => has(Capability::AuditRead),
         (Actor::Node { .. }, Access::Node) => true,
         (
             Actor::Viewer { .. },
-            Access::Act | Access::Owner | Access::OwnerRecent | Access::Tools | Access::Node,
+            Access::Act
+            | Access::Audit
+            | Access::Owner
+            | Access::OwnerRecent
+            | Access::Tools
+            | Access::Node,
         )
         | (Actor::Agent { .. }, Access::Owner | Access::OwnerRecent | Access::Node)
         | (Actor::Node { .. } | Actor::System, _) => false,

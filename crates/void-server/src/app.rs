@@ -19,7 +19,8 @@ use crate::first_steps::FirstSteps;
 use crate::metrics::Metrics;
 use crate::pages::PAGES;
 use crate::rate_limits::RateLimits;
-use crate::routes::{AS_A_PAGE, ROUTES, Route};
+use crate::routes::ROUTES;
+use crate::table::{AS_A_PAGE, Route};
 use crate::{access, fence, metered, metrics, takeovers};
 
 pub struct ServerConfig {

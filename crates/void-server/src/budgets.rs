@@ -18,7 +18,7 @@ use void_control::lanes::Lane;
 use void_domain::actors::Actor;
 use void_domain::budgets::{self as bounds, Bucket, Rate, TokenBudgets};
 use void_domain::digests::Digest;
-use void_domain::ids::TokenId;
+use void_domain::ids::{AgentId, TokenId};
 
 use crate::errors::ApiError;
 use crate::metrics::HeldBack;
@@ -37,7 +37,7 @@ pub(crate) enum Principal {
     Owner,
     Token(TokenId),
     /// A program in a turn of this agent: whoever holds the agent's token does not use up its turns.
-    Turn(TokenId),
+    Turn(AgentId),
 }
 
 /// What one principal uses.
@@ -197,6 +197,7 @@ impl Budgets {
                 Arc::clone(&self.owner)
             }
             (_, Credential::Token(id)) => self.account(Principal::Token(id)),
+            (_, Credential::Turn(id)) => self.account(Principal::Turn(id)),
         }
     }
 

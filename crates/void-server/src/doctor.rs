@@ -4,19 +4,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use schemars::JsonSchema;
-use serde::Serialize;
+use void_api::doctor::Finding;
 
 /// Looks around once.
 pub type Doctor = Arc<dyn Fn() -> BoxFuture<'static, Vec<Finding>> + Send + Sync>;
-
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Finding {
-    /// The name of the check; stable.
-    pub check: String,
-    /// `ok`, `warning` or `problem`.
-    pub level: &'static str,
-    pub message: String,
-    /// The next command.
-    pub next: Option<String>,
-}

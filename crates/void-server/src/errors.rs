@@ -7,7 +7,8 @@ use std::time::Duration;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
+use void_api::errors::{ErrorBody, ErrorResponse};
+use void_api::proposals::RowResponse;
 use void_control::credentials::CredentialError;
 use void_control::{StoreError, TooManyRows};
 use void_domain::limits::REASON_BYTES_MAX;
@@ -22,7 +23,7 @@ struct Told {
     code: &'static str,
     message: String,
     hint: Option<String>,
-    row: Option<Value>,
+    row: Option<RowResponse>,
     fields: Option<BTreeMap<String, String>>,
     retry_after: Option<Duration>,
 }
@@ -51,7 +52,7 @@ impl ApiError {
         self
     }
 
-    pub(crate) fn row(mut self, row: Value) -> Self {
+    pub(crate) fn row(mut self, row: RowResponse) -> Self {
         self.0.row = Some(row);
         self
     }
@@ -268,19 +269,16 @@ impl From<StoreError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self(told) = self;
-        let mut error = json!({"code": told.code, "message": told.message});
-        if let Value::Object(members) = &mut error {
-            if let Some(hint) = told.hint {
-                members.insert("hint".to_owned(), Value::String(hint));
-            }
-            if let Some(row) = told.row {
-                members.insert("row".to_owned(), row);
-            }
-            if let Some(fields) = told.fields {
-                members.insert("fields".to_owned(), json!(fields));
-            }
-        }
-        let mut response = (told.status, Json(json!({"error": error}))).into_response();
+        let body = ErrorResponse {
+            error: ErrorBody {
+                code: told.code.into(),
+                fields: told.fields,
+                hint: told.hint,
+                message: told.message,
+                row: told.row.map(Box::new),
+            },
+        };
+        let mut response = (told.status, Json(body)).into_response();
         if let Some(wait) = told.retry_after {
             let headers = response.headers_mut();
             let seconds = wait.as_secs().saturating_add(1);

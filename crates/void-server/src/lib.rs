@@ -27,6 +27,7 @@ mod rate_limits;
 mod requests;
 pub mod routes;
 mod streams;
+mod table;
 mod takeovers;
 mod wire;
 
@@ -34,6 +35,6 @@ pub use access::Access;
 pub use addresses::{page_url, page_urls_elsewhere};
 pub use app::{App, ServerConfig, router};
 pub use connections::{Bound, serve};
-pub use doctor::{Doctor, Finding};
+pub use doctor::Doctor;
 pub use first_steps::FirstSteps;
 pub use openapi::document;

@@ -237,7 +237,7 @@ impl Drop for Gauge {
 }
 
 fn count_events(control: Control, proposals: Family<EventLabels, Counter>, decisions: Histogram) {
-    let mut events = control.hub().subscribe(&control, None);
+    let mut events = control.subscribe(None);
     let mut stopping = control.stopping();
     tokio::spawn(async move {
         loop {

@@ -13,7 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::access::Access;
 use crate::parameters;
-use crate::routes::{Content, ROUTES, Route};
+use crate::routes::ROUTES;
+use crate::table::{Content, Route};
 
 /// Made once: anybody may ask for it.
 pub(crate) fn shared() -> &'static Value {
@@ -21,21 +22,41 @@ pub(crate) fn shared() -> &'static Value {
     DOCUMENT.get_or_init(document)
 }
 
+/// What is sent may leave an optional member out; what is answered has it, as null.
+struct Generators {
+    requests: SchemaGenerator,
+    responses: SchemaGenerator,
+}
+
+impl Generators {
+    fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        Self {
+            requests: SchemaGenerator::new(settings.clone()),
+            responses: SchemaGenerator::new(settings.for_serialize()),
+        }
+    }
+}
+
 pub fn document() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    let mut generator = SchemaGenerator::new(settings);
+    let mut generators = Generators::new();
     let mut paths: Map<String, Value> = Map::new();
     for route in ROUTES {
-        let operation = operation(route, &mut generator);
+        let operation = operation(route, &mut generators);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Value::Object(methods) = path {
             methods.insert(route.method.to_ascii_lowercase(), operation);
         }
     }
-    let mut schemas = generator.take_definitions(true);
+    let mut schemas = generators.responses.take_definitions(true);
+    for (name, schema) in generators.requests.take_definitions(true) {
+        let is_new = schemas.get(&name).is_none_or(|other| *other == schema);
+        debug_assert!(is_new, "{name} is not the same in requests and responses");
+        schemas.insert(name, schema);
+    }
     schemas.insert("Error".to_owned(), error_schema());
     for schema in schemas.values_mut() {
         tidy::schema(schema);
@@ -59,7 +80,7 @@ pub fn document() -> Value {
     })
 }
 
-fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+fn operation(route: &Route, generators: &mut Generators) -> Value {
     let mut parameters: Vec<Value> = path_parameters(route.path);
     for parameter in route.query {
         let shape = parameters::in_query(route.operation, parameter.name);
@@ -70,7 +91,9 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         }));
     }
     let content = match route.response {
-        Content::Json(schema) => json!({"application/json": {"schema": value(schema(generator))}}),
+        Content::Json(schema) => {
+            json!({"application/json": {"schema": value(schema(&mut generators.responses))}})
+        }
         Content::Text(media) => {
             let content = match events::of(route.operation) {
                 Some(events) => json!({"schema": events::one_of(&events), "x-events": events}),
@@ -88,8 +111,8 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     });
     if let Value::Object(members) = &mut operation {
         if let Some(schema) = route.request {
-            let body =
-                json!({"content": {"application/json": {"schema": value(schema(generator))}}});
+            let schema = value(schema(&mut generators.requests));
+            let body = json!({"content": {"application/json": {"schema": schema}}});
             members.insert("requestBody".to_owned(), body);
         }
         if route.access != Access::Public {
@@ -117,6 +140,7 @@ const fn who(access: Access) -> &'static str {
         Access::Local => "Programs on this machine, and whoever may read.",
         Access::Read => "The owner, viewers, and agents with read or act.",
         Access::Act => "The owner and agents with act.",
+        Access::Audit => "The owner, and agents with audit.read, who see no words and no output.",
         Access::Owner => "The owner.",
         Access::OwnerRecent => "The owner; in a browser only shortly after a sign-in.",
         Access::Tools => "Agents with read or act, and programs that work in one of their turns.",

@@ -3,24 +3,13 @@
 
 use serde_json::{Value, json};
 use void_agent::tools::REGISTRIES;
+use void_api::bounds::{HOST, NUMBER_MAX, PLAIN, SLUG, UUID};
 use void_domain::limits::PAGE_ROWS_MAX;
 use void_domain::proposals::Status;
 
-/// The largest number that every JSON reader holds exactly.
-pub(crate) const NUMBER_MAX: u64 = (1 << 53) - 1;
 /// How long a caller may ask to wait.
 pub(crate) const WAIT_SECONDS_MAX: u64 = 300;
 const TEXT_CHARS_MAX: usize = 200;
-
-/// Text without a NUL, which no database of ours has to keep.
-pub(crate) const PLAIN: &str = "^[^\\u0000]*$";
-pub(crate) const UUID: &str = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
-pub(crate) const SLUG: &str = "^[a-z0-9][a-z0-9-]{0,63}$";
-/// A name of a machine; one shorter, as it is a label of DNS.
-pub(crate) const HOST: &str = "^[a-z0-9][a-z0-9-]{0,62}$";
-pub(crate) const DIGEST: &str = "^[0-9a-f]{64}$";
-/// As `openssl` and Proxmox print it, or without colons.
-pub(crate) const FINGERPRINT: &str = "^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$";
 
 pub(crate) enum Shape {
     Whole {
@@ -51,6 +40,7 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
         ("cursor", "listAudit" | "listMessages") => Shape::Like("^[0-9]{1,15}$"),
         ("cursor" | "messageId", _) => Shape::Like(UUID),
         ("status", "listProposals") => Shape::OneOf(Status::ALL.map(Status::as_str).to_vec()),
+        ("blocks", _) => Shape::OneOf(vec!["true", "false"]),
         ("registry", _) => Shape::OneOf(REGISTRIES.iter().map(|one| one.name).collect()),
         ("subject" | "actor" | "verb" | "beta", _) => Shape::Text,
         _ => return None,

@@ -16,7 +16,7 @@ use void_domain::text;
 use crate::access::Admitted;
 use crate::errors::ApiError;
 use crate::fence::is_json;
-use crate::routes::Route;
+use crate::table::Route;
 use crate::{json, metered, parameters};
 
 /// A body that trickles in slower than this is not waited for.

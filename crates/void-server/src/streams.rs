@@ -22,7 +22,7 @@ use void_domain::events::{Audience, EventKind};
 use crate::metrics::Gauge;
 use crate::takeovers::EndlessAnswer;
 
-pub(crate) use self::turns::{TurnProgress, turn};
+pub(crate) use self::turns::{TextAs, TurnFrom, TurnProgress, turn};
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// After so many events that a listener may not hear it waits a moment; the owner hears all.
@@ -62,7 +62,7 @@ pub(crate) fn events(
 ) -> Response {
     let listener = Listener {
         watch: Watch::new(control, caller, counted),
-        events: control.hub().subscribe(control, after),
+        events: control.subscribe(after),
         unheard: 0,
     };
     let chunks = stream::unfold(listener, |mut listener| async move {
@@ -186,7 +186,7 @@ fn may_hear(actor: &Actor, audience: Audience) -> bool {
             true
         }
         (Actor::Agent { .. }, Audience::Everyone) => true,
-        (Actor::Agent { id, .. }, Audience::Requester(requester)) => *id == requester,
+        (Actor::Agent { id, .. }, Audience::Requester(requester)) => requester == (*id).into(),
         (Actor::Viewer { .. }, Audience::OwnerOnly)
         | (Actor::Agent { .. }, Audience::People | Audience::OwnerOnly)
         | (Actor::Node { .. } | Actor::System, _) => false,

@@ -26,11 +26,15 @@ import { closeOverlays, currentRoute, goTo } from "./shell/router.js";
 /**
  * `go` takes another address of the same page without being built anew, if it can: what is loaded, chosen
  * and focused stays.
- * @typedef {{node: HTMLElement, title: string, stop?: () => void, keys?: Record<string, () => void>, go?: (route: import("./shell/router.js").Route) => boolean}} Shown
+ * @typedef {{node: HTMLElement, title: string, stop?: () => void, keys?: Record<string, () => void>, go?: (route:
+ *   import("./shell/router.js").Route) => boolean}} Shown
  */
 /** @typedef {(route: import("./shell/router.js").Route) => Shown} Page */
 
-/** Where each page comes from; some are loaded when they are first wanted. @type {Record<string, () => Promise<Page>>} */
+/**
+ * Where each page comes from; some are loaded when they are first wanted.
+ * @type {Record<string, () => Promise<Page>>}
+ */
 const PAGES = {
   home: async () => homePage,
   inbox: async () => inboxPage,
@@ -42,7 +46,7 @@ const PAGES = {
 };
 
 /** None of an address that names no page. @param {string} page */
-const loaderOf = (page) => Object.hasOwn(PAGES, page) ? PAGES[page] : undefined;
+const loaderOf = (page) => (Object.hasOwn(PAGES, page) ? PAGES[page] : undefined);
 
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 /** @type {ReturnType<typeof frame> | null} */
@@ -70,10 +74,19 @@ async function begin() {
   }
   if (mine !== opening) return;
   if (problem instanceof ApiError && problem.status === 401) return void signIn();
-  if (problem) return mount(app, el("main", { class: "alone" }, el("h1", {}, "Void"), cannotTell(problem, () => void begin())));
+  if (problem)
+    return mount(
+      app,
+      el(
+        "main",
+        { class: "alone" },
+        el("h1", {}, "Void"),
+        cannotTell(problem, () => void begin()),
+      ),
+    );
   shell = frame();
   mount(app, shell.node);
-  startLive(home.value.event);
+  startLive(home.value?.event ?? 0);
   rail = chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
   await open();
 }
@@ -120,7 +133,11 @@ function leave() {
 /** A part of the page that could not be had. @param {unknown} error */
 function unloaded(error) {
   reportError(error);
-  return empty("unsure", t("error.unloaded"), el("button", { type: "button", class: "button", onclick: () => location.reload() }, t("reload")));
+  return empty(
+    "unsure",
+    t("error.unloaded"),
+    el("button", { type: "button", class: "button", onclick: () => location.reload() }, t("reload")),
+  );
 }
 
 async function open() {
@@ -162,13 +179,20 @@ async function open() {
   enterPlace(main, { isFirst });
 }
 
-whenSignedOut(() => { if (shell) void signIn(); });
+whenSignedOut(() => {
+  if (shell) void signIn();
+});
 addEventListener("hashchange", () => void open());
-startKeys({ palette: () => { if (shell) openPalette(); } });
+startKeys({
+  palette: () => {
+    if (shell) openPalette();
+  },
+});
 keepCounting();
 void begin();
 
 if ("serviceWorker" in navigator && isSecureContext) {
+  // any, because TypeScript does not know trusted types
   const policy = /** @type {any} */ (window).trustedTypes?.createPolicy("void", { createScriptURL: () => "/sw.js" });
   navigator.serviceWorker.register(policy ? policy.createScriptURL("") : "/sw.js").catch(() => {});
 }

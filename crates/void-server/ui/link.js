@@ -14,7 +14,11 @@ for (const node of document.querySelectorAll("time")) {
 // Signed in, but come from another site: the cookie travels with the next step.
 if (document.querySelector("[data-state=signed-out]") && !sessionStorage.getItem("came")) {
   sessionStorage.setItem("came", "yes");
-  fetch("/api/session", { cache: "no-store" }).then((answer) => { if (answer.ok) location.reload(); }).catch(() => {});
+  fetch("/api/session", { cache: "no-store" })
+    .then((answer) => {
+      if (answer.ok) location.reload();
+    })
+    .catch(() => {});
 } else sessionStorage.removeItem("came");
 
 for (const form of document.querySelectorAll("form")) {
@@ -34,7 +38,8 @@ async function look() {
     const answer = await fetch(`/api/proposals/${id}`, { cache: "no-store" });
     if (answer.ok) {
       const row = await answer.json();
-      if (row.status !== status || (row.verification ?? "") !== verification || String(row.revision) !== revision) return location.replace(location.pathname);
+      if (row.status !== status || (row.verification ?? "") !== verification || String(row.revision) !== revision)
+        return location.replace(location.pathname);
     }
   } catch {
     // Looked at again below.

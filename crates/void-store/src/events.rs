@@ -3,7 +3,7 @@
 
 use void_domain::budgets::EVENT_PAGE_BYTES_MAX;
 use void_domain::events::{Audience, EventKind, NewEvent};
-use void_domain::ids::TokenId;
+use void_domain::ids::RequesterId;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
@@ -125,6 +125,6 @@ fn parse_audience(text: &str) -> Option<Audience> {
         "everyone" => Some(Audience::Everyone),
         "people" => Some(Audience::People),
         "owner" => Some(Audience::OwnerOnly),
-        id => id.parse::<TokenId>().ok().map(Audience::Requester),
+        id => id.parse::<RequesterId>().ok().map(Audience::Requester),
     }
 }

@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0016_alerts",
     "0017_strays_and_processes",
     "0018_alert_stops",
+    "0019_agents",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -4,7 +4,7 @@
 mod rows;
 
 use void_domain::actors::Requester;
-use void_domain::ids::{ActionId, ProposalCode, ProposalId, TokenId};
+use void_domain::ids::{ActionId, ProposalCode, ProposalId, RequesterId};
 use void_domain::proposals::{Moved, Proposal, Status, Transition, Verification};
 use void_domain::time::Timestamp;
 
@@ -334,7 +334,7 @@ fn page(Listing { rows, is_cut }: Listing, limit: u32) -> Result<Page<Stored>, S
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProposalFilter {
     pub status: Option<Status>,
-    pub requester: Option<TokenId>,
+    pub requester: Option<RequesterId>,
 }
 
 /// Newest first. The cursor is the id of the last row of the page before.

@@ -1,9 +1,13 @@
 //! The table `tokens`: who holds a bearer token. Only the SHA-256 of a token is ever stored.
+//!
+//! What an agent's token may do is the agent's, and is read from there; a token of a withdrawn agent is not
+//! live, whatever its own row says.
 
 use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
-use void_domain::ids::TokenId;
+use void_domain::ids::{AgentId, TokenId};
+use void_domain::limits;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
@@ -16,8 +20,11 @@ pub struct Token {
     pub id: TokenId,
     /// Agent, viewer or node.
     pub kind: ActorKind,
+    /// Whose it is, if it is an agent's.
+    pub agent_id: Option<AgentId>,
     pub name: String,
     pub hash: Digest,
+    /// Of the agent, if it is an agent's.
     pub capabilities: Capabilities,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
@@ -26,28 +33,47 @@ pub struct Token {
     pub resident: bool,
 }
 
-macro_rules! columns {
+macro_rules! select {
     () => {
-        "id, kind, name, hash, capabilities, created_at, last_used_at, revoked_at, resident"
+        "SELECT tokens.id, kind, tokens.name, hash, \
+         CASE WHEN kind = 'agent' THEN agents.capabilities ELSE tokens.capabilities END, \
+         tokens.created_at, last_used_at, revoked_at, resident, agent_id \
+         FROM tokens LEFT JOIN agents ON agents.id = tokens.agent_id"
     };
 }
 
+/// That it is neither revoked nor a withdrawn agent's.
+macro_rules! is_live {
+    () => {
+        "revoked_at IS NULL AND (kind <> 'agent' OR (agents.id IS NOT NULL AND agents.withdrawn_at IS NULL))"
+    };
+}
+
+macro_rules! is_quarantined {
+    () => {
+        "EXISTS (SELECT 1 FROM quarantine q WHERE q.kind = 'token' AND q.id = tokens.id)"
+    };
+}
+
+/// What an agent's token may do is not written with it.
 pub async fn insert(tx: &mut Tx, token: &Token) -> Result<(), StoreError> {
-    let sql = concat!(
-        "INSERT INTO tokens (",
-        columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-    );
+    let sql = "INSERT INTO tokens (id, kind, name, hash, capabilities, created_at, last_used_at, revoked_at, \
+        resident, agent_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let own = match token.agent_id {
+        Some(_) => Capabilities::none(),
+        None => token.capabilities.clone(),
+    };
     let row = values![
         token.id.to_string(),
         token.kind.as_str(),
         &token.name,
         token.hash,
-        serde_json::to_string(&token.capabilities).unwrap_or_default(),
+        serde_json::to_string(&own).unwrap_or_default(),
         token.created_at,
         token.last_used_at,
         token.revoked_at,
         i64::from(token.resident),
+        token.agent_id.map(|id| id.to_string()),
     ];
     tx.execute(sql, row).await?;
     Ok(())
@@ -56,10 +82,11 @@ pub async fn insert(tx: &mut Tx, token: &Token) -> Result<(), StoreError> {
 /// The live token with this hash, unless it is in quarantine.
 pub async fn find_live(tx: &mut Tx, hash: Digest) -> Result<Option<Token>, StoreError> {
     let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM tokens WHERE hash = $1 AND revoked_at IS NULL AND NOT EXISTS \
-         (SELECT 1 FROM quarantine q WHERE q.kind = 'token' AND q.id = tokens.id)"
+        select!(),
+        " WHERE hash = $1 AND ",
+        is_live!(),
+        " AND NOT ",
+        is_quarantined!()
     );
     tx.one("tokens", sql, values![hash])
         .await?
@@ -69,7 +96,7 @@ pub async fn find_live(tx: &mut Tx, hash: Digest) -> Result<Option<Token>, Store
 }
 
 pub async fn find(tx: &mut Tx, id: TokenId) -> Result<Option<Token>, StoreError> {
-    let sql = concat!("SELECT ", columns!(), " FROM tokens WHERE id = $1");
+    let sql = concat!(select!(), " WHERE tokens.id = $1");
     tx.one("tokens", sql, values![id.to_string()])
         .await?
         .as_ref()
@@ -77,15 +104,16 @@ pub async fn find(tx: &mut Tx, id: TokenId) -> Result<Option<Token>, StoreError>
         .transpose()
 }
 
+/// Of a viewer or a node, whose name is its token's.
 pub async fn find_live_named(
     tx: &mut Tx,
     kind: ActorKind,
     name: &str,
 ) -> Result<Option<Token>, StoreError> {
     let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM tokens WHERE kind = $1 AND name = $2 AND revoked_at IS NULL"
+        select!(),
+        " WHERE kind = $1 AND tokens.name = $2 AND ",
+        is_live!()
     );
     tx.one("tokens", sql, values![kind.as_str(), name])
         .await?
@@ -94,46 +122,42 @@ pub async fn find_live_named(
         .transpose()
 }
 
-/// Gives a live identity a token that somebody holds.
-pub async fn hand_out(
-    tx: &mut Tx,
-    id: TokenId,
-    hash: Digest,
-    capabilities: &Capabilities,
-) -> Result<(), StoreError> {
-    let sql = "UPDATE tokens SET hash = $2, capabilities = $3, resident = 0 \
-        WHERE id = $1 AND revoked_at IS NULL";
-    let capabilities = serde_json::to_string(capabilities).unwrap_or_default();
-    tx.execute(sql, values![id.to_string(), hash, capabilities])
-        .await?;
-    Ok(())
-}
-
-/// The newest token of that name, live or not.
-pub async fn newest_named(
-    tx: &mut Tx,
-    kind: ActorKind,
-    name: &str,
-) -> Result<Option<Token>, StoreError> {
+/// The live tokens of an agent, oldest first.
+pub async fn list_live_of(tx: &mut Tx, agent: AgentId) -> Result<Vec<Token>, StoreError> {
     let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM tokens WHERE kind = $1 AND name = $2 ORDER BY id DESC LIMIT 1"
+        select!(),
+        " WHERE agent_id = $1 AND ",
+        is_live!(),
+        " ORDER BY tokens.id LIMIT $2"
     );
-    tx.one("tokens", sql, values![kind.as_str(), name])
-        .await?
-        .as_ref()
-        .map(token)
-        .transpose()
+    let values = values![agent.to_string(), i64::from(limits::PAGE_ROWS_MAX)];
+    let rows = tx.all("tokens", sql, values).await?;
+    rows.iter().map(token).collect()
+}
+
+/// Whether an agent has a token that opens something: live, and not in quarantine.
+pub async fn has_usable(tx: &mut Tx, agent: AgentId) -> Result<bool, StoreError> {
+    let sql = concat!(
+        "SELECT tokens.id FROM tokens LEFT JOIN agents ON agents.id = tokens.agent_id WHERE agent_id = $1 AND ",
+        is_live!(),
+        " AND NOT ",
+        is_quarantined!(),
+        " LIMIT 1"
+    );
+    let row = tx.one("tokens", sql, values![agent.to_string()]).await?;
+    Ok(row.is_some())
+}
+
+/// Gives a live token a text that somebody holds.
+pub async fn hand_out(tx: &mut Tx, id: TokenId, hash: Digest) -> Result<(), StoreError> {
+    let sql = "UPDATE tokens SET hash = $2, resident = 0 WHERE id = $1 AND revoked_at IS NULL";
+    tx.execute(sql, values![id.to_string(), hash]).await?;
+    Ok(())
 }
 
 /// Newest first.
 pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Token>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM tokens ORDER BY id DESC LIMIT $1"
-    );
+    let sql = concat!(select!(), " ORDER BY tokens.id DESC LIMIT $1");
     let rows = tx.all("tokens", sql, values![i64::from(limit)]).await?;
     rows.iter().map(token).collect()
 }
@@ -154,9 +178,22 @@ pub async fn touch(tx: &mut Tx, id: TokenId, at: Timestamp) -> Result<(), StoreE
 }
 
 fn token(row: &Row) -> Result<Token, StoreError> {
+    let kind = row.parsed(1, ActorKind::parse)?;
+    let agent_id = match (kind, row.opt_text(9)?) {
+        (ActorKind::Agent, Some(id)) => {
+            let id = id.parse().map_err(|_| row.corrupt("its agent has no id"))?;
+            Some(id)
+        }
+        (ActorKind::Viewer | ActorKind::Node, None) => None,
+        (ActorKind::Agent, None) => return Err(row.corrupt("it is an agent's, and of no agent")),
+        (ActorKind::Viewer | ActorKind::Node | ActorKind::Owner | ActorKind::System, _) => {
+            return Err(row.corrupt("it is of a kind that has no agent, or of none"));
+        }
+    };
     Ok(Token {
         id: row.parsed(0, |text| text.parse().ok())?,
-        kind: row.parsed(1, ActorKind::parse)?,
+        kind,
+        agent_id,
         name: row.text(2)?.to_owned(),
         hash: row.parsed(3, |text| text.parse().ok())?,
         capabilities: row.parsed(4, |text| serde_json::from_str(text).ok())?,

@@ -25,6 +25,6 @@ pub mod telegram;
 pub mod tls;
 mod waiting;
 
-pub use postgres::{PostgresCluster, postgres_database, postgres_run};
+pub use postgres::{PostgresCluster, has_postgres, postgres_database, postgres_run};
 pub use processes::{Tethered, free_port};
 pub use waiting::{eventually, eventually_blocking};

@@ -14,6 +14,16 @@ use crate::waiting::eventually_blocking;
 /// In memory if there is room: the server flushes for real, as Void demands, and it costs nothing.
 const ROOM_IN_MEMORY_BYTES: u64 = 2 << 30;
 
+/// Whether tests run on PostgreSQL too. They always do, but for `VOID_TEST_ENGINES=sqlite`, with which
+/// `scripts/check` leaves out what a machine without a PostgreSQL server cannot do; `scripts/test` unsets it.
+pub fn has_postgres() -> bool {
+    match std::env::var("VOID_TEST_ENGINES").as_deref() {
+        Err(_) | Ok("") => true,
+        Ok("sqlite") => false,
+        Ok(other) => panic!("VOID_TEST_ENGINES is sqlite or not set, and not {other}"),
+    }
+}
+
 /// The address of a new, empty database.
 pub fn postgres_database() -> String {
     static CLUSTER: OnceLock<PostgresCluster> = OnceLock::new();

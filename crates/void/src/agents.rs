@@ -9,16 +9,12 @@ use void_agent::brains::{
     ClaudeLogin, Http, InvalidBrain, OllamaBrain, OpenAiBrain, Patience, SEARCH_PATH, SILENCE_MAX,
 };
 use void_agent::gateway::Gateway;
-use void_agent::personas::{PERSONAS, Persona};
-use void_control::{Control, tokens};
+use void_agent::personas::Persona;
+use void_control::{Control, agents};
 
 use crate::exit::Problem;
+use crate::personas;
 use crate::settings::{AgentSettings, BrainKind, Environment, Settings};
-
-const ANTHROPIC_URL: &str = "https://api.anthropic.com";
-const ANTHROPIC_MODEL: &str = "claude-sonnet-4-5";
-const OPENAI_URL: &str = "https://api.openai.com/v1";
-const OLLAMA_HOST: &str = "127.0.0.1";
 
 /// Everybody who talks here. `listening` is where programs that they start reach this server.
 pub(crate) fn load(
@@ -33,17 +29,19 @@ pub(crate) fn load(
         http: None,
     };
     let mut agents = Vec::new();
-    for persona in &PERSONAS {
-        let Some(wanted) = settings.agents.get(persona.slug) else {
-            continue;
+    for persona in personas::load(&settings.data.value)?.iter() {
+        let slug = persona.slug.as_str();
+        let Some(wanted) = settings.agents.get(slug) else {
+            let message = format!("the persona {slug} came while the settings were read");
+            return Err(Problem::config(message).next("start again"));
         };
         let (brain, gateway) = maker.brain(persona, wanted)?;
         let kind = wanted.brain.value.as_str();
         agents.push(Agent {
             gateway,
             daily_tokens: wanted.daily_tokens.value,
-            prices: wanted.prices.value,
-            ..Agent::new(persona, kind, brain)
+            prices: wanted.prices,
+            ..Agent::new(Arc::clone(persona), kind, brain)
         });
     }
     Ok(agents)
@@ -65,13 +63,11 @@ pub(crate) async fn introduce(
         let message = "LITTLEBLUE_TOKEN is the owner's token: whoever has it would be the owner";
         return Err(Problem::config(message).next("make another one: openssl rand -hex 32"));
     }
-    let Some(persona) = PERSONAS
-        .iter()
-        .find(|persona| persona.slug == "little-blue")
-    else {
+    let personas = personas::load(&settings.data.value)?;
+    let Some(persona) = personas.get("little-blue") else {
         return Ok(());
     };
-    tokens::give_resident_token(control, persona.slug, persona.capabilities, &token)
+    agents::give_resident_token(control, &persona.slug, &persona.capabilities, &token)
         .await
         .map_err(crate::compose::store_problem)
 }
@@ -89,7 +85,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     /// The brain, and the way to the model if it needs one beside it.
     fn brain(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
-        let slug = persona.slug;
+        let slug = persona.slug.as_str();
         let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
         let brain: Arc<dyn Brain> = match wanted.brain.value {
             BrainKind::Builtin => Arc::new(BuiltinBrain),
@@ -98,14 +94,13 @@ impl Maker<'_> {
                 Arc::new(AnthropicBrain::new(config).map_err(invalid)?)
             }
             BrainKind::OpenAi => {
-                let base = base(wanted, OPENAI_URL, BaseUrl::parse).map_err(invalid)?;
-                let config = self.config(slug, wanted, base, None)?;
+                let base = base(wanted, BaseUrl::parse).map_err(invalid)?;
+                let config = self.config(slug, wanted, base)?;
                 Arc::new(OpenAiBrain::new(config).map_err(invalid)?)
             }
             BrainKind::Ollama => {
-                let base =
-                    base(wanted, OLLAMA_HOST, BaseUrl::parse_ollama_host).map_err(invalid)?;
-                let config = self.config(slug, wanted, base, None)?;
+                let base = base(wanted, BaseUrl::parse_ollama_host).map_err(invalid)?;
+                let config = self.config(slug, wanted, base)?;
                 Arc::new(OllamaBrain::new(config).map_err(invalid)?)
             }
             BrainKind::Claude => return self.claude(persona, wanted),
@@ -115,7 +110,7 @@ impl Maker<'_> {
 
     /// With a subscription it needs no key; otherwise the key stays here, behind the gateway.
     fn claude(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
-        let slug = persona.slug;
+        let slug = persona.slug.as_str();
         let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
         let program = &self.settings.claude;
         let (login, gateway) = match &program.home.value {
@@ -131,15 +126,13 @@ impl Maker<'_> {
                 format!("Void does not know where it is: {error}"),
             )
         })?;
-        let model = wanted.model.value.as_deref().unwrap_or(ANTHROPIC_MODEL);
         let api_url = format!("http://{}", reached_at(self.listening));
         let brain = ClaudeBrain::new(ClaudeConfig {
             program: program.program.value.clone(),
             search_path: SEARCH_PATH.into(),
             void_program,
             api_url: BaseUrl::parse(&api_url).map_err(invalid)?,
-            model: model.to_owned(),
-            registry: persona.registry.to_owned(),
+            model: model(slug, wanted)?,
             work_folder: self.settings.data.value.join("claude").join(slug),
             login,
             silence_max: SILENCE_MAX,
@@ -149,9 +142,9 @@ impl Maker<'_> {
 
     /// Anthropic's API with a key.
     fn anthropic(&mut self, slug: &str, wanted: &AgentSettings) -> Result<BrainConfig, Problem> {
-        let base = base(wanted, ANTHROPIC_URL, BaseUrl::parse)
+        let base = base(wanted, BaseUrl::parse)
             .map_err(|error| Problem::config(format!("agents.{slug}: {error}")))?;
-        let config = self.config(slug, wanted, base, Some(ANTHROPIC_MODEL))?;
+        let config = self.config(slug, wanted, base)?;
         if config.key.is_none() {
             let kind = wanted.brain.value.as_str();
             return Err(
@@ -167,15 +160,8 @@ impl Maker<'_> {
         slug: &str,
         wanted: &AgentSettings,
         base: BaseUrl,
-        model: Option<&str>,
     ) -> Result<BrainConfig, Problem> {
-        let Some(model) = wanted.model.value.as_deref().or(model) else {
-            let kind = wanted.brain.value.as_str();
-            return Err(
-                Problem::config(format!("{slug} thinks with {kind} and has no model"))
-                    .next("set VOID_MODEL, or model in its table"),
-            );
-        };
+        let model = model(slug, wanted)?;
         let setting = format!("agents.{slug}.key");
         let key = wanted.key.value.as_ref();
         let key = key.map(|key| key.resolve(self.environment, &setting));
@@ -183,7 +169,7 @@ impl Maker<'_> {
             http: self.http()?,
             base,
             key: key.transpose()?,
-            model: model.to_owned(),
+            model,
             patience: Patience::new(random),
         })
     }
@@ -210,10 +196,17 @@ fn reached_at(listening: SocketAddr) -> SocketAddr {
 
 fn base(
     wanted: &AgentSettings,
-    default: &str,
     parse: fn(&str) -> Result<BaseUrl, InvalidBrain>,
 ) -> Result<BaseUrl, InvalidBrain> {
-    parse(wanted.base_url.value.as_deref().unwrap_or(default))
+    parse(wanted.base_url.value.as_deref().unwrap_or_default())
+}
+
+fn model(slug: &str, wanted: &AgentSettings) -> Result<String, Problem> {
+    wanted.model.value.clone().ok_or_else(|| {
+        let kind = wanted.brain.value.as_str();
+        Problem::config(format!("{slug} thinks with {kind} and has no model"))
+            .next("set VOID_MODEL, or model in its table")
+    })
 }
 
 /// Only spreads retries; without randomness they come all at once.

@@ -23,7 +23,7 @@ pub(crate) fn load(settings: &Settings) -> Result<Catalogue, Problem> {
 }
 
 pub(crate) fn parse(path: &Path, text: &str, settings: &Settings) -> Result<Catalogue, Problem> {
-    Catalogue::parse(text, &settings.lockout.value).map_err(|findings| {
+    Catalogue::parse(text, &settings.lockout).map_err(|findings| {
         let lines: Vec<String> = findings
             .iter()
             .map(|finding| describe(path, finding))

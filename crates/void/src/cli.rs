@@ -491,9 +491,13 @@ pub(crate) enum TokenCommand {
         /// What it is called here and on the record
         #[arg(long)]
         name: String,
-        /// A capability of an agent; may be repeated: read sees, act proposes, runs what is safe, and freezes
+        /// A capability of an agent; may be repeated: read sees, act proposes, runs what is safe, and freezes,
+        /// audit.read reads the record
         #[arg(long = "cap", value_name = "CAPABILITY")]
         capabilities: Vec<String>,
+        /// Bring back the withdrawn agent of this name, with these capabilities
+        #[arg(long)]
+        restore: bool,
     },
     /// List tokens
     Ls,
@@ -665,8 +669,10 @@ pub(crate) enum BridgeCommand {
 pub(crate) enum ConfigCommand {
     /// Every value with where it comes from
     Show,
-    /// Check the settings and the catalogue
+    /// Check settings, environment, catalogue and services, and say everything that is wrong at once
     Check,
+    /// Every setting that there is, as docs/settings.md has it
+    Docs,
 }
 
 #[derive(Debug, Clone, Subcommand)]

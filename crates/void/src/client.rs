@@ -8,7 +8,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
+use void_api::errors::ErrorResponse;
 use void_domain::secrets::Secret;
 
 pub(crate) use self::events::{Event, Events};
@@ -93,29 +96,26 @@ impl Client {
         &self.base
     }
 
+    /// The answer as it came: what `--json` prints. `read` makes of it what people are shown.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Problem> {
-        self.call(Method::GET, path, None).await
+        self.call(self.request(Method::GET, path)).await
     }
 
-    pub(crate) async fn post(&self, path: &str, body: Value) -> Result<Value, Problem> {
-        self.call(Method::POST, path, Some(body)).await
+    pub(crate) async fn get_as<T: DeserializeOwned>(&self, path: &str) -> Result<T, Problem> {
+        read(self.get(path).await?)
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &impl Serialize) -> Result<Value, Problem> {
+        self.call(self.request(Method::POST, path).json(body)).await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Result<Value, Problem> {
-        self.call(Method::DELETE, path, None).await
+        self.call(self.request(Method::DELETE, path)).await
     }
 
-    async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<Value>,
-    ) -> Result<Value, Problem> {
-        let mut request = self.request(method, path).timeout(TIMEOUT);
-        if let Some(body) = body {
-            request = request.json(&body);
-        }
+    async fn call(&self, request: reqwest::RequestBuilder) -> Result<Value, Problem> {
         let response = request
+            .timeout(TIMEOUT)
             .send()
             .await
             .map_err(|error| self.unreachable(&error))?;
@@ -195,14 +195,14 @@ impl Client {
 
     /// The server's error; without a code of Void's it is another server's.
     fn problem(&self, status: StatusCode, body: &Value, is_marked: bool) -> Problem {
-        let has_code = body.pointer("/error/code").is_some_and(Value::is_string);
-        if !is_marked && !has_code {
+        let told = ErrorResponse::deserialize(body).ok();
+        if !is_marked && told.is_none() {
             return self.not_void(&format!("it answered {status}"));
         }
         if status == StatusCode::UNAUTHORIZED {
             return self.unknown_token();
         }
-        problem(status, body)
+        problem(status, told)
     }
 
     fn unknown_token(&self) -> Problem {
@@ -221,6 +221,15 @@ impl Client {
         };
         Problem::new(Exit::NotAllowed, "unauthenticated", message).next(next)
     }
+}
+
+/// What was sent, as the type that it has. A server of another version may say more, not less.
+pub(crate) fn read<T: DeserializeOwned>(sent: Value) -> Result<T, Problem> {
+    serde_json::from_value(sent).map_err(|error| {
+        let message = format!("the server's answer is not one that this void understands: {error}");
+        Problem::failed("not_understood", message)
+            .next("use the void of the server's version; --json shows what it says")
+    })
 }
 
 fn is_marked(response: &reqwest::Response) -> bool {
@@ -266,15 +275,16 @@ pub(crate) fn url_on_this_machine(mut address: SocketAddr) -> String {
 }
 
 /// The server's error as an exit: its code says which.
-fn problem(status: StatusCode, body: &Value) -> Problem {
-    let text = |name: &str| {
-        body.pointer(&format!("/error/{name}"))
-            .and_then(Value::as_str)
+fn problem(status: StatusCode, told: Option<ErrorResponse>) -> Problem {
+    let (code, message, hint) = match told {
+        Some(ErrorResponse { error }) => (error.code, error.message, error.hint),
+        None => (
+            "unknown".into(),
+            format!("the server answered {status}"),
+            None,
+        ),
     };
-    let code = text("code").unwrap_or("unknown").to_owned();
-    let message =
-        text("message").map_or_else(|| format!("the server answered {status}"), str::to_owned);
-    let exit = match (status, code.as_str()) {
+    let exit = match (status, code.as_ref()) {
         (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => Exit::NotAllowed,
         (StatusCode::NOT_FOUND, "unknown_action") => Exit::Refused,
         (StatusCode::NOT_FOUND, _) => Exit::NotFound,
@@ -285,7 +295,7 @@ fn problem(status: StatusCode, body: &Value) -> Problem {
         _ => Exit::Failed,
     };
     let problem = Problem::new(exit, code, message);
-    match (text("hint"), exit) {
+    match (hint, exit) {
         (Some(hint), _) => problem.next(hint),
         (None, Exit::NotAllowed) => {
             problem.next("set OWNER_TOKEN, or run this where the server's data folder is")

@@ -36,7 +36,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use serde_json::json;
 
-use crate::cli::{Cli, Command, McpArgs, McpCommand};
+use crate::cli::{Cli, Command, ConfigCommand, McpArgs, McpCommand};
 use crate::client::{self, Client};
 use crate::exit::{self, Exit, Problem};
 use crate::output::Output;
@@ -69,7 +69,7 @@ pub(crate) async fn run(
     output: &Output,
 ) -> Result<ExitCode, Problem> {
     let flags = match &cli.command {
-        Command::Serve(args) => serve::flags(args),
+        Command::Serve(args) => serve::flags(&cli, args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "void", &mut script);
@@ -97,7 +97,7 @@ pub(crate) async fn run(
             command: Some(McpCommand::Config(args)),
         }) => {
             // Where only a client runs there are no settings.
-            let settings = Settings::load(&cli, Flags::default(), environment);
+            let settings = Settings::load(&flags(&cli), environment);
             let here = settings.map_or_else(
                 |_| mcp::URL_DEFAULT.to_owned(),
                 |settings| client::local_url(&settings),
@@ -105,7 +105,7 @@ pub(crate) async fn run(
             return Ok(mcp::config(args, cli.url.as_deref(), &here, environment, output)?.into());
         }
         Command::Demo(args) => {
-            return Ok(demo::run(&cli, args, environment, output).await?.into());
+            return Ok(demo::run(args, environment, output).await?.into());
         }
         // The machine that runs this has no control plane, and needs no settings of one.
         Command::Node(command) if node::is_for_a_node(command) => {
@@ -114,9 +114,13 @@ pub(crate) async fn run(
         Command::Service(command) => {
             return Ok(service::run(*command, output).into());
         }
-        _ => Flags::default(),
+        Command::Config(ConfigCommand::Docs) => {
+            config::docs(output);
+            return Ok(Exit::Done.into());
+        }
+        _ => flags(&cli),
     };
-    let settings = Settings::load(&cli, flags, environment)?;
+    let settings = Settings::load(&flags, environment)?;
     let again = cli.clone();
     let session = Session {
         settings,
@@ -158,6 +162,15 @@ pub(crate) async fn run(
         | Command::HelpExitCodes => Exit::Done,
     };
     Ok(exit.into())
+}
+
+/// What the command line sets, whatever the command.
+pub(crate) fn flags(cli: &Cli) -> Flags {
+    Flags {
+        config: cli.config.clone(),
+        data: cli.data.clone(),
+        ..Flags::default()
+    }
 }
 
 fn called_as(cli: &Cli) -> String {

@@ -65,7 +65,7 @@ pub(crate) async fn control(
         rehearsal: label == Label::Rehearsal,
         clock: Clock::system(),
         owner_token,
-        limits: settings.limits.value,
+        limits: settings.limits,
         backups_folder: settings
             .backups
             .value

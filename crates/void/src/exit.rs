@@ -83,6 +83,8 @@ pub(crate) struct Problem {
     pub code: String,
     pub message: String,
     pub next: Option<String>,
+    /// What it is made of, one by one, for programs.
+    pub parts: Vec<Value>,
 }
 
 impl Problem {
@@ -92,6 +94,7 @@ impl Problem {
             code: code.into(),
             message: message.into(),
             next: None,
+            parts: Vec::new(),
         }
     }
 
@@ -113,6 +116,10 @@ impl Problem {
     }
 
     pub(crate) fn to_value(&self) -> Value {
-        json!({"error": {"code": self.code, "message": self.message, "next": self.next}})
+        let mut error = json!({"code": self.code, "message": self.message, "next": self.next});
+        if let (Value::Object(members), false) = (&mut error, self.parts.is_empty()) {
+            members.insert("problems".to_owned(), json!(self.parts));
+        }
+        json!({"error": error})
     }
 }

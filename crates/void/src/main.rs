@@ -16,6 +16,7 @@ mod fitting;
 mod node;
 mod notifiers;
 mod output;
+mod personas;
 mod proxmox;
 mod qr;
 mod rehearsal;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use void_control::notifications::{
+use void_control::notifiers::{
     NotificationsConfig, Notifiers, NtfyConfig, TelegramConfig, WebhookConfig,
 };
 
@@ -23,7 +23,7 @@ pub(crate) fn notifiers(
             token: token.resolve(environment, "notify.telegram.token")?,
             api_url: notify.telegram_api_url.value.clone(),
             proxy: notify.telegram_proxy.value.clone(),
-            allowed_users: notify.telegram_users.value.clone(),
+            allowed_users: notify.telegram_users.clone(),
             may_approve: notify.telegram_approve.value,
             approvals_per_day: notify.telegram_approvals_per_day.value,
             poll_for: POLL_FOR,
@@ -55,8 +55,8 @@ pub(crate) fn notifiers(
         telegram,
         ntfy,
         webhooks,
-        quiet: notify.quiet.value.clone(),
-        zone: notify.zone.value.clone(),
+        quiet: notify.quiet.clone(),
+        zone: notify.zone.clone(),
         public_url: settings.public_url.value.clone(),
     };
     Notifiers::new(config).map_err(|error| Problem::config(format!("notify: {error}")))

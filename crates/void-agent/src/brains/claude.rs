@@ -40,10 +40,8 @@ pub struct ClaudeConfig {
     pub void_program: PathBuf,
     /// Where this server listens, on loopback.
     pub api_url: BaseUrl,
-    /// A whole name such as `claude-sonnet-4-5`: the gateway puts it into every request.
+    /// The whole name of a model, no short one: the gateway puts it into every request.
     pub model: String,
-    /// Whose tools the MCP server shows.
-    pub registry: String,
     /// Private to one agent: what the program keeps of conversations is in it.
     pub work_folder: PathBuf,
     pub login: ClaudeLogin,

@@ -1,7 +1,7 @@
 //! `recent_activity`: what waits, what runs, what ended, by whom and when.
 //!
 //! It shows everybody's requests, not the agent's own alone, so it exists in the owner's conversations only
-//! (see [`super::Registry::chat_tools`]): the owner asks, and hears what the owner may see. It holds typed
+//! (it is in no [`super::Registry`]): the owner asks, and hears what the owner may see. It holds typed
 //! fields only. Reasons, notes and output are what somebody wrote; they stay out, so nothing here marks a
 //! turn.
 

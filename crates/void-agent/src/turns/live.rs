@@ -144,6 +144,16 @@ impl Live {
         }
     }
 
+    /// The text of the first `seen` events.
+    pub fn text(&self, seen: usize) -> String {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = events.iter().take(seen).filter_map(|event| match event {
+            ChatEvent::Delta { text } => Some(text.as_str()),
+            ChatEvent::Tool { .. } | ChatEvent::Done { .. } | ChatEvent::Error { .. } => None,
+        });
+        texts.collect()
+    }
+
     /// Everything after the first `seen` events, as soon as there is anything. Empty: it is over.
     pub async fn after(&self, seen: usize) -> Vec<ChatEvent> {
         let mut count = self.count.subscribe();

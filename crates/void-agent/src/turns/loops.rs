@@ -23,7 +23,7 @@ use crate::agents::Agent;
 use crate::brains::{
     Arguments, Block, BrainEvent, Message, Prompt, Reply, Stop, ToolCall, ToolResult, Usage,
 };
-use crate::tools::{Outcome, Tool, ToolError};
+use crate::tools::{self, Outcome, Tool, ToolError};
 
 const TOOL_NAME_BYTES_MAX: usize = 64;
 /// A stand-in where nobody counts the tokens.
@@ -59,7 +59,7 @@ impl Running {
         live: Arc<Live>,
         begun: &Begun,
     ) -> Self {
-        let tools = agent.registry().for_chat(&ctx).collect();
+        let tools = tools::for_chat(&ctx).collect();
         Self {
             control,
             agent,

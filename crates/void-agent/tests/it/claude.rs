@@ -27,7 +27,6 @@ fn config(claude: &ScriptedClaude) -> ClaudeConfig {
         void_program: claude.path().join("void"),
         api_url: BaseUrl::parse("http://127.0.0.1:3000/").unwrap(),
         model: "scripted-1".to_owned(),
-        registry: "blue".to_owned(),
         work_folder: claude.path().join("work"),
         login: ClaudeLogin::Gateway,
         silence_max: SILENCE_MAX,
@@ -183,7 +182,6 @@ async fn only_voids_tools_are_offered_and_allowed() {
         "env": {
             "VOID_API_URL": "http://127.0.0.1:3000",
             "VOID_AGENT_TOKEN": "${VOID_AGENT_TOKEN}",
-            "VOID_TOOL_REGISTRY": "blue",
         },
     }}});
     assert_eq!(servers, expected);
@@ -193,11 +191,11 @@ async fn only_voids_tools_are_offered_and_allowed() {
 async fn the_server_that_its_configuration_names_can_be_started_and_gets_the_pass() {
     let claude = ScriptedClaude::new(&json!([[{"calls": "service_status"}, {"result": {}}]]));
     let void = claude.path().join("void");
-    let script = "#!/bin/sh\nread -r _; echo \"{\\\"who\\\": \\\"$1 $VOID_AGENT_TOKEN $VOID_API_URL $VOID_TOOL_REGISTRY\\\"}\"\nread -r _; echo '{\"result\": 7}'\n";
+    let script = "#!/bin/sh\nread -r _; echo \"{\\\"who\\\": \\\"$1 $VOID_AGENT_TOKEN $VOID_API_URL ${VOID_TOOL_REGISTRY-its own}\\\"}\"\nread -r _; echo '{\"result\": 7}'\n";
     std::fs::write(&void, script).unwrap();
     std::fs::set_permissions(&void, PermissionsExt::from_mode(0o700)).unwrap();
     ask(&claude).await.0.unwrap();
-    let who = format!("mcp {PASS} http://127.0.0.1:3000 blue");
+    let who = format!("mcp {PASS} http://127.0.0.1:3000 its own");
     let run = claude.run(1).unwrap();
     assert_eq!(run["heard"], json!([[{"who": who}, {"result": 7}]]));
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use void_agent::agents::Agent;
-use void_agent::personas::Persona;
+use void_agent::personas::Personas;
 use void_agent::tools::Registry;
 use void_agent::turns::{ChatEvent, Talk};
 use void_control::{conversations, freezes, tokens};
@@ -150,7 +150,8 @@ impl Stage {
         for format in Format::ALL {
             let obeys = Arc::clone(&model);
             let server = ModelServer::with(format, move |request| obeys.answer(request));
-            let persona = Persona::named("little-blue").unwrap();
+            let personas = Personas::builtin().unwrap();
+            let persona = Arc::clone(personas.get("little-blue").unwrap());
             let agent = Agent::new(persona, "scripted", Arc::from(brain(format, &server)));
             talks.push(Talk::new(room.control.clone(), vec![agent]));
             servers.push(server);
@@ -267,6 +268,7 @@ fn nothing_ran_without_its_approval(room: &Room, rows: &[Proposal]) {
 fn nothing_was_decided(entries: &[AuditEntry]) {
     let known = [
         "server.started",
+        "agent.created",
         "token.created",
         "turn.started",
         "turn.finished",

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use void_agent::agents::Agent;
 use void_agent::brains::Brain;
-use void_agent::personas::Persona;
+use void_agent::personas::Personas;
 use void_agent::turns::{ChatEvent, Live, Started, Talk};
 use void_channels::Checker;
 use void_control::conversations;
 use void_control::instances::Identity;
-use void_control::notifications::Notifiers;
+use void_control::notifiers::Notifiers;
 use void_control::{Clock, Control, ControlConfig, Ctx, Limits};
 use void_domain::actors::{Actor, Surface};
 use void_domain::audit::AuditEntry;
@@ -116,7 +116,8 @@ impl Setup {
             replace_catalogue: false,
         };
         let control = Control::start(config).await.unwrap();
-        let persona = Persona::named(self.persona).unwrap();
+        let personas = Personas::builtin().unwrap();
+        let persona = Arc::clone(personas.get(self.persona).unwrap());
         let agent = Agent {
             daily_tokens: self.daily_tokens,
             ..Agent::new(persona, "scripted", brain)

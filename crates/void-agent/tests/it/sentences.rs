@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use void_agent::brains::{
     Arguments, Block, Brain, BuiltinBrain, Message, Prompt, ToolResult, ToolSpec,
 };
-use void_agent::tools::{Notes, Registry};
+use void_agent::tools::{self, Notes};
 use void_domain::services::Services;
 use void_domain::taint::Taint;
 use void_testkit::eventually;
@@ -110,7 +110,8 @@ impl Listener {
         for tool in ["list_actions", "recent_activity"] {
             told.insert(tool, call(&room, tool, json!({})).await.to_string());
         }
-        let specs = Registry::named("blue").unwrap().all().map(|tool| ToolSpec {
+        let ctx = room.agent.ctx(&room.control).await.unwrap().unwrap();
+        let specs = tools::for_chat(&ctx).map(|tool| ToolSpec {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
             schema: (tool.arguments)(),
@@ -218,7 +219,7 @@ impl Listener {
 
 async fn call(room: &Room, tool: &str, arguments: Value) -> Value {
     let ctx = room.agent.ctx(&room.control).await.unwrap().unwrap();
-    let mut tools = Registry::named("blue").unwrap().all();
+    let mut tools = tools::for_chat(&ctx);
     let tool = tools.find(|known| known.name == tool).unwrap();
     let arguments = arguments.as_object().cloned().unwrap();
     let (taint, notes) = (Taint::clean(), Notes::default());

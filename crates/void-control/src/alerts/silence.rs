@@ -12,7 +12,7 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, mutes, proposals};
 
 use crate::control::Control;
-use crate::{health, stops};
+use crate::{service_views, stops};
 
 /// More runs at once than this are not looked at: what they are about is told.
 const RUNS_MAX: u32 = 500;
@@ -53,7 +53,7 @@ impl Silences {
     }
 
     pub(super) fn hold(&self, control: &Control, service: &Service) -> bool {
-        let is_run = |action: &Arc<Action>| health::concerns(&action.execution, service);
+        let is_run = |action: &Arc<Action>| service_views::concerns(&action.execution, service);
         stops::of_service(control, service).is_some()
             || self.mutes.iter().any(|mute| mute.covers(service))
             || self.runs.iter().any(is_run)

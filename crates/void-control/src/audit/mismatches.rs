@@ -8,7 +8,7 @@
 use serde_json::Value;
 use void_domain::canonical;
 use void_domain::time::Timestamp;
-use void_store::audit::steps::{self, FreezeStep, ProposalStep, TokenStep};
+use void_store::audit::steps::{self, AgentStep, FreezeStep, ProposalStep, TokenStep};
 use void_store::{StoreError, schema};
 
 use crate::control::Control;
@@ -45,6 +45,7 @@ pub(super) async fn find(control: &Control) -> Result<Mismatches, StoreError> {
     let mut found = Mismatches::default();
     find_in_proposals(control, &mut found).await?;
     find_in_tokens(control, &mut found).await?;
+    find_in_agents(control, &mut found).await?;
     let read = control.store.read(|tx| Box::pin(schema::foreign(tx)));
     for name in read.await? {
         let message = "it is not Void's, and it can change or refuse what Void writes".to_owned();
@@ -114,6 +115,26 @@ async fn find_in_tokens(control: &Control, found: &mut Mismatches) -> Result<(),
     }
 }
 
+async fn find_in_agents(control: &Control, found: &mut Mismatches) -> Result<(), StoreError> {
+    let mut after = String::new();
+    loop {
+        let from = after.clone();
+        let read = control.store.read(move |tx| {
+            Box::pin(async move { steps::of_agents(tx, &from, ROWS_AT_ONCE).await })
+        });
+        let page = read.await?;
+        let Some(last) = page.last() else {
+            return Ok(());
+        };
+        after.clone_from(&last.id);
+        for row in &page {
+            if let Some(message) = agent_problem(row) {
+                found.add("agents", &row.id, message);
+            }
+        }
+    }
+}
+
 fn proposal_problem(row: &ProposalStep) -> Option<String> {
     if !row.is_same_state() {
         let said = row.verb.as_deref().unwrap_or("nothing about it");
@@ -162,10 +183,11 @@ fn token_problem(row: &TokenStep) -> Option<String> {
             word("name")
         ));
     }
-    let capabilities: Option<Value> = serde_json::from_str(&row.capabilities).ok();
-    let canonical =
-        |value: Option<&Value>| value.and_then(|value| canonical::to_canonical(value).ok());
-    if canonical(capabilities.as_ref()) != canonical(made.get("capabilities")) {
+    if row.kind == "agent" && row.agent.as_ref() != Some(&row.name) {
+        return Some("it is the token of another agent than the record says".to_owned());
+    }
+    // What an agent's token may do is compared with the agent.
+    if row.kind != "agent" && !is_same(&row.capabilities, made.get("capabilities")) {
         return Some("it may do other things than the record says".to_owned());
     }
     if row.kind == "node" {
@@ -177,6 +199,34 @@ fn token_problem(row: &TokenStep) -> Option<String> {
         (true, false) => Some("the row is live, the record says that it was revoked".to_owned()),
         (false, true) => Some("the row is revoked, the record says that it is live".to_owned()),
         _ => None,
+    }
+}
+
+/// Whether a row and the record name the same capabilities.
+fn is_same(written: &str, said: Option<&Value>) -> bool {
+    let canonical =
+        |value: Option<&Value>| value.and_then(|value| canonical::to_canonical(value).ok());
+    let written: Option<Value> = serde_json::from_str(written).ok();
+    canonical(written.as_ref()) == canonical(said)
+}
+
+fn agent_problem(row: &AgentStep) -> Option<String> {
+    let said = row.said.as_ref();
+    let said: Option<Value> = said.and_then(|said| serde_json::from_str(said).ok());
+    let Some(said) = said else {
+        return Some("the record does not say that it was made".to_owned());
+    };
+    let name = said.get("name").and_then(Value::as_str).unwrap_or_default();
+    if name != row.name {
+        return Some(format!("the row is {}, the record says {name}", row.name));
+    }
+    if !is_same(&row.capabilities, said.get("capabilities")) {
+        return Some("it may do other things than the record says".to_owned());
+    }
+    match (row.is_withdrawn, row.has_live_token) {
+        (false, true) | (true, false) => None,
+        (false, false) => Some("it is live, and has no live token".to_owned()),
+        (true, true) => Some("it is withdrawn, and has a live token".to_owned()),
     }
 }
 

@@ -2,16 +2,18 @@
 //! and always waits for a person. What it says is snapshotted in the same transaction; edits after that
 //! change nothing.
 
+use void_domain::agents::InvalidAgentName;
 use void_domain::bridge::{Dropped, InstanceId, StatusFolder, render_joined};
 use void_domain::capabilities::Capability;
 use void_domain::proposals::Proposal;
 use void_domain::taint::Taint;
+use void_store::StoreError;
 
 use super::folder::{FileContent, FileStamp, Name};
 use super::records;
 use super::worker::{BridgeError, QUIET, SETTLED, Worker};
+use crate::agents;
 use crate::proposals::{self, ProposeError, ProposeRequest, Proposed};
-use crate::tokens;
 
 /// The identity that dropped files act in. The owner can withdraw it like any token.
 const AGENT: &str = "file";
@@ -66,7 +68,11 @@ impl Worker {
                     .await;
             }
         };
-        let ctx = tokens::resident_ctx(&self.control, AGENT, &[Capability::Act]).await?;
+        let agent = AGENT
+            .parse()
+            .map_err(|error: InvalidAgentName| StoreError::Internal(error.to_string()))?;
+        let rights = [Capability::Act].into_iter().collect();
+        let ctx = agents::resident_ctx(&self.control, &agent, &rights).await?;
         let Some(ctx) = ctx else {
             let why = "the owner has withdrawn the token of the agent \"file\"";
             return self.aside(StatusFolder::Pending, name, why).await;

@@ -19,7 +19,7 @@ use super::records;
 use super::watching::FolderWatch;
 use super::{Bridge, WorkerState};
 use crate::control::Control;
-use crate::events::{StoredEvent, Subscription};
+use crate::parts::hub::{StoredEvent, Subscription};
 
 /// A hint can be missed; nothing stays unseen for longer.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -105,7 +105,7 @@ async fn work(control: &Control, bridge: &Bridge, folder: Folder) {
     }
     // A number from the future is from before a restore.
     let cursor = folder.cursor().filter(|seq| *seq <= control.hub.last());
-    let mut events = control.hub.subscribe(control, cursor);
+    let mut events = control.hub.subscribe(&control.store, cursor);
     let mut worker = Worker {
         control: control.clone(),
         folder: Arc::new(folder),

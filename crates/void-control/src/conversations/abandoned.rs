@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use void_domain::actors::ActorKind;
 use void_domain::conversations::{Message, Said, Truth, Turn, TurnState};
 use void_domain::ids::ProposalId;
 use void_domain::limits;
 use void_domain::proposals::Failure;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, conversations, proposals, tokens};
+use void_store::{StoreError, Tx, agents, conversations, proposals};
 
 use super::{by_the_record, end};
 use crate::clock::is_ahead;
@@ -95,10 +94,14 @@ async fn truth_since(
     noted: &Truth,
 ) -> Result<Truth, StoreError> {
     let mut ids = noted.ids();
-    if let Some(token) = tokens::newest_named(tx, ActorKind::Agent, agent).await? {
+    let found = match agent.parse() {
+        Ok(name) => agents::find_named(tx, &name).await?,
+        Err(_) => None,
+    };
+    if let Some(agent) = found {
         let filter = proposals::ProposalFilter {
             status: None,
-            requester: Some(token.id),
+            requester: Some(agent.id.into()),
         };
         let newest = proposals::list(tx, filter, None, limits::PAGE_ROWS_MAX).await?;
         let made = newest.items.into_iter().map(|stored| stored.proposal);

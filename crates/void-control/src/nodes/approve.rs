@@ -67,6 +67,7 @@ pub async fn approve(
                 let token = Token {
                     id,
                     kind: ActorKind::Node,
+                    agent_id: None,
                     name: name.to_string(),
                     hash: fingerprint,
                     capabilities: Capabilities::none(),

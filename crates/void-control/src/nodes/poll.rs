@@ -20,7 +20,8 @@ use crate::access::{self, Credential};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::AuditContext;
-use crate::row_budgets::{self, TooManyRows};
+use crate::parts::row_budgets::TooManyRows;
+use crate::row_budgets;
 
 pub const WAIT_MAX: Duration = Duration::from_secs(30);
 const VERSION_BYTES_MAX: usize = 64;

@@ -7,11 +7,11 @@ use void_domain::time::Timestamp;
 use void_store::notifications::{self, pairs};
 use void_store::{StoreError, Tx};
 
-use super::outbox;
-use super::standing::{ChannelStanding, Way};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts;
+use crate::notifiers::{ChannelStanding, Way};
+use crate::outbox;
 
 const FAILED_SHOWN: u32 = 100;
 

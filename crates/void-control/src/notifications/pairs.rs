@@ -12,9 +12,9 @@ use void_domain::time::Timestamp;
 use void_store::StoreError;
 use void_store::notifications::pairs::{self, Pair};
 
-use super::outbox;
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::outbox;
 use crate::{facts, random};
 
 const CODE_LASTS: Duration = Duration::from_secs(10 * 60);

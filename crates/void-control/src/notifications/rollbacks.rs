@@ -16,10 +16,11 @@ use void_store::audit::{self, AuditFilter};
 use void_store::notifications::pairs;
 use void_store::{StoreError, Tx};
 
-use super::standing::Way;
-use super::worker::{ERROR_BYTES_MAX, SendError};
+use super::worker::ERROR_BYTES_MAX;
 use super::{frame, ntfy, telegram};
 use crate::control::Control;
+use crate::notifiers::SendError;
+use crate::notifiers::Way;
 use crate::{facts, random};
 
 /// The subject of both entries: they are found by it without reading the record.

@@ -5,11 +5,11 @@ use serde_json::json;
 use void_domain::notifications::Target;
 use void_store::StoreError;
 
-use super::standing::Way;
-use super::worker::SendError;
 use super::{lists, telegram};
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::notifiers::SendError;
+use crate::notifiers::Way;
 use crate::{facts, random};
 
 #[derive(Debug, Clone)]

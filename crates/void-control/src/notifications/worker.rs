@@ -22,9 +22,11 @@ use void_domain::time::Timestamp;
 use void_store::notifications::{self, Kinds, New};
 use void_store::{StoreError, Tx, alerts, events, mutes, proposals};
 
-use super::standing::Way;
-use super::{is_known, ntfy, outbox, rollbacks, telegram, webhooks};
+use super::{is_known, ntfy, rollbacks, telegram, webhooks};
 use crate::control::Control;
+use crate::notifiers::Way;
+use crate::notifiers::{Receipt, SendError};
+use crate::outbox;
 use crate::{facts, random};
 
 /// How many are looked at in one round.
@@ -41,30 +43,6 @@ pub(super) const ERROR_BYTES_MAX: usize = 300;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
-
-pub(super) struct Receipt {
-    /// What the other side calls the message.
-    pub message_ref: Option<String>,
-    /// How long nothing new is said there.
-    pub again_after: Duration,
-}
-
-pub(super) enum SendError {
-    /// There is nothing to say any more.
-    Nothing,
-    /// The other side asks for a pause; this is no failure.
-    Pause(Duration),
-    Later(String),
-    /// Trying again would not help.
-    Never(String),
-    Store(StoreError),
-}
-
-impl From<StoreError> for SendError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
 
 pub(super) fn start(control: &Control) -> Result<(), StoreError> {
     let holds = watch::Sender::new(false);

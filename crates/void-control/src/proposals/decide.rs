@@ -10,6 +10,7 @@ use void_domain::fail_point;
 use void_domain::instances::StartingInstance;
 use void_domain::limits;
 use void_domain::policy::{self, ApprovalInput, ApprovalVerdict, Refusal};
+pub use void_domain::proposals::Decision;
 use void_domain::proposals::{Cancellation, InvalidTransition, Moved, Proposal, Status};
 use void_domain::time::Timestamp;
 use void_store::proposals::Stored;
@@ -20,16 +21,10 @@ use super::{ProposalKey, detached, on_record, recover};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::instances;
-use crate::notifications::{self, keys};
+use crate::notification_keys as keys;
+use crate::{allowances, instances};
 
 const NOT_ON_RECORD: &str = Cancellation::NotOnRecord.as_str();
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
-    Approve,
-    Reject,
-}
 
 #[derive(Debug, Clone)]
 pub struct DecideRequest {
@@ -252,7 +247,7 @@ impl DecideJob {
                     risk: proposal.subject.risk,
                     digest_sent,
                     authenticated_ago: self.ctx.authenticated_ago,
-                    allowance: notifications::allowance(tx, &self.control, surface, now).await?,
+                    allowance: allowances::allowance(tx, &self.control, surface, now).await?,
                     brakes: start::brakes(tx, &action, self.ctx.actor.kind(), now).await?,
                 });
                 match verdict {

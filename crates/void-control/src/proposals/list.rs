@@ -1,7 +1,7 @@
 //! Reading proposals, as far as the reader may.
 
 use void_domain::actors::Actor;
-use void_domain::ids::ProposalId;
+use void_domain::ids::{ProposalId, RequesterId};
 use void_domain::notifications::Told;
 use void_domain::proposals::{Proposal, Status, Transition};
 use void_store::proposals::{self, ProposalFilter, Stored};
@@ -83,7 +83,8 @@ pub async fn list(
     limit: u32,
 ) -> Result<Page<Listed>, StoreError> {
     let requester = match &ctx.actor {
-        Actor::Agent { id, .. } | Actor::Node { id, .. } => Some(*id),
+        Actor::Agent { id, .. } => Some(RequesterId::from(*id)),
+        Actor::Node { id, .. } => Some(RequesterId::from(*id)),
         Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => None,
     };
     let (filter, tells) = (

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use void_domain::actors::Actor;
 use void_domain::bridge::Dropped;
 use void_domain::catalogue::{Action, InvalidParams, Params, Risk, Tier};
 use void_domain::events::EventKind;
@@ -14,7 +13,6 @@ use void_domain::instances::StartingInstance;
 use void_domain::limits;
 use void_domain::policy::{self, Brakes, Budget, PolicyInput, Refusal, Verdict};
 use void_domain::proposals::{Approval, Failure, Joined, Proposal, ProposedAction, State, Twin};
-use void_domain::relations::Relation;
 use void_domain::taint::Taint;
 use void_domain::text;
 use void_domain::time::Timestamp;
@@ -23,10 +21,11 @@ use void_store::{StoreError, Tx, bridge, installation, proposals};
 use super::repeats::{self, RepeatNote};
 use super::start::{self, Claim};
 use super::{detached, expire};
+use crate::agents::Topology;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::row_budgets::TooManyRows;
+use crate::parts::row_budgets::TooManyRows;
 use crate::{instances, random, refusal_counts, row_budgets};
 
 /// What somebody asks for, before anything of it is believed.
@@ -120,6 +119,7 @@ async fn run(
         exec_digest: action.exec_digest(),
     };
     let asked = RequestInput {
+        topology: control.topology,
         action: &action,
         subject: &subject,
         taint: &wanted.taint,
@@ -227,6 +227,7 @@ async fn record_invalid(
 /// What policy judges: which action, as what it would be stored, and what its requester had read.
 #[derive(Clone, Copy)]
 pub(super) struct RequestInput<'a> {
+    topology: Topology,
     pub action: &'a Arc<Action>,
     pub subject: &'a ProposedAction,
     pub taint: &'a Taint,
@@ -237,7 +238,9 @@ impl RequestInput<'_> {
         policy::judge(PolicyInput {
             actor: ctx.actor.kind(),
             capabilities: &ctx.capabilities,
-            relation: relation(&ctx.actor, self.action),
+            relation: self
+                .topology
+                .relation(&ctx.actor, self.action.agents.as_deref()),
             tier: self.subject.tier,
             risk: self.subject.risk,
             taint: self.taint,
@@ -268,6 +271,7 @@ impl ProposeJob {
         let brakes = start::brakes(tx, &self.action, self.ctx.actor.kind(), now).await?;
         let budget = start::budget_of(tx, &self.control, &self.ctx.actor, now).await?;
         let asked = RequestInput {
+            topology: self.control.topology,
             action: &self.action,
             subject: &self.subject,
             taint: &self.wanted.taint,
@@ -450,15 +454,6 @@ impl ProposeJob {
         }
         facts::moved(tx, context, &created).await?;
         Ok(created.proposal)
-    }
-}
-
-/// While agents are flat, an agent is named by the action or a stranger to it.
-fn relation(actor: &Actor, action: &Action) -> Relation {
-    match (actor, &action.agents) {
-        (_, None) => Relation::Same,
-        (Actor::Agent { name, .. }, Some(named)) if named.contains(name) => Relation::Same,
-        (_, Some(_)) => Relation::Stranger,
     }
 }
 

@@ -170,7 +170,7 @@ pub(super) async fn budget_of(
 }
 
 /// Executes a claim that has been committed, in its own task: a caller that goes away changes nothing.
-/// The freeze_switch was pinned before the claim, so that a freeze since then stops it, also one that is over.
+/// The freeze switch was pinned before the claim, so that a freeze since then stops it, also one that is over.
 pub(super) fn execute(
     control: &Control,
     running: &Proposal,
@@ -202,7 +202,7 @@ pub(super) fn execute(
     });
 }
 
-/// A target has become free. Most of the time nobody waits for any; what another instance or a freeze_switch
+/// A target has become free. Most of the time nobody waits for any; what another instance or a freeze
 /// holds up, the sweep starts.
 pub(super) async fn target_is_free(control: &Control) {
     if control.somebody_waits.swap(false, Ordering::SeqCst)

@@ -1,13 +1,11 @@
 //! Proofs that were refused are on the record, but guessing does not fill it: one entry a minute, which
 //! says how many there were.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
 use void_domain::ids::{RequestId, SessionId};
 use void_domain::sessions::Method;
-use void_domain::time::Timestamp;
 use void_store::StoreError;
 
 use crate::context::Ctx;
@@ -17,29 +15,6 @@ use crate::facts;
 const RECORD_EVERY: Duration = Duration::from_secs(60);
 /// A program that was forgotten may show its old token for years.
 const RECORD_BEARERS_EVERY: Duration = Duration::from_secs(10 * 60);
-
-#[derive(Default)]
-pub(crate) struct Refusals(Mutex<RefusalTally>);
-
-#[derive(Default)]
-struct RefusalTally {
-    recorded_at: Option<Timestamp>,
-    since: u64,
-}
-
-impl Refusals {
-    /// Counts one. How many there are to record now, if it is time to.
-    fn note(&self, now: Timestamp, every: Duration) -> Option<u64> {
-        let mut count = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        count.since = count.since.saturating_add(1);
-        let early = count.recorded_at.is_some_and(|at| now.since(at) < every);
-        if early {
-            return None;
-        }
-        count.recorded_at = Some(now);
-        Some(std::mem::take(&mut count.since))
-    }
-}
 
 /// Records a proof that was refused, with those before it that were not recorded.
 pub(super) async fn record(
@@ -90,7 +65,10 @@ pub async fn record_bearer(
 
 #[cfg(test)]
 mod tests {
+    use void_domain::time::Timestamp;
+
     use super::*;
+    use crate::parts::refusals::Refusals;
 
     #[test]
     fn one_entry_a_minute_that_counts_the_others() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::ids::TokenId;
+use crate::ids::AgentId;
 
 fn at(ms: i64) -> Timestamp {
     Timestamp::from_ms(ms)
@@ -16,8 +16,8 @@ fn frozen(by: &str, until: Option<i64>) -> Frozen {
 
 fn agent(name: &str) -> Actor {
     Actor::Agent {
-        id: TokenId::new(at(1), [7; 10]),
-        name: name.into(),
+        id: AgentId::new(at(1), [7; 10]),
+        name: name.parse().unwrap(),
     }
 }
 

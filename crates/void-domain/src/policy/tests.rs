@@ -85,7 +85,7 @@ fn every_wish_gets_the_strictest_answer() {
     }
     assert_eq!(seen, 5 * 64 * 7 * 2 * 3 * 2 * 8 * 2);
     // Owner: 64 sets × 7 relations × 2 budgets, which are not the owner's. Agent: the 32 sets with act ×
-    // Same. Each exactly when safe, nominal, clean and no freeze_switch.
+    // Same. Each exactly when safe, nominal, clean and nothing holds it back.
     assert_eq!(ran, 64 * 7 * 2 + 32);
 }
 

@@ -1,88 +1,111 @@
-use super::to_html;
+mod bounds;
+mod everyday;
+mod links;
 
-/// Every tag that may come out, to the letter; links are looked at by their parts.
-const TAGS: &[&str] = &[
-    "p",
-    "/p",
-    "em",
-    "/em",
-    "strong",
-    "/strong",
-    "del",
-    "/del",
+use serde_json::{Value, json};
+
+use super::{Block, read};
+
+/// Every kind of node that a tree may hold.
+const TYPES: &[&str] = &[
+    "paragraph",
+    "heading",
     "code",
-    "/code",
-    "pre",
-    "/pre",
-    "ul",
-    "/ul",
-    "ol",
-    "/ol",
-    "li",
-    "/li",
-    "blockquote",
-    "/blockquote",
-    "h1",
-    "/h1",
-    "h2",
-    "/h2",
-    "h3",
-    "/h3",
-    "h4",
-    "/h4",
-    "h5",
-    "/h5",
-    "h6",
-    "/h6",
+    "quote",
+    "list",
     "table",
-    "/table",
-    "thead",
-    "/thead",
-    "tbody",
-    "/tbody",
-    "tr",
-    "/tr",
-    "th",
-    "/th",
-    "td",
-    "/td",
-    "hr /",
-    "br /",
-    "/a",
+    "rule",
+    "text",
+    "break",
+    "image",
+    "link",
+    "strong",
+    "emphasis",
+    "strikethrough",
 ];
 
-/// Fails on anything in the page that is neither one of our tags nor text.
-fn assert_harmless(page: &str, source: &str) {
-    let mut rest = page;
-    while let Some(start) = rest.find('<') {
-        let after = &rest[start + 1..];
-        let end = after
-            .find('>')
-            .unwrap_or_else(|| panic!("open tag: {page} from {source}"));
-        let tag = &after[..end];
-        assert!(is_ours(tag), "<{tag}> in {page} from {source}");
-        rest = &after[end + 1..];
+/// The tree as a page gets it.
+fn tree(source: &str) -> Value {
+    json!(read(source))
+}
+
+/// The inlines of the only paragraph.
+fn inlines(source: &str) -> Value {
+    let tree = tree(source);
+    assert_eq!(tree.as_array().unwrap().len(), 1, "{source:?}: {tree}");
+    assert_eq!(tree[0]["type"], "paragraph", "{source:?}: {tree}");
+    tree[0]["inlines"].clone()
+}
+
+fn text(words: &str) -> Value {
+    json!({"type": "text", "text": words})
+}
+
+/// Where the links of a tree lead.
+fn links(tree: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    walk(tree, &mut |node| {
+        if node["type"] == "link" {
+            found.push(node["to"].as_str().unwrap().to_owned());
+        }
+    });
+    found
+}
+
+/// What a tree says, without its marks.
+fn words(tree: &Value) -> String {
+    let mut said = String::new();
+    walk(tree, &mut |node| {
+        for member in ["text", "alt"] {
+            said.push_str(node[member].as_str().unwrap_or_default());
+        }
+    });
+    said
+}
+
+/// Calls something for every node, outer ones first.
+fn walk(tree: &Value, visit: &mut impl FnMut(&Value)) {
+    match tree {
+        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+        Value::Object(members) => {
+            visit(tree);
+            members.values().for_each(|member| walk(member, visit));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-fn is_ours(tag: &str) -> bool {
-    if TAGS.contains(&tag) {
-        return true;
-    }
-    if let Some(start) = tag.strip_prefix("ol start=\"") {
-        return start
-            .strip_suffix('"')
-            .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-    }
-    let Some(link) = tag.strip_prefix("a href=\"") else {
-        return false;
-    };
-    let Some(href) = link.strip_suffix("\" rel=\"noopener noreferrer nofollow\"") else {
-        return false;
-    };
-    let lower = href.to_lowercase();
-    !href.contains(['"', '\'', '<', '>', ' ', '\\'])
-        && ["http://", "https://", "mailto:"]
+/// Fails on anything in the tree that is neither one of our nodes nor text.
+fn assert_harmless(tree: &Value, source: &str) {
+    walk(tree, &mut |node| {
+        let kind = node["type"].as_str().unwrap();
+        assert!(TYPES.contains(&kind), "{kind} in {tree} from {source}");
+        for (name, member) in node.as_object().unwrap() {
+            let is_right = match (name.as_str(), member) {
+                ("type" | "text" | "alt" | "language", Value::String(text)) => {
+                    !text.contains(is_mark)
+                }
+                ("to", Value::String(to)) => is_ours(to),
+                ("inlines" | "blocks" | "items" | "head" | "rows", Value::Array(_)) => true,
+                ("level" | "start", Value::Number(_)) | ("start", Value::Null) => true,
+                ("tight", Value::Bool(_)) => true,
+                _ => false,
+            };
+            assert!(is_right, "{name} in {tree} from {source}");
+        }
+    });
+}
+
+/// Turns the reading order around, or is a letter of our own.
+const fn is_mark(letter: char) -> bool {
+    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fdd0}')
+}
+
+fn is_ours(to: &str) -> bool {
+    let lower = to.to_lowercase();
+    let is_plain = |one: char| !one.is_control() && !one.is_whitespace() && one != '\\';
+    to.chars().all(is_plain)
+        && ["http://", "https://", "mailto:", "#/"]
             .iter()
             .any(|scheme| lower.starts_with(scheme))
 }
@@ -210,87 +233,84 @@ fn nothing_that_a_model_writes_becomes_more_than_text() {
             format!("before {payload} after"),
             format!("- a\n\n  {payload}"),
         ] {
-            assert_harmless(&to_html(&source), &source);
+            assert_harmless(&tree(&source), &source);
         }
     }
     // All of them next to each other, in case one opens what another closes.
     let all = PAYLOADS.join("\n\n");
-    assert_harmless(&to_html(&all), "all of them");
+    assert_harmless(&tree(&all), "all of them");
     let all = PAYLOADS.concat();
-    assert_harmless(&to_html(&all), "all of them in one line");
+    assert_harmless(&tree(&all), "all of them in one line");
 }
 
 #[test]
 fn what_is_not_shown_as_it_was_meant_is_still_readable() {
-    for (source, page) in [
-        ("<b>x</b>", "<p>&lt;b&gt;x&lt;/b&gt;</p>\n"),
+    for (source, shown) in [
+        ("<b>x</b>", json!([text("<b>x</b>")])),
         (
             "![a cat](https://evil.example/cat.png)",
-            "<p>[image: a cat]</p>\n",
+            json!([{"type": "image", "alt": "a cat"}]),
         ),
-        ("[here](javascript:alert(1))", "<p>here</p>\n"),
-        (
-            "| a |\n|:-:|\n| b |",
-            "<table><thead><tr><th>a</th></tr></thead><tbody>\n<tr><td>b</td></tr>\n</tbody></table>\n",
-        ),
-        ("to \u{202e}txet", "<p>to txet</p>\n"),
-        ("a & b < c", "<p>a &amp; b &lt; c</p>\n"),
+        ("[here](javascript:alert(1))", json!([text("here")])),
+        ("to \u{202e}txet", json!([text("to txet")])),
+        ("a & b < c", json!([text("a & b < c")])),
+        // What is defined elsewhere could change what is finished.
+        ("[a][b] and [b]", json!([text("[a][b] and [b]")])),
     ] {
-        assert_eq!(to_html(source), page, "{source}");
+        assert_eq!(inlines(source), shown, "{source}");
     }
+    assert_eq!(
+        tree("| a |\n|:-:|\n| b |"),
+        json!([{"type": "table", "head": [[text("a")]], "rows": [[[text("b")]]]}])
+    );
+    assert_eq!(
+        words(&tree("[b]: javascript:x\n\n[b]")),
+        "[b]: javascript:x[b]"
+    );
 }
 
 #[test]
-fn everyday_markdown_looks_as_meant() {
-    let link = |href: &str| format!("<a href=\"{href}\" rel=\"noopener noreferrer nofollow\">");
-    for (source, page) in [
-        (
-            "**caddy** is *down*",
-            "<p><strong>caddy</strong> is <em>down</em></p>\n".to_owned(),
-        ),
-        (
-            "- a\n- b",
-            "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n".to_owned(),
-        ),
-        (
-            "`restart-caddy`",
-            "<p><code>restart-caddy</code></p>\n".to_owned(),
-        ),
-        (
-            "```sh\nvoid run x\n```",
-            "<pre><code>void run x\n</code></pre>\n".to_owned(),
-        ),
-        (
-            "[docs](https://a.example/?a=1&b=2)",
-            format!(
-                "<p>{}docs</a></p>\n",
-                link("https://a.example/?a=1&amp;b=2")
-            ),
-        ),
-        (
-            "<https://a.example>",
-            format!(
-                "<p>{}https://a.example</a></p>\n",
-                link("https://a.example")
-            ),
-        ),
-        (
-            "<me@a.example>",
-            format!("<p>{}me@a.example</a></p>\n", link("mailto:me@a.example")),
-        ),
-    ] {
-        assert_eq!(to_html(source), page, "{source}");
-        assert_harmless(&page, source);
-    }
+fn html_is_text() {
+    let source = "<img src=x onerror=alert(1)><script>alert(1)</script>\n\n\
+        <div onclick=\"x\">&lt;b&gt; &amp; &#x202e;&unknown;</div>";
+    let tree = tree(source);
+    let kinds = tree.as_array().unwrap().iter();
+    assert!(
+        kinds.clone().all(|block| block["type"] == "paragraph"),
+        "{tree}"
+    );
+    let said: Vec<String> = kinds.map(words).collect();
+    let said = said.join("\n");
+    assert!(
+        said.starts_with("<img src=x onerror=alert(1)><script>"),
+        "{said}"
+    );
+    assert!(said.contains("<b> & \u{fffd}&unknown;"), "{said}");
+    // Marks are read between tags, as anywhere else.
+    assert_eq!(
+        inlines("<div>\n*a*\n</div>"),
+        json!([text("<div>\n"), {"type": "emphasis", "inlines": [text("a")]}, text("\n</div>")])
+    );
 }
 
 #[test]
-fn a_page_that_nests_without_end_is_cut_and_quick() {
-    for mark in ["> ", "- ", "* ", "**", "[", "![", "<b>", "`", "1. "] {
-        let source = mark.repeat(16 * 1024 / mark.len());
-        let page = to_html(&source);
-        assert_harmless(&page, mark);
-        assert!(page.matches("<blockquote>").count() <= 32, "{mark}");
-        assert!(page.len() < 40 * source.len(), "{mark}: {}", page.len());
-    }
+fn nothing_turns_the_reading_order_around() {
+    assert_eq!(words(&tree("a\u{202e}b\u{2066}c\r\n")), "abc");
+    assert_harmless(
+        &tree("`\u{202e}`\n\n```\n\u{2067}x\n```\n\n&#x202e; `&#x202e;` \u{fdd0}"),
+        "marks",
+    );
+    // Signs that are drawn as one lose the joiner, words keep theirs.
+    assert_eq!(
+        words(&tree("\u{1f469}\u{200d}\u{1f680} \u{2764}\u{fe0f}")),
+        "\u{1f469}\u{1f680} \u{2764}"
+    );
+    assert_eq!(words(&tree("a\u{200d}b")), "a\u{200d}b");
+}
+
+#[test]
+fn a_tree_is_read_back_as_it_was_written() {
+    let blocks = read(&PAYLOADS.join("\n\n"));
+    let back: Vec<Block> = serde_json::from_value(json!(blocks)).unwrap();
+    assert_eq!(back, blocks);
 }

@@ -5,19 +5,19 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
 use serde_json::Value;
-use void_agent::tools::{Effect, REGISTRIES, Registry, Tool};
+use void_agent::tools::{Effect, TOOLS, Tool};
 
 /// What has to do with content that a machine wrote, in arguments, results and descriptions.
 const OF_OUTPUT: [&str; 2] = ["include_output", "untrusted_output"];
 const ABOUT_OUTPUT: &str = " With include_output";
 
-/// The entry of a tool that is in one of the registries. Where foreign content is withheld it is not
+/// The entry of a tool. Where foreign content is withheld it is not
 /// offered either.
 pub(super) fn of(tool: &Tool, withheld: bool) -> Option<Listed> {
     static LISTINGS: OnceLock<BTreeMap<(&'static str, bool), Listed>> = OnceLock::new();
     let listings = LISTINGS.get_or_init(|| {
-        let tools = REGISTRIES.iter().flat_map(Registry::all);
-        tools
+        TOOLS
+            .into_iter()
             .flat_map(|tool| [true, false].map(|how| ((tool.name, how), describe(tool, how))))
             .collect()
     });

@@ -17,7 +17,14 @@ pub(super) fn of(operation: &str) -> Option<Value> {
             let all = named.into_iter().chain([("stream.lost".to_owned(), lost)]);
             Some(Value::Object(all.collect::<Map<_, _>>()))
         }
-        "sayToLittleBlue" | "streamTurn" => Some(turn()),
+        "sayToLittleBlue" => Some(turn()),
+        "streamTurn" => {
+            let mut events = turn();
+            if let Value::Object(events) = &mut events {
+                events.insert("block".to_owned(), block());
+            }
+            Some(events)
+        }
         _ => None,
     }
 }
@@ -140,11 +147,33 @@ fn proposal() -> Value {
     )
 }
 
+/// Blocks before `from` stay, the others are now `blocks`, then `more` is added to the last text of the last one.
+fn block() -> Value {
+    object(
+        &["from", "blocks", "more", "finished"],
+        json!({
+            "from": whole(),
+            "blocks": {"type": "array", "items": {"$ref": "#/components/schemas/Block"}},
+            "more": text(),
+            "finished": whole(),
+        }),
+    )
+}
+
 fn turn() -> Value {
-    let items = json!({"type": "array", "items": {"type": "object"}});
+    let lists = ["ran", "waits", "refused", "unverified"];
+    let item = object(
+        &["id", "code", "action_id", "label", "status"],
+        json!({
+            "id": text(), "code": text(), "action_id": text(), "label": text(), "status": text(),
+            "reason": text(),
+        }),
+    );
+    let items = json!({"type": "array", "items": item});
+    let earlier = json!({"ran": items, "waits": items, "refused": items, "unverified": items});
     let truth = json!({
         "ran": items, "waits": items, "refused": items, "unverified": items,
-        "before": {"type": "object"},
+        "before": object(&lists, earlier),
     });
     let usage = json!({
         "input_tokens": whole(), "output_tokens": whole(), "cache_read_tokens": whole(),
@@ -164,7 +193,7 @@ fn turn() -> Value {
             json!({
                 "assistant_message_id": text(),
                 "usage": object(&[], usage),
-                "truth": object(&["ran", "waits", "refused", "unverified"], truth),
+                "truth": object(&lists, truth),
                 "truth_line": text(),
                 "tainted_by": {"type": "array", "items": text()},
             }),

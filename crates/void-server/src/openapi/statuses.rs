@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::access::Access;
-use crate::routes::Route;
+use crate::table::Route;
 
 pub(super) fn responses(route: &Route, content: &Value) -> Value {
     let mut responses: Map<String, Value> = Map::new();

@@ -1,8 +1,7 @@
 //! What derived schemas leave unsaid, or say in a way that only their maker understands.
 
 use serde_json::{Map, Value, json};
-
-use crate::parameters::PLAIN;
+use void_api::bounds::PLAIN;
 
 /// Formats that are no standard's go (clients complain about each); the bounds that they mean stay.
 pub(super) fn schema(schema: &mut Value) {

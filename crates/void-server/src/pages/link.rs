@@ -9,6 +9,9 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
+use void_api::actions::PendingDecideRequest;
+use void_api::cards::CardResponse;
+use void_api::services::ServiceResponse;
 use void_control::Control;
 use void_control::access::{self, Credential};
 use void_control::freezes;
@@ -24,7 +27,7 @@ use crate::app::App;
 use crate::assets::{VERSION, guard_page};
 use crate::errors::ApiError;
 use crate::requests::collect;
-use crate::routes::{self, CardResponse, PendingDecideRequest, ServiceResponse};
+use crate::routes;
 
 /// The words of this page, from the page's own catalogue (`ui/strings.js`, the keys `link.…`): a key that
 /// is missing there does not compile.
@@ -79,7 +82,7 @@ fn looks_in(query: Option<&str>) -> u32 {
 
 /// Whether it is under way, or ran and is being checked.
 fn is_under_way(card: &CardResponse) -> bool {
-    match card.row.status {
+    match card.row.status.as_ref() {
         "approved" | "running" => true,
         "executed" => card.row.verification.is_none(),
         _ => false,
@@ -183,7 +186,7 @@ pub(super) async fn decide(
             let card = find(&app, &admitted, id).await?.unwrap_or(card);
             let reader = LinkViewer::of(&app, &admitted);
             // Who decided before is called as everywhere on this page.
-            let problem = match card.row.status {
+            let problem = match card.row.status.as_ref() {
                 "pending" => error.sentence(),
                 _ => filled(
                     words::ALREADY,
@@ -295,7 +298,7 @@ fn card_html(
          <p class=\"tier {}\">{}</p>\n<h1>{}</h1>\n<p class=\"state\" role=\"status\">{}</p>\n",
         escaped(&row.id),
         row.status,
-        row.verification.unwrap_or(""),
+        row.verification.as_deref().unwrap_or(""),
         row.revision,
         row.tier,
         card.tier_words,
@@ -317,7 +320,7 @@ fn card_html(
             escaped(problem)
         );
     }
-    if let (Some(frozen), "pending") = (frozen, row.status) {
+    if let (Some(frozen), "pending") = (frozen, row.status.as_ref()) {
         let frozen = escaped(frozen);
         let _ = writeln!(
             html,
@@ -387,7 +390,7 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
         ));
     }
     facts.push(effect(card));
-    if matches!(row.status, "pending" | "approved" | "running") {
+    if matches!(row.status.as_ref(), "pending" | "approved" | "running") {
         facts.push((words::CHECK, escaped(&card.checked_by)));
     }
     facts.push((binds(card), bound_html(card)));
@@ -422,7 +425,7 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
 
 /// What a yes does; once it is over, what it did or did not do.
 fn effect(card: &CardResponse) -> (&'static str, String) {
-    let sentence = match card.row.status {
+    let sentence = match card.row.status.as_ref() {
         "pending" | "approved" | "running" => {
             let consequence = escaped(&card.consequence);
             let words = filled(words::EFFECT, "consequence", &consequence);
@@ -438,7 +441,7 @@ fn effect(card: &CardResponse) -> (&'static str, String) {
 
 /// What was bound, as it stands: a yes may be given, was given, or was not.
 fn binds(card: &CardResponse) -> &'static str {
-    match card.row.status {
+    match card.row.status.as_ref() {
         "pending" => words::BINDS,
         "approved" | "running" | "executed" | "failed" | "unknown" => words::BOUND,
         _ => words::WOULD_BIND,
@@ -470,7 +473,7 @@ fn bound_html(card: &CardResponse) -> String {
 
 /// What Void saw of a service, and when it looked.
 fn seen_html(service: &ServiceResponse, reader: &LinkViewer<'_>) -> String {
-    let state = match service.status {
+    let state = match service.status.as_ref() {
         "up" => words::UP,
         "down" => words::DOWN,
         _ => words::NOT_KNOWN,
@@ -550,7 +553,7 @@ fn state_words(card: &CardResponse, is_owner: bool) -> String {
         .error
         .as_ref()
         .map_or("", |error| error.message.as_str());
-    let plain = match (row.status, row.verification) {
+    let plain = match (row.status.as_ref(), row.verification.as_deref()) {
         ("pending", _) => words::PENDING,
         ("approved", _) => words::APPROVED,
         ("running", _) => words::RUNNING,

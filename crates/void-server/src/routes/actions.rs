@@ -4,148 +4,188 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use axum::routing::{get, post};
+use serde::Deserialize;
+use serde_json::Value;
+use void_api::Word;
+use void_api::actions::{
+    ActionResponse, ActionsResponse, CatalogueResponse, ParamResponse, PendingDecideRequest,
+    PendingResponse, RecentResponse, RunRequest, RunResponse, WarningResponse,
+};
+use void_api::proposals::{RowError, RowResponse};
 use void_control::proposals::{
     self, DecideError, DecideRequest, Decision, ProposalKey, ProposeError, ProposeRequest, Proposed,
 };
 use void_control::{Control, Ctx, freezes};
 use void_domain::actors::{Actor, ActorKind};
 use void_domain::cards;
-use void_domain::catalogue::Action;
+use void_domain::catalogue::{Action, ParamSpec, Problem};
 use void_domain::digests::Digest;
-use void_domain::executions::{ActionKind, Route};
+use void_domain::executions::{self, ActionKind, Execution};
 use void_domain::freezes::Freeze;
 use void_domain::ids::ProposalId;
-use void_domain::limits::{DIFF_BYTES_MAX, REASON_BYTES_MAX};
+use void_domain::limits::DIFF_BYTES_MAX;
 use void_domain::policy::{self, Refusal};
 use void_domain::proposals::{Proposal, Sight, State as ProposalState};
 use void_domain::taint::Taint;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::parameters::{DIGEST, WAIT_SECONDS_MAX};
+use crate::parameters::WAIT_SECONDS_MAX;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::wire::{REVISION_MAX, RowResponse, result_with_check};
+use crate::table::{CURSOR, LIMIT, Route, WAIT, json, schema};
+use crate::wire::{result_with_check, row_response};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/actions",
+        access: Access::Read,
+        operation: "listActions",
+        summary: "The catalogue: everything that may run, with its digests and the commit it is at",
+        query: &[],
+        request: None,
+        response: json::<ActionsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/actions/{id}/run",
+        access: Access::Act,
+        operation: "runAction",
+        summary: "Name an action: safe ones run at once, risky ones wait for the owner",
+        query: &[WAIT],
+        request: Some(schema::<RunRequest>),
+        response: json::<RunResponse>(),
+        handler: || post(run),
+    },
+    Route {
+        method: "GET",
+        path: "/api/actions/pending",
+        access: Access::Owner,
+        operation: "listPending",
+        summary: "What waits for the owner, oldest first",
+        query: &[CURSOR, LIMIT],
+        request: None,
+        response: json::<PendingResponse>(),
+        handler: || get(pending),
+    },
+    Route {
+        method: "POST",
+        path: "/api/actions/pending/{rowId}/approve",
+        access: Access::Owner,
+        operation: "approvePending",
+        summary: "Approve what waits; answers with the row once it ended or the wait is over",
+        query: &[WAIT],
+        request: Some(schema::<PendingDecideRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(approve),
+    },
+    Route {
+        method: "POST",
+        path: "/api/actions/pending/{rowId}/reject",
+        access: Access::Owner,
+        operation: "rejectPending",
+        summary: "Reject what waits",
+        query: &[],
+        request: Some(schema::<PendingDecideRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(reject),
+    },
+    Route {
+        method: "GET",
+        path: "/api/actions/recent",
+        access: Access::Owner,
+        operation: "listRecent",
+        summary: "What ended, newest first",
+        query: &[LIMIT],
+        request: None,
+        response: json::<RecentResponse>(),
+        handler: || get(recent),
+    },
+];
 
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ActionsResponse {
-    pub actions: Vec<ActionResponse>,
-    pub catalogue: CatalogueResponse,
+fn warning_response(warning: &Problem) -> WarningResponse {
+    WarningResponse {
+        severity: "warning".into(),
+        line: warning.line,
+        path: warning.path.clone(),
+        message: warning.message.clone(),
+        hint: warning.hint.clone(),
+    }
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CatalogueResponse {
-    /// SHA-256 over the file's canonical form.
-    pub digest: String,
-    /// The commit of the file, where it is in a git work tree.
-    pub commit: Option<String>,
-    /// What `void actions lint` has to say about it.
-    pub warnings: Vec<Value>,
+fn param_response(spec: &ParamSpec) -> ParamResponse {
+    match spec.clone() {
+        ParamSpec::Integer { min, max } => ParamResponse::Integer { min, max },
+        ParamSpec::Enum { values } => ParamResponse::Enum { values },
+        ParamSpec::Pattern { pattern, max_len } => ParamResponse::Pattern { pattern, max_len },
+    }
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ActionResponse {
-    pub id: String,
-    pub label: String,
-    pub kind: &'static str,
-    pub tier: &'static str,
-    pub risk: &'static str,
-    /// Why the lock-out guard raised it to critical.
-    pub raised: Option<String>,
-    pub target: String,
-    pub host: Option<String>,
-    pub node: Option<String>,
-    pub service: Option<String>,
-    pub vmid: Option<u32>,
-    /// `lxc` or `qemu`, for an action on a guest.
-    pub guest: Option<&'static str>,
-    /// The same under its older name.
-    #[serde(rename = "kindPath")]
-    pub kind_path: Option<&'static str>,
-    /// Which channel it takes: `host`, `proxmox`, `node` or `file`.
-    pub via: &'static str,
-    pub op: Option<&'static str>,
-    pub params: Value,
-    pub verify: Option<String>,
-    /// What is looked at afterwards, as a sentence; also that nothing is.
-    pub checked_by: String,
-    pub inverse: Option<String>,
-    /// As the catalogue says: for everybody, or 0 for nobody.
-    pub cooldown_s: Option<u64>,
-    /// What binds agents, with the default of safe actions.
-    pub agent_cooldown_s: Option<u64>,
-    pub max_per_hour: Option<u32>,
-    pub timeout_s: u64,
-    pub expires_s: u64,
-    pub agents: Option<Vec<String>>,
-    pub digest: String,
-    pub exec_digest: String,
-}
-
-impl ActionResponse {
-    fn new(action: &Action) -> Self {
-        let execution = &action.execution;
-        let (mut host, mut node, mut service, mut vmid, mut op) = (None, None, None, None, None);
-        let mut guest = None;
-        match &execution.kind {
-            ActionKind::ServiceRestart {
-                host: on,
-                service: name,
-            } => {
-                (host, service) = (Some(on.name.to_string()), Some(name.clone()));
-            }
-            ActionKind::GuestPower { power, .. } => {
-                guest = Some(power.guest.as_str());
-                (node, vmid) = (Some(power.node.clone()), Some(power.vmid));
-                op = Some(power.op.as_str());
-            }
-            ActionKind::OnNode {
-                node: on,
-                service: name,
-                ..
-            } => {
-                (node, service) = (Some(on.clone()), Some(name.clone()));
-            }
+fn action_response(action: &Action) -> ActionResponse {
+    let execution = &action.execution;
+    let (mut host, mut node, mut service, mut vmid, mut op) = (None, None, None, None, None);
+    let mut guest = None;
+    match &execution.kind {
+        ActionKind::ServiceRestart {
+            host: on,
+            service: name,
+        } => {
+            (host, service) = (Some(on.name.to_string()), Some(name.clone()));
         }
-        Self {
-            id: action.id.to_string(),
-            label: action.label.clone(),
-            kind: execution.kind.as_str(),
-            tier: action.tier.as_str(),
-            risk: action.risk.as_str(),
-            raised: action.raised.clone(),
-            target: execution.kind.target(),
-            host,
-            node,
-            service,
-            vmid,
-            guest,
-            kind_path: guest,
-            via: match execution.route() {
-                Route::Host(_) => "host",
-                Route::Proxmox(_) => "proxmox",
-                Route::Node(_) => "node",
-                Route::File => "file",
-            },
-            op,
-            params: action.params.to_value(),
-            verify: execution.verify.clone(),
-            checked_by: cards::checked_by(Some(execution)),
-            inverse: action.inverse.as_ref().map(ToString::to_string),
-            cooldown_s: action.cooldown.map(|cooldown| cooldown.as_secs()),
-            agent_cooldown_s: policy::cooldown(action.cooldown, action.tier, ActorKind::Agent)
-                .map(|cooldown| cooldown.as_secs()),
-            max_per_hour: action.max_per_hour,
-            timeout_s: execution.timeout.as_secs(),
-            expires_s: action.expires_after.as_secs(),
-            agents: action.agents.clone(),
-            digest: action.digest().to_string(),
-            exec_digest: action.exec_digest().to_string(),
+        ActionKind::GuestPower { power, .. } => {
+            guest = Some(Word::from(power.guest.as_str()));
+            (node, vmid) = (Some(power.node.clone()), Some(power.vmid));
+            op = Some(power.op.as_str().into());
         }
+        ActionKind::OnNode {
+            node: on,
+            service: name,
+            ..
+        } => {
+            (node, service) = (Some(on.clone()), Some(name.clone()));
+        }
+    }
+    ActionResponse {
+        id: action.id.to_string(),
+        label: action.label.clone(),
+        kind: execution.kind.as_str().into(),
+        tier: action.tier.as_str().into(),
+        risk: action.risk.as_str().into(),
+        raised: action.raised.clone(),
+        target: execution.kind.target(),
+        host,
+        node,
+        service,
+        vmid,
+        kind_path: guest.clone(),
+        guest,
+        via: match Execution::route(execution) {
+            executions::Route::Host(_) => "host".into(),
+            executions::Route::Proxmox(_) => "proxmox".into(),
+            executions::Route::Node(_) => "node".into(),
+            executions::Route::File => "file".into(),
+        },
+        op,
+        params: (action.params.iter())
+            .map(|(name, spec)| (name.to_owned(), param_response(spec)))
+            .collect(),
+        verify: execution.verify.clone(),
+        checked_by: cards::checked_by(Some(execution)),
+        inverse: action.inverse.as_ref().map(ToString::to_string),
+        cooldown_s: action.cooldown.map(|cooldown| cooldown.as_secs()),
+        agent_cooldown_s: policy::cooldown(action.cooldown, action.tier, ActorKind::Agent)
+            .map(|cooldown| cooldown.as_secs()),
+        max_per_hour: action.max_per_hour,
+        timeout_s: execution.timeout.as_secs(),
+        expires_s: action.expires_after.as_secs(),
+        agents: action.agents.clone(),
+        digest: action.digest().to_string(),
+        exec_digest: action.exec_digest().to_string(),
     }
 }
 
@@ -154,57 +194,14 @@ pub(crate) async fn list(State(app): State<App>) -> Json<ActionsResponse> {
     Json(ActionsResponse {
         actions: catalogue
             .actions()
-            .map(|action| ActionResponse::new(action))
+            .map(|action| action_response(action))
             .collect(),
         catalogue: CatalogueResponse {
             digest: catalogue.digest().to_string(),
             commit: app.control().catalogue_commit().map(str::to_owned),
-            warnings: catalogue
-                .warnings()
-                .iter()
-                .map(|problem| json!(problem))
-                .collect(),
+            warnings: catalogue.warnings().iter().map(warning_response).collect(),
         },
     })
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RunRequest {
-    /// The action's parameters, if it declares any: `/api/actions` names them, and others are refused.
-    #[serde(default)]
-    #[schemars(with = "Option<Map<String, Value>>")]
-    pub params: Value,
-    /// Why; shown to the owner as the requester's words.
-    #[serde(default)]
-    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
-    pub reason: Option<String>,
-    /// What would change, as text; shown to the owner as the requester's words.
-    #[serde(default)]
-    #[schemars(length(max = DIFF_BYTES_MAX), extend("x-max-bytes" = DIFF_BYTES_MAX))]
-    pub diff: Option<String>,
-}
-
-/// Exactly one of: executed with its result, queued, or not executed (yet) with the status.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum RunResponse {
-    Executed {
-        executed: bool,
-        result: Value,
-        action_row_id: String,
-    },
-    Queued {
-        queued: bool,
-        action_row_id: String,
-    },
-    NotExecuted {
-        executed: bool,
-        status: &'static str,
-        action_row_id: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<Value>,
-    },
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -260,7 +257,7 @@ pub(crate) async fn run(
                 Refusal::Frozen => frozen(app.control(), &ctx, refusal.message()).await?,
                 refusal => refused(refusal.code(), refusal.message()),
             };
-            Err(error.row(row.to_value()))
+            Err(error.row(row))
         }
         Proposed::Started(proposal) => {
             let ended = proposals::wait_for_end(app.control(), proposal.id, patience).await?;
@@ -284,17 +281,17 @@ fn run_response(proposal: &Proposal, sight: Sight) -> RunResponse {
         ProposalState::Failed { failure, .. } | ProposalState::Unknown { failure, .. } => {
             RunResponse::NotExecuted {
                 executed: false,
-                status: proposal.status().as_str(),
+                status: proposal.status().as_str().into(),
                 action_row_id,
-                error: Some(json!({
-                    "code": failure.code,
-                    "message": sight.message(&proposal.state, failure),
-                })),
+                error: Some(RowError {
+                    code: failure.code.clone(),
+                    message: sight.message(&proposal.state, failure),
+                }),
             }
         }
         _ => RunResponse::NotExecuted {
             executed: false,
-            status: proposal.status().as_str(),
+            status: proposal.status().as_str().into(),
             action_row_id,
             error: None,
         },
@@ -362,12 +359,6 @@ pub(crate) struct RecentQuery {
     pub limit: Option<u32>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PendingResponse {
-    pub pending: Vec<RowResponse>,
-    pub next: Option<String>,
-}
-
 pub(crate) async fn pending(
     State(app): State<App>,
     Caller(ctx): Caller,
@@ -378,7 +369,7 @@ pub(crate) async fn pending(
     let sight = Sight::of(&ctx.actor);
     let rows = page.items.iter();
     Ok(Json(PendingResponse {
-        pending: rows.map(|row| RowResponse::new(row, sight)).collect(),
+        pending: rows.map(|row| row_response(row, sight)).collect(),
         next: page.next,
     }))
 }
@@ -387,11 +378,6 @@ pub(crate) async fn pending(
 #[serde(deny_unknown_fields)]
 pub(crate) struct LimitQuery {
     pub limit: Option<u32>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct RecentResponse {
-    pub recent: Vec<RowResponse>,
 }
 
 pub(crate) async fn recent(
@@ -403,25 +389,8 @@ pub(crate) async fn recent(
     let sight = Sight::of(&ctx.actor);
     let rows = recent.iter();
     Ok(Json(RecentResponse {
-        recent: rows.map(|row| RowResponse::new(row, sight)).collect(),
+        recent: rows.map(|row| row_response(row, sight)).collect(),
     }))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "PendingDecision")]
-pub(crate) struct PendingDecideRequest {
-    /// The digest of the row that was seen. Only the owner's bearer token may leave it out.
-    #[serde(default)]
-    #[schemars(regex(pattern = DIGEST))]
-    pub digest: Option<String>,
-    /// The revision of the row that was seen; an approval of an older one is refused as `changed`.
-    #[serde(default)]
-    #[schemars(range(max = REVISION_MAX))]
-    pub revision: Option<u64>,
-    #[serde(default)]
-    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
-    pub reason: Option<String>,
 }
 
 pub(crate) async fn approve(
@@ -519,7 +488,7 @@ async fn decide_error(
                 }
                 code => ApiError::conflict(code, message),
             };
-            error.row(current(control, ctx, row.id).await?.to_value())
+            error.row(current(control, ctx, row.id).await?)
         }
         DecideError::Store(error) => error.into(),
     })
@@ -533,5 +502,5 @@ pub(crate) async fn current(
 ) -> Result<RowResponse, ApiError> {
     let found = proposals::find(control, ctx, ProposalKey::Id(id)).await?;
     let listed = found.ok_or_else(ApiError::no_proposal)?;
-    Ok(RowResponse::new(&listed, Sight::of(&ctx.actor)))
+    Ok(row_response(&listed, Sight::of(&ctx.actor)))
 }

@@ -5,76 +5,120 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{get, post};
 use void_agent::agents::Agent;
-use void_control::{Ctx, conversations, tokens};
+use void_api::agents::{
+    AgentResponse, AgentsResponse, ConversationResponse, ConversationsResponse, SayRequest,
+    SummaryResponse,
+};
+use void_control::{Ctx, conversations};
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::ConversationId;
-use void_domain::limits::{MESSAGE_BYTES_MAX, PAGE_ROWS_DEFAULT};
+use void_domain::limits::PAGE_ROWS_DEFAULT;
 
 use super::actions::RecentQuery;
-use super::conversations::{ConversationPath, MessageResponse, page, turn_error};
-use crate::access::Admitted;
+use super::conversations::{ConversationPath, page, turn_error};
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::streams::{self, TurnProgress};
+use crate::streams::{self, TextAs, TurnFrom, TurnProgress};
+use crate::table::{CURSOR, Content, LIMIT, Route, json, schema};
 
-/// Text without a NUL that has more in it than blanks.
-const SAID: &str = "^[^\\u0000]*[^\\s\\u0000\\u0085\\u200b\\ufeff\\u001c-\\u001f][^\\u0000]*$";
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/agents",
+        access: Access::Owner,
+        operation: "listAgents",
+        summary: "Who talks here, with which brain and which budget",
+        query: &[],
+        request: None,
+        response: json::<AgentsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/agents/{slug}/conversation",
+        access: Access::Owner,
+        operation: "getAgentConversation",
+        summary: "The conversation that goes on with an agent",
+        query: &[],
+        request: None,
+        response: json::<ConversationResponse>(),
+        handler: || get(conversation),
+    },
+    Route {
+        method: "GET",
+        path: "/api/agents/{slug}/conversations",
+        access: Access::Owner,
+        operation: "listConversations",
+        summary: "Conversations with an agent in which something was said, newest first",
+        query: &[CURSOR, LIMIT],
+        request: None,
+        response: json::<ConversationsResponse>(),
+        handler: || get(conversations_with),
+    },
+    Route {
+        method: "POST",
+        path: "/api/agents/{slug}/conversation",
+        access: Access::Owner,
+        operation: "beginAgentConversation",
+        summary: "Begin a new conversation; the older ones stay",
+        query: &[],
+        request: None,
+        response: json::<ConversationResponse>(),
+        handler: || post(begin),
+    },
+    Route {
+        method: "GET",
+        path: "/api/little-blue",
+        access: Access::Owner,
+        operation: "getLittleBlue",
+        summary: "The conversation with Little Blue",
+        query: &[],
+        request: None,
+        response: json::<ConversationResponse>(),
+        handler: || get(little_blue),
+    },
+    Route {
+        method: "POST",
+        path: "/api/little-blue/turn",
+        access: Access::Owner,
+        operation: "sayToLittleBlue",
+        summary: "Say something to Little Blue and hear her answer as events: tool, delta, done or error",
+        query: &[],
+        request: Some(schema::<SayRequest>),
+        response: Content::Text("text/event-stream"),
+        handler: || post(little_blue_turn),
+    },
+];
 
 const LITTLE_BLUE: &str = "little-blue";
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct AgentsResponse {
-    agents: Vec<AgentResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Agent")]
-pub(crate) struct AgentResponse {
-    /// What `agent_id` is in the rows it asks for; null until it has acted or was talked to.
-    id: Option<String>,
-    slug: &'static str,
-    name: &'static str,
-    about: &'static str,
-    /// builtin, anthropic, openai, ollama or claude.
-    brain: String,
-    model: String,
-    /// What it may do; empty if its token was withdrawn.
-    capabilities: Vec<String>,
-    /// Whether the owner withdrew its token: it does not answer then.
-    withdrawn: bool,
-    /// Tokens it may use a day; null means no bound.
-    daily_tokens: Option<u64>,
-    /// What it used since midnight UTC.
-    used_tokens: u64,
-    /// In millionths of a dollar, by the prices that the owner set.
-    used_cost_micros: u64,
-}
-
-impl AgentResponse {
-    async fn new(app: &App, agent: &Agent) -> Result<Self, ApiError> {
-        let capabilities = agent.capabilities(app.control()).await?;
-        let slug = agent.persona.slug;
-        let identity = tokens::newest_agent(app.control(), slug).await?;
-        let (used_tokens, used_cost_micros) =
-            conversations::used_today(app.control(), slug).await?;
-        Ok(Self {
-            id: identity.map(|token| token.id.to_string()),
-            slug,
-            name: agent.persona.name,
-            about: agent.persona.about,
-            brain: agent.brain_name.clone(),
-            model: agent.brain.model().to_owned(),
-            withdrawn: capabilities.is_none(),
-            capabilities: capabilities.map(names).unwrap_or_default(),
-            daily_tokens: agent.daily_tokens,
-            used_tokens,
-            used_cost_micros,
-        })
-    }
+async fn agent_response(app: &App, agent: &Agent) -> Result<AgentResponse, ApiError> {
+    let persona = &agent.persona;
+    let identity = agent.identity(app.control()).await?;
+    let capabilities = match &identity {
+        Some(identity) if !identity.is_live() => None,
+        Some(identity) => Some(identity.capabilities.clone()),
+        None => Some(persona.capabilities.clone()),
+    };
+    let used = conversations::used_today(app.control(), persona.slug.as_str());
+    let (used_tokens, used_cost_micros) = used.await?;
+    Ok(AgentResponse {
+        id: identity.map(|identity| identity.id.to_string()),
+        slug: persona.slug.to_string().into(),
+        name: persona.name.clone().into(),
+        about: persona.about.clone().into(),
+        brain: agent.brain_name.clone(),
+        model: agent.brain.model().to_owned(),
+        withdrawn: capabilities.is_none(),
+        capabilities: capabilities.map(names).unwrap_or_default(),
+        daily_tokens: agent.daily_tokens,
+        used_tokens,
+        used_cost_micros,
+    })
 }
 
 fn names(capabilities: Capabilities) -> Vec<String> {
@@ -88,33 +132,24 @@ fn names(capabilities: Capabilities) -> Vec<String> {
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<AgentsResponse>, ApiError> {
     let mut agents = Vec::new();
     for agent in app.talk().agents() {
-        agents.push(AgentResponse::new(&app, agent).await?);
+        agents.push(agent_response(&app, agent).await?);
     }
     Ok(Json(AgentsResponse { agents }))
 }
 
-/// A conversation as it opens: its newest messages, oldest of them first.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ConversationResponse {
-    conversation_id: String,
-    space_id: Option<String>,
-    agent: AgentResponse,
-    messages: Vec<MessageResponse>,
-    /// The cursor of older messages.
-    next: Option<String>,
-}
-
-impl ConversationResponse {
-    async fn new(app: &App, agent: &Agent, place: ConversationPath) -> Result<Self, ApiError> {
-        let (messages, next) = page(app, place.id, None, PAGE_ROWS_DEFAULT).await?;
-        Ok(Self {
-            conversation_id: place.id.to_string(),
-            space_id: place.space_id,
-            agent: AgentResponse::new(app, agent).await?,
-            messages,
-            next,
-        })
-    }
+async fn conversation_response(
+    app: &App,
+    agent: &Agent,
+    place: ConversationPath,
+) -> Result<ConversationResponse, ApiError> {
+    let (messages, next) = page(app, place.id, None, PAGE_ROWS_DEFAULT).await?;
+    Ok(ConversationResponse {
+        conversation_id: place.id.to_string(),
+        space_id: place.space_id,
+        agent: agent_response(app, agent).await?,
+        messages,
+        next,
+    })
 }
 
 pub(crate) async fn little_blue(
@@ -134,28 +169,11 @@ pub(crate) async fn conversation(
 
 async fn open(app: &App, ctx: &Ctx, slug: &str) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(app, slug)?;
-    let current = conversations::current(app.control(), ctx, agent.persona.slug);
+    let current = conversations::current(app.control(), ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(current.await.map_err(turn_error)?);
     // Whoever opens a conversation is told as whom the agent acts.
     agent.ctx(app.control()).await?;
-    Ok(Json(ConversationResponse::new(app, agent, place).await?))
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ConversationsResponse {
-    pub conversations: Vec<SummaryResponse>,
-    pub next: Option<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ConversationSummary")]
-pub(crate) struct SummaryResponse {
-    pub conversation_id: String,
-    pub created_at: String,
-    pub last_at: String,
-    pub messages: u64,
-    /// How it begins.
-    pub words: String,
+    Ok(Json(conversation_response(app, agent, place).await?))
 }
 
 /// Those in which something was said, newest first.
@@ -167,7 +185,8 @@ pub(crate) async fn conversations_with(
     let agent = find(&app, &slug)?;
     let cursor: Option<ConversationId> = parse_cursor(page.cursor.as_deref())?;
     let limit = page_rows(page.limit)?;
-    let found = conversations::list_with(app.control(), agent.persona.slug, cursor, limit).await?;
+    let found =
+        conversations::list_with(app.control(), agent.persona.slug.as_str(), cursor, limit).await?;
     Ok(Json(ConversationsResponse {
         conversations: found
             .items
@@ -191,20 +210,9 @@ pub(crate) async fn begin(
     Segment(slug): Segment,
 ) -> Result<Json<ConversationResponse>, ApiError> {
     let agent = find(&app, &slug)?;
-    let started = conversations::start(app.control(), &ctx, agent.persona.slug);
+    let started = conversations::start(app.control(), &ctx, agent.persona.slug.as_str());
     let place = ConversationPath::from(started.await.map_err(turn_error)?);
-    Ok(Json(ConversationResponse::new(&app, agent, place).await?))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["text"]))]
-pub(crate) struct SayRequest {
-    /// What the owner says, in Markdown; something that can be seen.
-    #[serde(default)]
-    #[schemars(length(min = 1, max = MESSAGE_BYTES_MAX), regex(pattern = SAID))]
-    #[schemars(extend("x-max-bytes" = MESSAGE_BYTES_MAX))]
-    pub text: String,
+    Ok(Json(conversation_response(&app, agent, place).await?))
 }
 
 /// Says something to Little Blue and streams her answer.
@@ -214,7 +222,7 @@ pub(crate) async fn little_blue_turn(
     Body(request): Body<SayRequest>,
 ) -> Result<Response, ApiError> {
     let agent = find(&app, LITTLE_BLUE)?;
-    let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug);
+    let current = conversations::current(app.control(), &admitted.ctx, agent.persona.slug.as_str());
     let conversation = current.await.map_err(turn_error)?;
     let started = app
         .talk()
@@ -225,8 +233,11 @@ pub(crate) async fn little_blue_turn(
         app.control(),
         app.talk(),
         admitted.caller,
-        started.message_id,
-        TurnProgress::default(),
+        TurnFrom {
+            message: started.message_id,
+            seen: TurnProgress::default(),
+            text: TextAs::Deltas,
+        },
         app.shared().metrics.listener(),
     ))
 }

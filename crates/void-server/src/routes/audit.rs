@@ -1,66 +1,110 @@
-//! `/api/audit`: the record.
+//! `/api/audit`: the record. An agent that may read it sees of each entry what Void made, and none of what
+//! somebody or a machine wrote.
 
 use axum::Json;
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
 use futures_util::{StreamExt as _, stream};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use void_control::audit::{self, AuditFilter};
+use serde::Deserialize;
+use void_api::audit::{
+    AuditResponse, EntryResponse, HeadResponse, VerdictMismatch, VerdictProblem, VerdictResponse,
+};
+use void_control::audit::{self, AuditFilter, ReadError};
 use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::requests::{Query, Segment, page_rows, parse_cursor};
+use crate::requests::{Caller, Query, Segment, page_rows, parse_cursor};
+use crate::table::{CURSOR, Content, LIMIT, Parameter, Route, json};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/audit",
+        access: Access::Audit,
+        operation: "listAudit",
+        summary: "The record, newest first, with its head",
+        query: &[
+            Parameter {
+                name: "subject",
+                kind: "string",
+                meaning: "only entries about this id",
+            },
+            Parameter {
+                name: "actor",
+                kind: "string",
+                meaning: "only entries whose actor begins so",
+            },
+            Parameter {
+                name: "verb",
+                kind: "string",
+                meaning: "only entries whose verb begins so",
+            },
+            CURSOR,
+            LIMIT,
+        ],
+        request: None,
+        response: json::<AuditResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/audit/{seq}",
+        access: Access::Audit,
+        operation: "getAuditEntry",
+        summary: "One entry of the record",
+        query: &[],
+        request: None,
+        response: json::<EntryResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "GET",
+        path: "/api/audit-verify",
+        access: Access::Owner,
+        operation: "verifyAudit",
+        summary: "Walks the whole record and recomputes every hash",
+        query: &[],
+        request: None,
+        response: json::<VerdictResponse>(),
+        handler: || get(verify),
+    },
+    Route {
+        method: "GET",
+        path: "/api/audit-export",
+        access: Access::Owner,
+        operation: "exportAudit",
+        summary: "The whole record as JSON lines, for an offline check with void-verify",
+        query: &[Parameter {
+            name: "after",
+            kind: "integer",
+            meaning: "begin after this entry",
+        }],
+        request: None,
+        response: Content::Text("application/x-ndjson"),
+        handler: || get(export),
+    },
+];
 
 const EXPORT_PAGE: u32 = 500;
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct AuditResponse {
-    pub entries: Vec<EntryResponse>,
-    pub next: Option<String>,
-    pub head: HeadResponse,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct HeadResponse {
-    pub seq: u64,
-    pub hash: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AuditEntry")]
-pub(crate) struct EntryResponse {
-    pub seq: u64,
-    pub at: String,
-    pub request_id: Option<String>,
-    pub actor: String,
-    pub verb: String,
-    pub subject: Option<String>,
-    pub detail: Value,
-    pub catalogue: Option<String>,
-    pub prev: String,
-    pub hash: String,
-}
-
-impl EntryResponse {
-    fn new(entry: AuditEntry) -> Self {
-        Self {
-            seq: entry.seq,
-            at: entry.at.to_string(),
-            request_id: entry.request_id,
-            actor: entry.actor,
-            verb: entry.verb,
-            subject: entry.subject,
-            detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
-            catalogue: entry.catalogue,
-            prev: entry.prev.to_string(),
-            hash: entry.hash.to_string(),
-        }
+fn entry_response(entry: AuditEntry) -> EntryResponse {
+    EntryResponse {
+        seq: entry.seq,
+        at: entry.at.to_string(),
+        request_id: entry.request_id,
+        actor: entry.actor,
+        verb: entry.verb,
+        subject: entry.subject,
+        detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
+        catalogue: entry.catalogue,
+        prev: entry.prev.to_string(),
+        hash: entry.hash.to_string(),
     }
 }
 
@@ -78,6 +122,7 @@ pub(crate) struct AuditQuery {
 
 pub(crate) async fn list(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Query(query): Query<AuditQuery>,
 ) -> Result<Json<AuditResponse>, ApiError> {
     let cursor: Option<u64> = parse_cursor(query.cursor.as_deref())?;
@@ -87,10 +132,12 @@ pub(crate) async fn list(
         actor: query.actor,
         verb: query.verb,
     };
-    let page = audit::list(app.control(), filter, cursor, limit).await?;
+    let page = audit::read(app.control(), &ctx, filter, cursor, limit)
+        .await
+        .map_err(read_error)?;
     let (seq, hash) = audit::head(app.control()).await?;
     Ok(Json(AuditResponse {
-        entries: page.items.into_iter().map(EntryResponse::new).collect(),
+        entries: page.items.into_iter().map(entry_response).collect(),
         next: page.next,
         head: HeadResponse {
             seq,
@@ -101,44 +148,14 @@ pub(crate) async fn list(
 
 pub(crate) async fn show(
     State(app): State<App>,
+    Caller(ctx): Caller,
     Segment(seq): Segment,
 ) -> Result<Json<EntryResponse>, ApiError> {
     let missing = || ApiError::not_found("there is no such entry").hint("void audit ls");
     let seq: u64 = seq.parse().map_err(|_| missing())?;
-    let entry = audit::find(app.control(), seq).await?.ok_or_else(missing)?;
-    Ok(Json(EntryResponse::new(entry)))
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AuditVerdict")]
-pub(crate) struct VerdictResponse {
-    /// Every entry up to the head is as it was written, and nothing stands beyond it. That the head itself is the right one is shown
-    /// by a copy of it that is kept elsewhere.
-    pub intact: bool,
-    pub checked: u64,
-    pub head: HeadResponse,
-    pub problem: Option<VerdictProblem>,
-    /// Rows that stood beyond the head, which Void did not write: kept in the table `audit_strays`, each
-    /// time with an entry `audit.strays_set_aside`.
-    pub set_aside: u64,
-    /// Rows of proposals, tokens and the freeze that do not say what the record says: somebody edited the
-    /// database. The first hundred are named.
-    pub mismatches: Vec<VerdictMismatch>,
-    pub mismatches_total: u64,
-    pub at: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct VerdictMismatch {
-    pub table: &'static str,
-    pub id: String,
-    pub message: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct VerdictProblem {
-    pub seq: u64,
-    pub message: String,
+    let found = audit::read_one(app.control(), &ctx, seq);
+    let entry = found.await.map_err(read_error)?.ok_or_else(missing)?;
+    Ok(Json(entry_response(entry)))
 }
 
 pub(crate) async fn verify(State(app): State<App>) -> Result<Json<VerdictResponse>, ApiError> {
@@ -163,7 +180,7 @@ pub(crate) async fn verify(State(app): State<App>) -> Result<Json<VerdictRespons
             .named
             .into_iter()
             .map(|found| VerdictMismatch {
-                table: found.table,
+                table: found.table.into(),
                 id: found.id,
                 message: found.message,
             })
@@ -213,4 +230,11 @@ async fn page_after(control: &Control, after: u64) -> Result<Option<(Bytes, u64)
         lines.push('\n');
     }
     Ok(entries.last().map(|last| (Bytes::from(lines), last.seq)))
+}
+
+fn read_error(error: ReadError) -> ApiError {
+    match error {
+        ReadError::Forbidden => ApiError::forbidden(error.to_string()),
+        ReadError::Store(error) => error.into(),
+    }
 }

@@ -1,72 +1,82 @@
 //! `/api/bridge`: the file bridge, looked at. Nothing here changes it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::get;
+use serde::Deserialize;
+use void_api::bridge::{BridgeResponse, InvalidResponse, MoveResponse, MovesResponse};
 use void_control::bridge::{self, MoveSeen, Report};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::WAIT_SECONDS_MAX;
 use crate::requests::Query;
+use crate::table::{Parameter, Route, WAIT, json};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/bridge",
+        access: Access::Owner,
+        operation: "getBridge",
+        summary: "The file bridge: its folder, what is in it, and what was set aside",
+        query: &[],
+        request: None,
+        response: json::<BridgeResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "GET",
+        path: "/api/bridge/moves",
+        access: Access::Owner,
+        operation: "listBridgeMoves",
+        summary: "What moved in the bridge's folder; waits for the next move",
+        query: &[
+            Parameter {
+                name: "after",
+                kind: "integer",
+                meaning: "`last` of the answer before; from now on if left out",
+            },
+            WAIT,
+        ],
+        request: None,
+        response: json::<MovesResponse>(),
+        handler: || get(moves),
+    },
+];
 
 const WAIT_SECONDS_DEFAULT: u64 = 30;
 
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct BridgeResponse {
-    pub enabled: bool,
-    pub folder: Option<String>,
-    /// Whether an operator's move counts as a decision.
-    pub decisions: bool,
-    /// What keeps it from working, if anything does.
-    pub problem: Option<String>,
-    pub last_scan_at: Option<String>,
-    /// Files per status directory.
-    pub counts: BTreeMap<String, usize>,
-    /// Files in `running/` that belong to no proposal.
-    pub foreign: usize,
-    pub invalid: Vec<InvalidResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct InvalidResponse {
-    pub file: String,
-    pub reason: String,
-}
-
-impl BridgeResponse {
-    fn new(report: Report) -> Self {
-        Self {
-            enabled: true,
-            folder: Some(report.folder.display().to_string()),
-            decisions: report.decisions,
-            problem: report.problem,
-            last_scan_at: report.last_scan_at.map(|at| at.to_string()),
-            counts: report
-                .counts
-                .iter()
-                .map(|counted| (counted.place.to_string(), counted.files))
-                .collect(),
-            foreign: report.foreign,
-            invalid: report
-                .invalid
-                .into_iter()
-                .map(|invalid| InvalidResponse {
-                    file: invalid.file,
-                    reason: invalid.reason,
-                })
-                .collect(),
-        }
+fn bridge_response(report: Report) -> BridgeResponse {
+    BridgeResponse {
+        enabled: true,
+        folder: Some(report.folder.display().to_string()),
+        decisions: report.decisions,
+        problem: report.problem,
+        last_scan_at: report.last_scan_at.map(|at| at.to_string()),
+        counts: report
+            .counts
+            .iter()
+            .map(|counted| (counted.place.to_string(), counted.files))
+            .collect(),
+        foreign: report.foreign,
+        invalid: report
+            .invalid
+            .into_iter()
+            .map(|invalid| InvalidResponse {
+                file: invalid.file,
+                reason: invalid.reason,
+            })
+            .collect(),
     }
 }
 
 pub(crate) async fn show(State(app): State<App>) -> Json<BridgeResponse> {
     let report = bridge::report(app.control()).await;
-    Json(report.map(BridgeResponse::new).unwrap_or_default())
+    Json(report.map(bridge_response).unwrap_or_default())
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,33 +86,14 @@ pub(crate) struct MovesQuery {
     wait: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct MovesResponse {
-    pub enabled: bool,
-    pub moves: Vec<MoveResponse>,
-    pub last: u64,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct MoveResponse {
-    pub seq: u64,
-    pub at: String,
-    pub file: String,
-    pub from: Option<String>,
-    pub to: String,
-    pub note: String,
-}
-
-impl From<MoveSeen> for MoveResponse {
-    fn from(seen: MoveSeen) -> Self {
-        Self {
-            seq: seen.seq,
-            at: seen.at.to_string(),
-            file: seen.file,
-            from: seen.from,
-            to: seen.to,
-            note: seen.note,
-        }
+fn move_response(seen: MoveSeen) -> MoveResponse {
+    MoveResponse {
+        seq: seen.seq,
+        at: seen.at.to_string(),
+        file: seen.file,
+        from: seen.from,
+        to: seen.to,
+        note: seen.note,
     }
 }
 
@@ -120,7 +111,7 @@ pub(crate) async fn moves(
     let (moves, last) = seen.unwrap_or_default();
     Ok(Json(MovesResponse {
         enabled,
-        moves: moves.into_iter().map(MoveResponse::from).collect(),
+        moves: moves.into_iter().map(move_response).collect(),
         last,
     }))
 }

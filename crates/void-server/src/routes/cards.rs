@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::Serialize;
+use axum::routing::get;
+use void_api::cards::{AllowedBy, BoundResponse, CardResponse, InverseResponse, RunResponse};
+use void_api::services::ServiceResponse;
 use void_control::proposals::{self, Listed, ProposalKey};
 use void_control::{Control, Ctx, health};
 use void_domain::cards::{Bound, Card, words_of};
@@ -15,87 +16,30 @@ use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::proposals::{Sight, Status, Transition};
 
 use super::proposals::row_now;
-use super::services::ServiceResponse;
+use super::services::service_response;
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
-use crate::wire::RowResponse;
+use crate::table::{Route, json};
+use crate::wire::row_response;
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/proposals/{id}/card",
+    access: Access::Read,
+    operation: "getCard",
+    summary: "Everything that the owner reads before deciding, by id or code",
+    query: &[],
+    request: None,
+    response: json::<CardResponse>(),
+    handler: || get(show),
+}];
 
 /// How many earlier runs a card tells of.
 const RUNS_SHOWN: u32 = 10;
 /// How many services it shows; a guest may have more.
 const EVIDENCE_SHOWN: usize = 8;
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Card")]
-pub(crate) struct CardResponse {
-    pub row: RowResponse,
-    /// `Safe`, `Risky` or `Risky, may cut you off`.
-    pub tier_words: &'static str,
-    /// What Void itself saw of the services that this is about, whatever the requester says.
-    pub evidence: Vec<ServiceResponse>,
-    /// What happens on yes, as a verb phrase.
-    pub consequence: String,
-    pub target: String,
-    /// Every value that the digest binds, whole: what the requester chose first, then the definition's.
-    pub bound: Vec<BoundResponse>,
-    /// How words of the requester are marked.
-    pub words_of: String,
-    /// The same once it is over, to follow *has*, *would have* or *may have*.
-    pub past: String,
-    /// What is looked at afterwards, as a sentence; also that nothing is.
-    pub checked_by: String,
-    /// The service that is looked at afterwards, if one is.
-    pub verify: Option<String>,
-    pub inverse: Option<InverseResponse>,
-    pub allowed_by: AllowedBy,
-    /// What was asked for is no longer what would run: it cannot be approved, nor asked for again.
-    pub changed: bool,
-    /// Foreign content that the requester had read.
-    pub read_before: Vec<String>,
-    /// An approval needs a login of the last minutes, and this session's is older.
-    pub needs_login: bool,
-    /// Earlier runs of the same action, newest first.
-    pub runs: Vec<RunResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Bound")]
-pub(crate) struct BoundResponse {
-    pub name: String,
-    pub value: String,
-    /// The requester chose it.
-    pub is_param: bool,
-}
-
-/// The action that undoes this one, as a request of its own.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Inverse")]
-pub(crate) struct InverseResponse {
-    pub id: String,
-    pub label: String,
-    pub tier: &'static str,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct AllowedBy {
-    pub id: String,
-    pub digest: String,
-    /// The commit of the catalogue, where it is in a git work tree.
-    pub commit: Option<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Run")]
-pub(crate) struct RunResponse {
-    pub id: String,
-    pub code: String,
-    pub status: &'static str,
-    pub verification: Option<&'static str>,
-    pub started_at: Option<String>,
-    /// From its start to its end.
-    pub took_ms: Option<u64>,
-}
 
 pub(crate) async fn show(
     State(app): State<App>,
@@ -129,7 +73,7 @@ pub(crate) async fn card(
         .map(|inverse| InverseResponse {
             id: inverse.id.to_string(),
             label: inverse.label.clone(),
-            tier: inverse.tier.as_str(),
+            tier: inverse.tier.as_str().into(),
         });
     let is_pending = proposal.status() == Status::Pending;
     let was_not_run = matches!(
@@ -141,11 +85,11 @@ pub(crate) async fn card(
         .is_some_and(|ago| ago > CRITICAL_AUTH_MAX_AGE);
     let runs = proposals::runs_before(control, proposal, RUNS_SHOWN).await?;
     Ok(Some(CardResponse {
-        tier_words: card.tier,
+        tier_words: card.tier.into(),
         evidence: evidence(control, proposal.subject.execution.as_ref()),
         consequence: card.consequence,
         target: card.target,
-        bound: card.bound.into_iter().map(BoundResponse::new).collect(),
+        bound: card.bound.into_iter().map(bound_response).collect(),
         words_of: words_of(&card.asked_by),
         past: card.past,
         checked_by: card.checked_by,
@@ -160,7 +104,7 @@ pub(crate) async fn card(
         changed: was_not_run && !proposals::is_current(control, proposal),
         read_before: card.read_before,
         needs_login: is_pending && proposal.subject.risk == Risk::Critical && is_stale,
-        runs: runs.iter().map(RunResponse::new).collect(),
+        runs: runs.iter().map(run_response).collect(),
         row: row_now(control, &found, Sight::of(&ctx.actor)),
     }))
 }
@@ -168,38 +112,34 @@ pub(crate) async fn card(
 fn evidence(control: &Control, execution: Option<&Execution>) -> Vec<ServiceResponse> {
     let about = execution.map(|execution| health::about(control, execution));
     let about = about.into_iter().flatten().take(EVIDENCE_SHOWN);
-    about.map(ServiceResponse::new).collect()
+    about.map(service_response).collect()
 }
 
-impl BoundResponse {
-    fn new(bound: Bound) -> Self {
-        Self {
-            name: bound.name,
-            value: bound.value,
-            is_param: bound.is_param,
-        }
+fn bound_response(bound: Bound) -> BoundResponse {
+    BoundResponse {
+        name: bound.name,
+        value: bound.value,
+        is_param: bound.is_param,
     }
 }
 
-impl RunResponse {
-    fn new(run: &Listed) -> Self {
-        // Nothing of the outcome itself is shown of it.
-        let row = RowResponse::new(run, Sight::WithoutOutput);
-        let at = |is_it: fn(&Transition) -> bool| {
-            let step = run.history.iter().find(|step| is_it(step));
-            step.map(|step| step.at)
-        };
-        let started = at(|step| step.to == Status::Running);
-        let ended = at(|step| step.from == Some(Status::Running));
-        let took = started.zip(ended).map(|(start, end)| end.since(start));
-        Self {
-            id: row.id,
-            code: row.code,
-            status: row.status,
-            verification: row.verification,
-            started_at: started.map(|at| at.to_string()),
-            took_ms: took.map(millis),
-        }
+fn run_response(run: &Listed) -> RunResponse {
+    // Nothing of the outcome itself is shown of it.
+    let row = row_response(run, Sight::WithoutOutput);
+    let at = |is_it: fn(&Transition) -> bool| {
+        let step = run.history.iter().find(|step| is_it(step));
+        step.map(|step| step.at)
+    };
+    let started = at(|step| step.to == Status::Running);
+    let ended = at(|step| step.from == Some(Status::Running));
+    let took = started.zip(ended).map(|(start, end)| end.since(start));
+    RunResponse {
+        id: row.id,
+        code: row.code,
+        status: row.status,
+        verification: row.verification,
+        started_at: started.map(|at| at.to_string()),
+        took_ms: took.map(millis),
     }
 }
 

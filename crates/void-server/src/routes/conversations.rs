@@ -7,9 +7,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{get, post};
+use serde::Deserialize;
 use void_agent::agents::Agent;
+use void_api::agents::SayRequest;
+use void_api::conversations::{
+    MessageResponse, MessagesResponse, RetryRequest, StartedResponse, StepResponse,
+    TruthItemResponse, TruthResponse, TurnFailure, TurnResponse, UsageResponse,
+};
 use void_control::conversations::{self, TurnError};
 use void_domain::conversations::{
     Conversation, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
@@ -17,14 +22,83 @@ use void_domain::conversations::{
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::limits::MESSAGE_BYTES_MAX;
 
-use super::agents::{self, SayRequest};
-use crate::access::Admitted;
+use super::agents;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::markdown;
-use crate::parameters::UUID;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::streams::{self, TurnProgress};
+use crate::streams::{self, TextAs, TurnFrom, TurnProgress};
+use crate::table::{CURSOR, Content, LIMIT, Parameter, Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/conversations/{id}/messages",
+        access: Access::Owner,
+        operation: "listMessages",
+        summary: "What was said, the newest page first, each page oldest first",
+        query: &[CURSOR, LIMIT],
+        request: None,
+        response: json::<MessagesResponse>(),
+        handler: || get(messages),
+    },
+    Route {
+        method: "POST",
+        path: "/api/conversations/{id}/messages",
+        access: Access::Owner,
+        operation: "say",
+        summary: "Say something; the answer is written whether or not anybody listens",
+        query: &[],
+        request: Some(schema::<SayRequest>),
+        response: json::<StartedResponse>(),
+        handler: || post(say),
+    },
+    Route {
+        method: "GET",
+        path: "/api/conversations/{id}/stream",
+        access: Access::Owner,
+        operation: "streamTurn",
+        summary: "A turn as events, from its beginning or after Last-Event-ID; it only reads",
+        query: &[
+            Parameter {
+                name: "messageId",
+                kind: "string",
+                meaning: "the turn's message; the newest one if left out",
+            },
+            Parameter {
+                name: "blocks",
+                kind: "string",
+                meaning: "true: the text comes as block events too, read into the tree that messages have",
+            },
+        ],
+        request: None,
+        response: Content::Text("text/event-stream"),
+        handler: || get(stream),
+    },
+    Route {
+        method: "POST",
+        path: "/api/conversations/{id}/stop",
+        access: Access::Owner,
+        operation: "stopTurn",
+        summary: "End the turn that runs; what it proposed stays as it is",
+        query: &[],
+        request: None,
+        response: json::<MessageResponse>(),
+        handler: || post(stop),
+    },
+    Route {
+        method: "POST",
+        path: "/api/conversations/{id}/retry",
+        access: Access::Owner,
+        operation: "retryTurn",
+        summary: "Try the last turn again, if it failed or was stopped",
+        query: &[],
+        request: Some(schema::<RetryRequest>),
+        response: json::<StartedResponse>(),
+        handler: || post(retry),
+    },
+];
 
 /// How long stopping a turn is waited for.
 const STOP_WAIT: Duration = Duration::from_secs(10);
@@ -44,192 +118,88 @@ impl From<Conversation> for ConversationPath {
     }
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Message")]
-pub(crate) struct MessageResponse {
-    id: String,
-    conversation_id: String,
-    /// Its place in the conversation, from 1.
-    seq: u64,
-    /// `user` or `assistant`.
-    role: &'static str,
-    /// Markdown.
-    body: String,
-    /// The same, rendered and harmless.
-    html: String,
-    created_at: String,
-    /// Of an assistant's message: the turn that made it.
-    turn: Option<TurnResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Turn")]
-pub(crate) struct TurnResponse {
-    /// running, done, stopped or failed.
-    status: &'static str,
-    ended_at: Option<String>,
-    brain: String,
-    model: String,
-    trace: Vec<StepResponse>,
-    usage: UsageResponse,
-    truth: TruthResponse,
-    /// The same in words; the server says it, not the model.
-    truth_line: String,
-    /// What was read that a stranger could have written.
-    tainted_by: Vec<String>,
-    error: Option<TurnFailure>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct StepResponse {
-    tool: String,
-    args_summary: String,
-    /// `ok`, `denied` (a request that was refused) or `error`.
-    status: String,
-    /// None of the following is kept for turns of older versions.
-    took_ms: Option<u64>,
-    /// The beginning of what came back.
-    result: Option<String>,
-    /// The proposal that it made or asked about.
-    proposal_id: Option<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct UsageResponse {
-    input_tokens: u64,
-    output_tokens: u64,
-    cache_read_tokens: u64,
-    cache_write_tokens: u64,
-    cost_micros: u64,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TruthResponse {
-    ran: Vec<TruthItemResponse>,
-    waits: Vec<TruthItemResponse>,
-    refused: Vec<TruthItemResponse>,
-    unverified: Vec<TruthItemResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TruthItemResponse {
-    /// The proposal; empty for a request that did not become one.
-    id: String,
-    code: String,
-    action_id: String,
-    label: String,
-    status: String,
-    reason: Option<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TurnFailure {
-    code: String,
-    message: String,
-}
-
-impl MessageResponse {
-    fn new(message: Message) -> Self {
-        let (role, turn) = match message.said {
-            Said::ByOwner => ("user", None),
-            Said::ByAgent(turn) => ("assistant", Some(TurnResponse::new(*turn))),
-        };
-        Self {
-            id: message.id.to_string(),
-            conversation_id: message.conversation_id.to_string(),
-            seq: message.seq,
-            role,
-            html: markdown::to_html(&message.body),
-            body: message.body,
-            created_at: message.at.to_string(),
-            turn,
-        }
+fn message_response(message: Message) -> MessageResponse {
+    let (role, turn) = match message.said {
+        Said::ByOwner => ("user", None),
+        Said::ByAgent(turn) => ("assistant", Some(turn_response(*turn))),
+    };
+    MessageResponse {
+        id: message.id.to_string(),
+        conversation_id: message.conversation_id.to_string(),
+        seq: message.seq,
+        role: role.into(),
+        blocks: markdown::read(&message.body),
+        body: message.body,
+        created_at: message.at.to_string(),
+        turn,
     }
 }
 
-impl TurnResponse {
-    fn new(turn: Turn) -> Self {
-        let status = turn.state.as_str();
-        let (ended_at, error) = match turn.state {
-            TurnState::Running => (None, None),
-            TurnState::Done { at } | TurnState::Stopped { at } => (Some(at), None),
-            TurnState::Failed { at, failure } => {
-                let (code, message) = (failure.code, failure.message);
-                (Some(at), Some(TurnFailure { code, message }))
-            }
-        };
-        Self {
-            status,
-            ended_at: ended_at.map(|at| at.to_string()),
-            brain: turn.brain,
-            model: turn.model,
-            trace: turn.trace.into_iter().map(StepResponse::from).collect(),
-            usage: turn.usage.into(),
-            truth_line: turn.truth.line(),
-            truth: turn.truth.into(),
-            tainted_by: turn.tainted_by.sources().to_vec(),
-            error,
+fn turn_response(turn: Turn) -> TurnResponse {
+    let status = turn.state.as_str();
+    let (ended_at, error) = match turn.state {
+        TurnState::Running => (None, None),
+        TurnState::Done { at } | TurnState::Stopped { at } => (Some(at), None),
+        TurnState::Failed { at, failure } => {
+            let (code, message) = (failure.code, failure.message);
+            (Some(at), Some(TurnFailure { code, message }))
         }
+    };
+    TurnResponse {
+        status: status.into(),
+        ended_at: ended_at.map(|at| at.to_string()),
+        brain: turn.brain,
+        model: turn.model,
+        trace: turn.trace.into_iter().map(step_response).collect(),
+        usage: usage_response(turn.usage),
+        truth_line: turn.truth.line(),
+        truth: truth_response(turn.truth),
+        tainted_by: turn.tainted_by.sources().to_vec(),
+        error,
     }
 }
 
-impl From<Step> for StepResponse {
-    fn from(step: Step) -> Self {
-        Self {
-            tool: step.tool,
-            args_summary: step.args_summary,
-            status: step.status,
-            took_ms: step.took_ms,
-            result: step.result,
-            proposal_id: step.proposal_id.map(|id| id.to_string()),
-        }
+fn step_response(step: Step) -> StepResponse {
+    StepResponse {
+        tool: step.tool,
+        args_summary: step.args_summary,
+        status: step.status,
+        took_ms: step.took_ms,
+        result: step.result,
+        proposal_id: step.proposal_id.map(|id| id.to_string()),
     }
 }
 
-impl From<Usage> for UsageResponse {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cache_read_tokens: usage.cache_read_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-            cost_micros: usage.cost_micros,
-        }
+fn usage_response(usage: Usage) -> UsageResponse {
+    UsageResponse {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cache_read_tokens: usage.cache_read_tokens,
+        cache_write_tokens: usage.cache_write_tokens,
+        cost_micros: usage.cost_micros,
     }
 }
 
-impl From<Truth> for TruthResponse {
-    fn from(truth: Truth) -> Self {
-        let items =
-            |items: Vec<TruthItem>| items.into_iter().map(TruthItemResponse::from).collect();
-        Self {
-            ran: items(truth.ran),
-            waits: items(truth.waits),
-            refused: items(truth.refused),
-            unverified: items(truth.unverified),
-        }
+fn truth_response(truth: Truth) -> TruthResponse {
+    let items = |items: Vec<TruthItem>| items.into_iter().map(truth_item_response).collect();
+    TruthResponse {
+        ran: items(truth.ran),
+        waits: items(truth.waits),
+        refused: items(truth.refused),
+        unverified: items(truth.unverified),
+        before: truth.before.map(|before| Box::new(truth_response(*before))),
     }
 }
 
-impl From<TruthItem> for TruthItemResponse {
-    fn from(item: TruthItem) -> Self {
-        Self {
-            id: item.id,
-            code: item.code,
-            action_id: item.action_id,
-            label: item.label,
-            status: item.status,
-            reason: item.reason,
-        }
+fn truth_item_response(item: TruthItem) -> TruthItemResponse {
+    TruthItemResponse {
+        id: item.id,
+        code: item.code,
+        action_id: item.action_id,
+        label: item.label,
+        status: item.status,
+        reason: item.reason,
     }
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct MessagesResponse {
-    /// Oldest first.
-    messages: Vec<MessageResponse>,
-    /// The cursor of older ones.
-    next: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -259,23 +229,14 @@ pub(super) async fn page(
     rows: u32,
 ) -> Result<(Vec<MessageResponse>, Option<String>), ApiError> {
     let page = conversations::page(app.control(), id, before, rows).await?;
-    let oldest_first = page.items.into_iter().rev().map(MessageResponse::new);
+    let oldest_first = page.items.into_iter().rev().map(message_response);
     Ok((oldest_first.collect(), page.next))
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct StartedResponse {
-    conversation_id: String,
-    /// The message that is being written: `/api/conversations/{id}/stream?messageId=` reads it.
-    assistant_message_id: String,
-}
-
-impl StartedResponse {
-    fn new(started: &void_agent::turns::Started) -> Self {
-        Self {
-            conversation_id: started.conversation.id.to_string(),
-            assistant_message_id: started.message_id.to_string(),
-        }
+fn started_response(started: &void_agent::turns::Started) -> StartedResponse {
+    StartedResponse {
+        conversation_id: started.conversation.id.to_string(),
+        assistant_message_id: started.message_id.to_string(),
     }
 }
 
@@ -289,9 +250,7 @@ pub(crate) async fn say(
     let conversation = find(&app, &id).await?;
     let agent = agent_of(&app, &conversation)?;
     let started = app.talk().say(&ctx, agent, conversation.id, request.text);
-    Ok(Json(StartedResponse::new(
-        &started.await.map_err(turn_error)?,
-    )))
+    Ok(Json(started_response(&started.await.map_err(turn_error)?)))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -299,6 +258,8 @@ pub(crate) async fn say(
 pub(crate) struct StreamQuery {
     #[serde(rename = "messageId")]
     message_id: Option<String>,
+    #[serde(default)]
+    blocks: bool,
 }
 
 /// Reads a turn: what happened so far, then the rest. Without an id the newest turn.
@@ -322,12 +283,20 @@ pub(crate) async fn stream(
         Some(text) => find_turn(&app, &conversation, text).await?,
         None => newest_turn(&app, &conversation).await?,
     };
+    let text = if query.blocks {
+        TextAs::DeltasAndBlocks
+    } else {
+        TextAs::Deltas
+    };
     Ok(streams::turn(
         app.control(),
         app.talk(),
         admitted.caller,
-        message,
-        seen,
+        TurnFrom {
+            message,
+            seen,
+            text,
+        },
         app.shared().metrics.listener(),
     ))
 }
@@ -355,16 +324,7 @@ pub(crate) async fn stop(
     let _ = tokio::time::timeout(STOP_WAIT, live.ended()).await;
     let message = conversations::message(app.control(), running.id).await?;
     let message = message.ok_or_else(|| ApiError::not_found("there is no such message"))?;
-    Ok(Json(MessageResponse::new(message)))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RetryRequest {
-    /// The turn's message; the newest one if left out.
-    #[serde(default)]
-    #[schemars(regex(pattern = UUID))]
-    pub message_id: Option<String>,
+    Ok(Json(message_response(message)))
 }
 
 /// Tries a turn again that failed or was stopped.
@@ -381,7 +341,7 @@ pub(crate) async fn retry(
         None => newest_turn(&app, &conversation).await?,
     };
     let started = app.talk().retry(&ctx, agent, message).await;
-    Ok(Json(StartedResponse::new(&started.map_err(turn_error)?)))
+    Ok(Json(started_response(&started.map_err(turn_error)?)))
 }
 
 async fn find(app: &App, id: &str) -> Result<Conversation, ApiError> {

@@ -2,19 +2,24 @@
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::Serialize;
+use axum::routing::get;
+use void_api::doctor::DoctorResponse;
 
+use crate::access::Access;
 use crate::app::App;
-use crate::doctor::Finding;
+use crate::table::{Route, json};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct DoctorResponse {
-    /// Nothing is a problem; there may be warnings.
-    pub ok: bool,
-    pub findings: Vec<Finding>,
-    pub at: String,
-}
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/doctor",
+    access: Access::Owner,
+    operation: "getDoctor",
+    summary: "What void doctor says: every finding with the next command",
+    query: &[],
+    request: None,
+    response: json::<DoctorResponse>(),
+    handler: || get(look),
+}];
 
 pub(crate) async fn look(State(app): State<App>) -> Json<DoctorResponse> {
     // It asks machines; one at a time is enough.

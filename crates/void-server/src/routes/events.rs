@@ -3,13 +3,31 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use axum::routing::get;
 use serde::Deserialize;
 
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Query;
 use crate::streams;
+use crate::table::{Content, Parameter, Route};
+
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/events",
+    access: Access::Read,
+    operation: "streamEvents",
+    summary: "Server-sent events; resumes after Last-Event-ID or ?after=",
+    query: &[Parameter {
+        name: "after",
+        kind: "integer",
+        meaning: "the last event that was seen",
+    }],
+    request: None,
+    response: Content::Text("text/event-stream"),
+    handler: || get(stream),
+}];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

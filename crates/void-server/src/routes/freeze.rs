@@ -4,49 +4,72 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{delete, get, post};
+use void_api::freeze::{FOR_SECONDS_MAX, FreezeRequest, FreezeResponse};
 use void_control::credentials::CredentialError;
 use void_control::freezes::{self, FreezeError};
 use void_domain::actors::Actor;
 use void_domain::freezes::Freeze;
-use void_domain::limits::REASON_BYTES_MAX;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller};
+use crate::table::{Route, json, schema};
 
-const FOR_SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/freeze",
+        access: Access::Read,
+        operation: "getFreeze",
+        summary: "Whether everything is frozen, by whom and why",
+        query: &[],
+        request: None,
+        response: json::<FreezeResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "POST",
+        path: "/api/freeze",
+        access: Access::Act,
+        operation: "freeze",
+        summary: "Stop every execution at once",
+        query: &[],
+        request: Some(schema::<FreezeRequest>),
+        response: json::<FreezeResponse>(),
+        handler: || post(set),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/freeze",
+        access: Access::OwnerRecent,
+        operation: "thaw",
+        summary: "Let things run again",
+        query: &[],
+        request: None,
+        response: json::<FreezeResponse>(),
+        handler: || delete(lift),
+    },
+];
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FreezeResponse {
-    pub frozen: bool,
-    pub by: Option<String>,
-    pub at: Option<String>,
-    /// Left out for agents if another agent wrote it.
-    pub reason: Option<String>,
-    pub until: Option<String>,
-}
-
-impl FreezeResponse {
-    fn new(app: &App, reader: &Actor, freeze: Freeze) -> Self {
-        let holds = freeze.holds_at(app.control().clock().now());
-        match freeze {
-            Freeze::Frozen(frozen) if holds => Self {
-                frozen: true,
-                at: Some(frozen.at.to_string()),
-                reason: frozen.reason_for(reader).map(str::to_owned),
-                by: Some(frozen.by),
-                until: frozen.until.map(|until| until.to_string()),
-            },
-            Freeze::Frozen(_) | Freeze::Thawed => Self {
-                frozen: false,
-                by: None,
-                at: None,
-                reason: None,
-                until: None,
-            },
-        }
+fn freeze_response(app: &App, reader: &Actor, freeze: Freeze) -> FreezeResponse {
+    let holds = freeze.holds_at(app.control().clock().now());
+    match freeze {
+        Freeze::Frozen(frozen) if holds => FreezeResponse {
+            frozen: true,
+            at: Some(frozen.at.to_string()),
+            reason: frozen.reason_for(reader).map(str::to_owned),
+            by: Some(frozen.by),
+            until: frozen.until.map(|until| until.to_string()),
+        },
+        Freeze::Frozen(_) | Freeze::Thawed => FreezeResponse {
+            frozen: false,
+            by: None,
+            at: None,
+            reason: None,
+            until: None,
+        },
     }
 }
 
@@ -55,19 +78,7 @@ pub(crate) async fn show(
     Caller(ctx): Caller,
 ) -> Result<Json<FreezeResponse>, ApiError> {
     let freeze = freezes::current(app.control()).await?;
-    Ok(Json(FreezeResponse::new(&app, &ctx.actor, freeze)))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FreezeRequest {
-    #[serde(default)]
-    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
-    pub reason: Option<String>,
-    /// Seconds after which it ends by itself; the owner alone may set it.
-    #[serde(default)]
-    #[schemars(range(min = 1, max = FOR_SECONDS_MAX))]
-    pub for_s: Option<u64>,
+    Ok(Json(freeze_response(&app, &ctx.actor, freeze)))
 }
 
 pub(crate) async fn set(
@@ -90,7 +101,7 @@ pub(crate) async fn set(
     let freeze = freezes::freeze(app.control(), &ctx, request.reason, lasts)
         .await
         .map_err(freeze_error)?;
-    Ok(Json(FreezeResponse::new(&app, &ctx.actor, freeze)))
+    Ok(Json(freeze_response(&app, &ctx.actor, freeze)))
 }
 
 pub(crate) async fn lift(
@@ -100,7 +111,7 @@ pub(crate) async fn lift(
     let freeze = freezes::thaw(app.control(), &ctx)
         .await
         .map_err(freeze_error)?;
-    Ok(Json(FreezeResponse::new(&app, &ctx.actor, freeze)))
+    Ok(Json(freeze_response(&app, &ctx.actor, freeze)))
 }
 
 fn freeze_error(error: FreezeError) -> ApiError {

@@ -4,6 +4,7 @@ use axum::Extension;
 use axum::body::Body as AnswerBody;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use axum::routing::post;
 use futures_util::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,9 +13,41 @@ use void_agent::gateway::{
     Asked, Forwarded, GATEWAY_BODY_BYTES_MAX, GatewayError, GatewayQuestion,
 };
 
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::errors::ApiError;
 use crate::requests::Body;
+use crate::table::{Content, Parameter, Route, json, schema};
+
+const BETA: Parameter = Parameter {
+    name: "beta",
+    kind: "string",
+    meaning: "programs of the provider say true here; nothing depends on it",
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "POST",
+        path: "/gateway/anthropic/v1/messages",
+        access: Access::Turn,
+        operation: "forwardMessage",
+        summary: "Ask the agent's model, as the provider would be asked, within what the turn has left",
+        query: &[BETA],
+        request: Some(schema::<ForwardRequest>),
+        response: Content::Text("text/event-stream"),
+        handler: || post(messages),
+    },
+    Route {
+        method: "POST",
+        path: "/gateway/anthropic/v1/messages/count_tokens",
+        access: Access::Turn,
+        operation: "forwardTokenCount",
+        summary: "Ask how many tokens a prompt has, as the provider would be asked",
+        query: &[BETA],
+        request: Some(schema::<ForwardRequest>),
+        response: json::<Map<String, Value>>(),
+        handler: || post(count_tokens),
+    },
+];
 
 /// A question as the provider takes it. Only some of its members are passed on.
 #[derive(Deserialize, Default, JsonSchema)]

@@ -5,33 +5,54 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{get, post};
+use void_api::hosts::{
+    CheckError, CheckResponse, HostResponse, HostsResponse, TrustRequest, TrustedResponse,
+};
 use void_control::hosts::{self, TrustError};
 use void_domain::hosts::{HostName, Reach};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct HostsResponse {
-    pub hosts: Vec<HostResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct HostResponse {
-    pub name: String,
-    /// `local` or an SSH address.
-    pub address: String,
-    pub port: Option<u16>,
-    pub user: Option<String>,
-    /// Whether the catalogue pins the key.
-    pub pinned: bool,
-    /// Fingerprints of the keys that are trusted.
-    pub trusted: Vec<String>,
-    pub actions: usize,
-}
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/hosts",
+        access: Access::Owner,
+        operation: "listHosts",
+        summary: "The machines of the catalogue and the keys that are trusted for them",
+        query: &[],
+        request: None,
+        response: json::<HostsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/hosts/{name}/check",
+        access: Access::Owner,
+        operation: "checkHost",
+        summary: "Ask a host for its list, and compare it with the catalogue",
+        query: &[],
+        request: None,
+        response: json::<CheckResponse>(),
+        handler: || post(check),
+    },
+    Route {
+        method: "POST",
+        path: "/api/hosts/{name}/trust",
+        access: Access::OwnerRecent,
+        operation: "trustHost",
+        summary: "Trust the host key with this fingerprint, if that is what the host shows",
+        query: &[],
+        request: Some(schema::<TrustRequest>),
+        response: json::<TrustedResponse>(),
+        handler: || post(trust),
+    },
+];
 
 pub(crate) async fn list(State(app): State<App>) -> Json<HostsResponse> {
     let hosts = hosts::list(app.control()).into_iter().map(|view| {
@@ -65,28 +86,6 @@ pub(crate) async fn list(State(app): State<App>) -> Json<HostsResponse> {
     Json(HostsResponse {
         hosts: hosts.collect(),
     })
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CheckResponse {
-    pub name: String,
-    pub reachable: bool,
-    /// SHA-256 of the host's list file.
-    pub list: Option<String>,
-    pub version: Option<String>,
-    /// Whether the host's stop file is set.
-    pub stopped: Option<bool>,
-    /// The first difference from the catalogue.
-    pub drift: Option<String>,
-    /// Actions that the host could not start now, such as one that sudo does not let through, and why.
-    pub cannot: BTreeMap<String, String>,
-    pub error: Option<CheckError>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CheckError {
-    pub code: String,
-    pub message: String,
 }
 
 pub(crate) async fn check(
@@ -126,22 +125,6 @@ pub(crate) async fn check(
             }),
         },
     }))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["fingerprint"]))]
-pub(crate) struct TrustRequest {
-    /// `SHA256:…`, as `ssh-keygen -lf` prints it on the host.
-    #[serde(default)]
-    #[schemars(regex(pattern = r"^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$"))]
-    pub fingerprint: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TrustedResponse {
-    pub name: String,
-    pub fingerprint: String,
 }
 
 pub(crate) async fn trust(

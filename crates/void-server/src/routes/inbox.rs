@@ -2,62 +2,31 @@
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::Serialize;
+use axum::routing::get;
+use void_api::inbox::{CountsResponse, InboxResponse, ItemResponse, JoinItem, RowItem};
 use void_control::{Control, Ctx, inbox};
 use void_domain::ids::ProposalId;
 use void_domain::nodes::{Membership, Node};
 use void_domain::proposals::Proposal;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Query, page_rows, parse_cursor};
 use crate::routes::actions::{RecentQuery, current};
-use crate::wire::RowResponse;
+use crate::table::{CURSOR, LIMIT, Route, json};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct InboxResponse {
-    pub items: Vec<ItemResponse>,
-    pub next: Option<String>,
-    pub counts: CountsResponse,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(crate) enum ItemResponse {
-    Row(Box<RowItem>),
-    Join(JoinItem),
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct RowItem {
-    /// `proposal`: waits for a decision. `failure`: nobody knows whether it ran.
-    pub kind: &'static str,
-    #[serde(flatten)]
-    pub row: RowResponse,
-}
-
-/// A machine asks to be a node.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct JoinItem {
-    /// `join`
-    pub kind: &'static str,
-    pub name: String,
-    /// To be compared with what the machine itself shows.
-    pub fingerprint: String,
-    pub from: String,
-    pub version: Option<String>,
-    pub asked_at: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CountsResponse {
-    pub proposal: u64,
-    pub failure: u64,
-    /// Of the proposals, those that nobody could be told about.
-    pub untold: u64,
-    pub join: u64,
-}
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/inbox",
+    access: Access::Owner,
+    operation: "getInbox",
+    summary: "Everything that waits for the owner",
+    query: &[CURSOR, LIMIT],
+    request: None,
+    response: json::<InboxResponse>(),
+    handler: || get(look),
+}];
 
 pub(crate) async fn look(
     State(app): State<App>,
@@ -86,7 +55,7 @@ fn join_item(node: &Node) -> Option<ItemResponse> {
         return None;
     };
     Some(ItemResponse::Join(JoinItem {
-        kind: "join",
+        kind: "join".into(),
         name: node.name.to_string(),
         fingerprint: asked.fingerprint.to_fingerprint(),
         from: asked.from.clone(),
@@ -106,7 +75,10 @@ async fn items(
         let row = current(control, ctx, proposal.id).await?;
         // Decided since the list was read: it no longer waits.
         if row.status == proposal.status().as_str() {
-            items.push(ItemResponse::Row(Box::new(RowItem { kind, row })));
+            items.push(ItemResponse::Row(Box::new(RowItem {
+                kind: kind.into(),
+                row,
+            })));
         }
     }
     Ok(items)

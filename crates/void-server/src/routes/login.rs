@@ -3,32 +3,26 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use schemars::JsonSchema;
-use serde::Serialize;
+use axum::routing::get;
+use void_api::login::{LoginResponse, MethodsResponse};
 use void_control::credentials;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
+use crate::table::{Route, json};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct LoginResponse {
-    /// What this lab is called.
-    pub lab: &'static str,
-    /// Everything behind this is a simulated lab.
-    pub rehearsal: bool,
-    pub methods: MethodsResponse,
-    /// Whether there is a passkey or a password at all.
-    pub is_set_up: bool,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "LoginMethods")]
-pub(crate) struct MethodsResponse {
-    /// There is a passkey that is good at the address by which the page was reached.
-    pub passkey: bool,
-    pub password: bool,
-    pub token: bool,
-}
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/login",
+    access: Access::Public,
+    operation: "getLogin",
+    summary: "How the owner can sign in here",
+    query: &[],
+    request: None,
+    response: json::<LoginResponse>(),
+    handler: || get(look),
+}];
 
 pub(crate) async fn look(
     State(app): State<App>,
@@ -38,7 +32,7 @@ pub(crate) async fn look(
     let site = app.shared().fence.site(&headers);
     let is_set_up = set_up.is_done();
     Ok(Json(LoginResponse {
-        lab: "Void",
+        lab: "Void".into(),
         rehearsal: app.control().is_rehearsal(),
         methods: MethodsResponse {
             passkey: site.is_some_and(|site| set_up.relying_parties.contains(&site.relying_party)),

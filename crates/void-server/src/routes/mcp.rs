@@ -12,6 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
 use futures_util::stream;
 use http_body_util::{BodyExt as _, Collected};
 use rmcp::model::ErrorData;
@@ -26,14 +27,46 @@ use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 use void_domain::secrets::Secret;
 use void_domain::text;
 
-use crate::access::{self, Admitted};
+use crate::access::{self, Access, Admitted};
 use crate::app::App;
 use crate::budgets::Account;
 use crate::errors::ApiError;
 use crate::fence::is_json;
 use crate::mcp::{Client, REGISTRY_DEFAULT, Toolbox, messages, progress, streams};
 use crate::requests::{Query, collect};
+use crate::table::{Content, Parameter, Route, json, schema};
 use crate::takeovers::Upgrade;
+
+const REGISTRY: Parameter = Parameter {
+    name: "registry",
+    kind: "string",
+    meaning: "the set of tools: blue (if left out) or security",
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "POST",
+        path: "/mcp",
+        access: Access::Tools,
+        operation: "callTools",
+        summary: "MCP over streamable HTTP, without sessions: one JSON-RPC message, one answer",
+        query: &[REGISTRY],
+        request: Some(schema::<McpRequest>),
+        response: json::<McpResponse>(),
+        handler: || post(answer),
+    },
+    Route {
+        method: "GET",
+        path: "/mcp",
+        access: Access::Tools,
+        operation: "openTools",
+        summary: "The connection itself, for `void mcp`: one JSON-RPC message a line, both ways",
+        query: &[REGISTRY],
+        request: None,
+        response: Content::Text("application/x-ndjson"),
+        handler: || get(open),
+    },
+];
 
 const REGISTRY_HEADER: &str = "x-void-registry";
 
@@ -64,8 +97,11 @@ pub(crate) struct McpRequest {
 pub(crate) struct McpResponse {
     #[schemars(extend("const" = "2.0"))]
     jsonrpc: String,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     id: Option<Value>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     result: Option<Map<String, Value>>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
     error: Option<Map<String, Value>>,
 }
 

@@ -5,45 +5,66 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::routing::post;
 use axum::{Extension, Json};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use void_api::node::{
+    CommandMember, JoinNodeRequest, LINES_PER_REPORT_MAX, PollNodeRequest, PollNodeResponse,
+    ReportNodeRequest, ReportedResponse,
+};
+use void_api::nodes::JoinedResponse;
 use void_control::nodes::{
     self, Command, Connection, JoinError, JoinRequest, PollError, PollRequest, Report,
 };
 use void_domain::ids::RequestId;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
-use crate::parameters::{FINGERPRINT, NUMBER_MAX};
 use crate::rate_limits::{TRIES_MAX, network};
 use crate::requests::{Body, Caller};
-use crate::routes::nodes::{JoinedResponse, read_fingerprint};
+use crate::routes::nodes::joined_response;
+use crate::routes::nodes::read_fingerprint;
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "POST",
+        path: "/api/node/join",
+        access: Access::Public,
+        operation: "joinNode",
+        summary: "Ask to join with a join token; the owner compares the fingerprint",
+        query: &[],
+        request: Some(schema::<JoinNodeRequest>),
+        response: json::<JoinedResponse>(),
+        handler: || post(join),
+    },
+    Route {
+        method: "POST",
+        path: "/api/node/poll",
+        access: Access::Node,
+        operation: "pollNode",
+        summary: "Wait for work, and say what is under way",
+        query: &[],
+        request: Some(schema::<PollNodeRequest>),
+        response: json::<PollNodeResponse>(),
+        handler: || post(poll),
+    },
+    Route {
+        method: "POST",
+        path: "/api/node/report",
+        access: Access::Node,
+        operation: "reportNode",
+        summary: "Say what a command prints and how it ended; saying it again changes nothing",
+        query: &[],
+        request: Some(schema::<ReportNodeRequest>),
+        response: json::<ReportedResponse>(),
+        handler: || post(report),
+    },
+];
 
 /// Anybody may ask to join, so it is not read as far as other bodies are.
 const JOIN_BODY_BYTES_MAX: usize = 4 * 1024;
-const LINES_PER_REPORT_MAX: usize = 200;
-/// As long as names, versions and lines of a node need to be; the body's own bound holds in any case.
-const WORD_CHARS_MAX: usize = 256;
-const LINE_CHARS_MAX: usize = 1024;
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[schemars(extend("required" = ["token", "fingerprint"]))]
-pub(crate) struct JoinNodeRequest {
-    /// The join token of `void node invite`.
-    #[serde(default)]
-    #[schemars(length(max = WORD_CHARS_MAX))]
-    pub token: String,
-    /// SHA-256 of the secret that the node made and keeps.
-    #[serde(default)]
-    #[schemars(regex(pattern = FINGERPRINT))]
-    pub fingerprint: String,
-    #[serde(default)]
-    #[schemars(length(max = WORD_CHARS_MAX))]
-    pub version: String,
-}
 
 pub(crate) async fn join(
     State(app): State<App>,
@@ -61,7 +82,7 @@ pub(crate) async fn join(
     };
     let limiter = &app.shared().rate_limits.joins;
     match nodes::join(app.control(), request_id, known).await {
-        Ok(node) => Ok(Json(JoinedResponse::new(&node))),
+        Ok(node) => Ok(Json(joined_response(&node))),
         // Only guesses count: a machine that waits for the owner asks again and again.
         Err(_) if !limiter.try_once(network(peer.remote.ip()), now) => Err(ApiError::rate_limited(
             format!("more than {TRIES_MAX} wrong join tokens in a minute; wait a little"),
@@ -75,62 +96,11 @@ pub(crate) async fn join(
     }
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[schemars(extend("required" = ["session"]))]
-pub(crate) struct PollNodeRequest {
-    #[serde(default)]
-    pub session: SessionMember,
-    #[serde(default)]
-    #[schemars(length(max = WORD_CHARS_MAX))]
-    pub version: String,
-    /// What the node's `void-act` answers to `void-list`; null when it could not.
-    #[serde(default)]
-    pub list: Option<Value>,
-    /// The commands that it works on or has not been able to report.
-    #[serde(default)]
-    #[schemars(length(max = 256), inner(length(max = WORD_CHARS_MAX)))]
-    pub holding: Vec<String>,
-    /// How long to wait for work; more than 30 is as good as 30.
-    #[serde(default)]
-    #[schemars(range(max = NUMBER_MAX))]
-    pub wait_s: u64,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[schemars(extend("required" = ["generation", "nonce"]))]
-pub(crate) struct SessionMember {
-    /// Each start of the node's program counts one further.
-    #[serde(default)]
-    #[schemars(range(max = NUMBER_MAX))]
-    pub generation: u64,
-    #[serde(default)]
-    #[schemars(regex(pattern = r"^[!-~]{1,64}$"))]
-    pub nonce: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PollNodeResponse {
-    /// The server's time, by which the node judges whether a ticket has expired.
-    pub now_ms: i64,
-    pub version: &'static str,
-    pub errands: Vec<CommandMember>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CommandMember {
-    pub id: String,
-    /// One command of `void-act`'s grammar: an action id and its ticket, or a question.
-    pub command: String,
-    pub limit_ms: u64,
-}
-
-impl CommandMember {
-    fn new(command: Command) -> Self {
-        Self {
-            id: command.id,
-            command: command.command,
-            limit_ms: u64::try_from(command.limit.as_millis()).unwrap_or(u64::MAX),
-        }
+fn command_member(command: Command) -> CommandMember {
+    CommandMember {
+        id: command.id,
+        command: command.command,
+        limit_ms: u64::try_from(command.limit.as_millis()).unwrap_or(u64::MAX),
     }
 }
 
@@ -152,12 +122,8 @@ pub(crate) async fn poll(
     match nodes::poll(app.control(), &ctx, request).await {
         Ok(answer) => Ok(Json(PollNodeResponse {
             now_ms: answer.now.as_ms(),
-            version: env!("CARGO_PKG_VERSION"),
-            errands: answer
-                .commands
-                .into_iter()
-                .map(CommandMember::new)
-                .collect(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            errands: answer.commands.into_iter().map(command_member).collect(),
         })),
         Err(error @ PollError::NotANode) => Err(ApiError::forbidden(error.to_string())),
         Err(PollError::Invalid(problem)) => Err(ApiError::invalid_field("body", problem)),
@@ -173,30 +139,6 @@ pub(crate) async fn poll(
         Err(PollError::TooManyRows(error)) => Err(ApiError::too_many_rows(&error)),
         Err(PollError::Store(error)) => Err(error.into()),
     }
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[schemars(extend("required" = ["errand"]))]
-pub(crate) struct ReportNodeRequest {
-    /// The command that this is about.
-    #[serde(default)]
-    #[schemars(length(max = WORD_CHARS_MAX))]
-    pub errand: String,
-    /// What it said since the last report.
-    #[serde(default)]
-    #[schemars(length(max = LINES_PER_REPORT_MAX), inner(length(max = LINE_CHARS_MAX)))]
-    pub lines: Vec<String>,
-    /// Whether it is over.
-    #[serde(default)]
-    pub ended: bool,
-    /// The answer of the node's `void-act`; null when it ended without one.
-    #[serde(default)]
-    pub answer: Option<Value>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ReportedResponse {
-    pub acknowledged: bool,
 }
 
 pub(crate) async fn report(

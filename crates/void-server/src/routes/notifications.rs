@@ -2,124 +2,131 @@
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{delete, get, post};
+use void_api::notifications::{
+    ActRequest, ActedResponse, FailedResponse, InvitationResponse, NotificationsResponse,
+    PairRequest, PlaceResponse, RetriedResponse, TestRequest, TestResponse, TestResult,
+    UnpairedResponse,
+};
 use void_control::notifications::{self, ActError, NotificationPlace, PairError};
 use void_control::proposals::{DecideError, Decision};
 use void_domain::ids::NotificationId;
 use void_domain::notifications::{Channel, Content, Delivery, Target};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/notifications",
+        access: Access::Owner,
+        operation: "listNotifications",
+        summary: "Where the owner is told, how that stands, and what could not be delivered",
+        query: &[],
+        request: None,
+        response: json::<NotificationsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/pair",
+        access: Access::OwnerRecent,
+        operation: "pairChannel",
+        summary: "Make a one-time link by which a phone becomes the owner's",
+        query: &[],
+        request: Some(schema::<PairRequest>),
+        response: json::<InvitationResponse>(),
+        handler: || post(pair),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/notifications/pairs/{target}",
+        access: Access::OwnerRecent,
+        operation: "unpairChannel",
+        summary: "Stop telling an account, and stop listening to it",
+        query: &[],
+        request: None,
+        response: json::<UnpairedResponse>(),
+        handler: || delete(unpair),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/test",
+        access: Access::Owner,
+        operation: "testNotifications",
+        summary: "Send a test message to every place, or to one",
+        query: &[],
+        request: Some(schema::<TestRequest>),
+        response: json::<TestResponse>(),
+        handler: || post(test),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/failed/{id}/retry",
+        access: Access::Owner,
+        operation: "retryNotification",
+        summary: "Try again what could not be delivered",
+        query: &[],
+        request: None,
+        response: json::<RetriedResponse>(),
+        handler: || post(retry),
+    },
+    Route {
+        method: "POST",
+        path: "/api/notifications/act",
+        access: Access::Public,
+        operation: "actOnNotification",
+        summary: "Decide with the single-use token that a notification carried",
+        query: &[],
+        request: Some(schema::<ActRequest>),
+        response: json::<ActedResponse>(),
+        handler: || post(act),
+    },
+];
 
 /// Anybody may post here, so it is not read as far as other bodies are.
 const ACT_BODY_BYTES_MAX: usize = 1024;
-/// One place, in the one spelling that it has.
-const TARGET: &str = "^(ntfy|telegram:(0|-?[1-9][0-9]{0,17})|webhook:[a-z0-9][a-z0-9-]{0,63})$";
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct NotificationsResponse {
-    pub places: Vec<PlaceResponse>,
-    /// What was put aside, newest first.
-    pub failed: Vec<FailedResponse>,
-    /// Proposals that wait and that nobody could be told about.
-    pub untold: u64,
-    /// Services that are down and that nobody could be told of.
-    pub services_untold: u64,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "NotificationPlace")]
-pub(crate) struct PlaceResponse {
-    /// `telegram`, `ntfy` or `webhook`.
-    pub channel: &'static str,
-    /// null: set up, but nobody is paired.
-    pub target: Option<String>,
-    pub name: String,
-    pub paired_at: Option<String>,
-    pub waiting: u64,
-    pub failed: u64,
-    pub last_sent_at: Option<String>,
-    /// What is wrong with it now.
-    pub problem: Option<String>,
-    pub problem_since: Option<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "FailedNotification")]
-pub(crate) struct FailedResponse {
-    pub id: String,
-    pub target: String,
-    pub proposal_id: Option<String>,
-    pub tries: u32,
-    pub error: Option<String>,
-    pub created_at: String,
-}
-
-impl PlaceResponse {
-    fn new(place: NotificationPlace) -> Self {
-        Self {
-            channel: place.channel.as_str(),
-            target: place.target.map(|target| target.to_string()),
-            name: place.name,
-            paired_at: place.paired_at.map(|at| at.to_string()),
-            waiting: place.waiting,
-            failed: place.failed,
-            last_sent_at: place.last_sent_at.map(|at| at.to_string()),
-            problem_since: place.problem.as_ref().map(|it| it.since.to_string()),
-            problem: place.problem.map(|it| it.why),
-        }
+fn place_response(place: NotificationPlace) -> PlaceResponse {
+    PlaceResponse {
+        channel: place.channel.as_str().into(),
+        target: place.target.map(|target| target.to_string()),
+        name: place.name,
+        paired_at: place.paired_at.map(|at| at.to_string()),
+        waiting: place.waiting,
+        failed: place.failed,
+        last_sent_at: place.last_sent_at.map(|at| at.to_string()),
+        problem_since: place.problem.as_ref().map(|it| it.since.to_string()),
+        problem: place.problem.map(|it| it.why),
     }
 }
 
-impl FailedResponse {
-    fn new(delivery: Delivery) -> Self {
-        Self {
-            id: delivery.id.to_string(),
-            target: delivery.target.to_string(),
-            proposal_id: match delivery.content {
-                Content::Message(id) | Content::Event(id, _) => Some(id.to_string()),
-                Content::Digest | Content::Alert(_) => None,
-            },
-            tries: delivery.tries,
-            error: delivery.last_error,
-            created_at: delivery.created_at.to_string(),
-        }
+fn failed_response(delivery: Delivery) -> FailedResponse {
+    FailedResponse {
+        id: delivery.id.to_string(),
+        target: delivery.target.to_string(),
+        proposal_id: match delivery.content {
+            Content::Message(id) | Content::Event(id, _) => Some(id.to_string()),
+            Content::Digest | Content::Alert(_) => None,
+        },
+        tries: delivery.tries,
+        error: delivery.last_error,
+        created_at: delivery.created_at.to_string(),
     }
 }
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<NotificationsResponse>, ApiError> {
     let listing = notifications::list(app.control()).await?;
     Ok(Json(NotificationsResponse {
-        places: listing.places.into_iter().map(PlaceResponse::new).collect(),
-        failed: listing
-            .failed
-            .into_iter()
-            .map(FailedResponse::new)
-            .collect(),
+        places: listing.places.into_iter().map(place_response).collect(),
+        failed: listing.failed.into_iter().map(failed_response).collect(),
         untold: listing.untold,
         services_untold: listing.untold_services,
     }))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["channel"]))]
-pub(crate) struct PairRequest {
-    /// `telegram`; the other channels are set up in the settings file.
-    #[serde(default)]
-    #[schemars(extend("enum" = ["telegram"]))]
-    pub channel: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Invitation")]
-pub(crate) struct InvitationResponse {
-    /// To be opened on the phone, once.
-    pub link: String,
-    pub bot: String,
-    pub expires_at: String,
 }
 
 pub(crate) async fn pair(
@@ -138,11 +145,6 @@ pub(crate) async fn pair(
         bot: invitation.bot,
         expires_at: invitation.expires_at.to_string(),
     }))
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct UnpairedResponse {
-    pub unpaired: bool,
 }
 
 pub(crate) async fn unpair(
@@ -173,28 +175,6 @@ fn pair_error(error: PairError) -> ApiError {
     }
 }
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TestRequest {
-    /// One place, as the list spells it; all of them if left out.
-    #[serde(default)]
-    #[schemars(regex(pattern = TARGET))]
-    pub target: Option<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TestResponse {
-    pub results: Vec<TestResult>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "NotificationTest")]
-pub(crate) struct TestResult {
-    pub target: String,
-    pub sent: bool,
-    pub problem: Option<String>,
-}
-
 pub(crate) async fn test(
     State(app): State<App>,
     Caller(ctx): Caller,
@@ -217,11 +197,6 @@ pub(crate) async fn test(
     }))
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct RetriedResponse {
-    pub retried: bool,
-}
-
 pub(crate) async fn retry(
     State(app): State<App>,
     Caller(ctx): Caller,
@@ -236,24 +211,6 @@ pub(crate) async fn retry(
     }
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["token"]))]
-pub(crate) struct ActRequest {
-    /// What the notification carried.
-    #[serde(default)]
-    #[schemars(length(max = 128))]
-    pub token: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ActedResponse {
-    /// `approve` or `reject`.
-    pub decision: &'static str,
-    pub code: String,
-    pub status: &'static str,
-}
-
 /// The token is the whole of the caller's right: whatever else it shows changes nothing. It is 256
 /// random bits, so guessing is no way in.
 pub(crate) async fn act(
@@ -263,11 +220,11 @@ pub(crate) async fn act(
     match notifications::act_by_token(app.control(), &request.token).await {
         Ok(acted) => Ok(Json(ActedResponse {
             decision: match acted.decision {
-                Decision::Approve => "approve",
-                Decision::Reject => "reject",
+                Decision::Approve => "approve".into(),
+                Decision::Reject => "reject".into(),
             },
             code: acted.proposal.code.to_string(),
-            status: acted.proposal.status().as_str(),
+            status: acted.proposal.status().as_str().into(),
         })),
         Err(ActError::NotGood) => Err(ApiError::unauthenticated()),
         Err(ActError::Refused(error)) => Err(refused(error)),

@@ -2,34 +2,43 @@
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{delete, put};
+use void_api::password::{PasswordRequest, PasswordResponse};
 use void_control::passwords;
-use void_domain::passwords::{BYTES_MAX, BYTES_MIN};
 use void_domain::secrets::Secret;
 
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Body;
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "PUT",
+        path: "/api/password",
+        access: Access::Owner,
+        operation: "setPassword",
+        summary: "Set the password; takes a session that is fresh",
+        query: &[],
+        request: Some(schema::<PasswordRequest>),
+        response: json::<PasswordResponse>(),
+        handler: || put(set),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/password",
+        access: Access::Owner,
+        operation: "removePassword",
+        summary: "Remove the password; sessions stay",
+        query: &[],
+        request: None,
+        response: json::<PasswordResponse>(),
+        handler: || delete(remove),
+    },
+];
 
 const PASSWORD_BODY_BYTES_MAX: usize = 4 * 1024;
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["password"]))]
-pub(crate) struct PasswordRequest {
-    /// 12 to 256 bytes, and not one of the first that anybody tries.
-    #[serde(default)]
-    #[schemars(length(min = BYTES_MIN, max = BYTES_MAX), extend("x-max-bytes" = BYTES_MAX))]
-    pub password: String,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct PasswordResponse {
-    /// Whether there is one now.
-    pub is_set: bool,
-}
 
 pub(crate) async fn set(
     State(app): State<App>,

@@ -2,23 +2,93 @@
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{get, post};
+use serde::Deserialize;
 use serde_json::json;
+use void_api::actions::PendingDecideRequest;
+use void_api::proposals::{
+    DecideRequest, DecisionWord, OutcomeWord, ProposalsResponse, RowResponse, SettleRequest,
+};
 use void_control::proposals::{
     self, CancelError, Decision, Listed, ProposalKey, SettleError, Settled,
 };
 use void_control::{Control, nodes};
 use void_domain::ids::ProposalId;
-use void_domain::limits::REASON_BYTES_MAX;
 use void_domain::proposals::{Sight, Status};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::parameters::DIGEST;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::routes::actions::{self, WaitQuery, current};
-use crate::wire::{REVISION_MAX, RowResponse};
+use crate::table::{CURSOR, LIMIT, Parameter, Route, WAIT, json, schema};
+use crate::wire::row_response;
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/proposals",
+        access: Access::Read,
+        operation: "listProposals",
+        summary: "Proposals, newest first; an agent sees its own",
+        query: &[
+            Parameter {
+                name: "status",
+                kind: "string",
+                meaning: "only those in this state",
+            },
+            CURSOR,
+            LIMIT,
+        ],
+        request: None,
+        response: json::<ProposalsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "GET",
+        path: "/api/proposals/{id}",
+        access: Access::Read,
+        operation: "getProposal",
+        summary: "One proposal, by id or code",
+        query: &[],
+        request: None,
+        response: json::<RowResponse>(),
+        handler: || get(show),
+    },
+    Route {
+        method: "POST",
+        path: "/api/proposals/{id}/decide",
+        access: Access::Owner,
+        operation: "decideProposal",
+        summary: "Approve or reject, bound to the digest that was seen",
+        query: &[WAIT],
+        request: Some(schema::<DecideRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(decide),
+    },
+    Route {
+        method: "POST",
+        path: "/api/proposals/{id}/cancel",
+        access: Access::Act,
+        operation: "cancelProposal",
+        summary: "Withdraw one's own wish while it waits",
+        query: &[],
+        request: None,
+        response: json::<RowResponse>(),
+        handler: || post(cancel),
+    },
+    Route {
+        method: "POST",
+        path: "/api/proposals/{id}/settle",
+        access: Access::OwnerRecent,
+        operation: "settleProposal",
+        summary: "Say what became of a run whose outcome is unknown",
+        query: &[],
+        request: Some(schema::<SettleRequest>),
+        response: json::<RowResponse>(),
+        handler: || post(settle),
+    },
+];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,12 +96,6 @@ pub(crate) struct ProposalsQuery {
     status: Option<String>,
     cursor: Option<String>,
     limit: Option<u32>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ProposalsResponse {
-    pub proposals: Vec<RowResponse>,
-    pub next: Option<String>,
 }
 
 pub(crate) async fn list(
@@ -52,7 +116,7 @@ pub(crate) async fn list(
     let sight = Sight::of(&ctx.actor);
     let rows = page.items.iter();
     Ok(Json(ProposalsResponse {
-        proposals: rows.map(|row| RowResponse::new(row, sight)).collect(),
+        proposals: rows.map(|row| row_response(row, sight)).collect(),
         next: page.next,
     }))
 }
@@ -73,41 +137,12 @@ pub(crate) async fn show(
 
 /// The row, with what a node has said so far while it runs.
 pub(super) fn row_now(control: &Control, found: &Listed, sight: Sight) -> RowResponse {
-    let mut row = RowResponse::new(found, sight);
+    let mut row = row_response(found, sight);
     let said = nodes::progress(control, &found.proposal);
     if !said.is_empty() && sight.is_whole() {
         row.result = Some(json!({ "progress": said }));
     }
     row
-}
-
-#[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DecisionWord {
-    Approve,
-    #[default]
-    Reject,
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Decision", extend("required" = ["decision", "digest"]))]
-pub(crate) struct DecideRequest {
-    /// `approve` or `reject`.
-    #[serde(default)]
-    #[schemars(required)]
-    pub decision: Option<DecisionWord>,
-    /// The digest of the row that was seen.
-    #[serde(default)]
-    #[schemars(required, regex(pattern = DIGEST))]
-    pub digest: Option<String>,
-    /// The revision of the row that was seen, 0 if left out; an approval of an older one is refused as `changed`.
-    #[serde(default)]
-    #[schemars(range(max = REVISION_MAX))]
-    pub revision: Option<u64>,
-    #[serde(default)]
-    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
-    pub reason: Option<String>,
 }
 
 pub(crate) async fn decide(
@@ -134,7 +169,7 @@ pub(crate) async fn decide(
             "is required: send the digest of the row that you saw",
         ));
     }
-    let bound = actions::PendingDecideRequest {
+    let bound = PendingDecideRequest {
         digest: request.digest,
         revision: request.revision,
         reason: request.reason,
@@ -157,28 +192,10 @@ pub(crate) async fn cancel(
         Err(CancelError::NotPending(row)) => {
             let message = format!("it no longer waits: it is {}", row.status().as_str());
             let row = current(app.control(), &ctx, row.id).await?;
-            Err(ApiError::conflict("already_decided", message).row(row.to_value()))
+            Err(ApiError::conflict("already_decided", message).row(row))
         }
         Err(CancelError::Store(error)) => Err(error.into()),
     }
-}
-
-#[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum OutcomeWord {
-    Executed,
-    #[default]
-    Failed,
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["outcome"]))]
-pub(crate) struct SettleRequest {
-    /// `executed` or `failed`.
-    #[serde(default)]
-    #[schemars(required)]
-    pub outcome: Option<OutcomeWord>,
 }
 
 pub(crate) async fn settle(
@@ -209,7 +226,7 @@ pub(crate) async fn settle(
                 row.status().as_str()
             );
             let row = current(app.control(), &ctx, row.id).await?;
-            Err(ApiError::conflict("already_decided", message).row(row.to_value()))
+            Err(ApiError::conflict("already_decided", message).row(row))
         }
         Err(SettleError::Store(error)) => Err(error.into()),
     }

@@ -3,37 +3,61 @@
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::routing::{get, post};
+use void_api::quarantine::{
+    ID_CHARS_MAX, QuarantineConfirmedResponse, QuarantineRemovedResponse, QuarantineRequest,
+    QuarantineResponse, QuarantinedResponse,
+};
 use void_control::quarantine::{self, Kind, QuarantineError, Said};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller};
+use crate::table::{Route, json, schema};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct QuarantineResponse {
-    pub quarantined: Vec<QuarantinedResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Quarantined")]
-pub(crate) struct QuarantinedResponse {
-    /// `token`, `passkey`, `password` or `pair`.
-    pub kind: &'static str,
-    pub id: String,
-    pub name: String,
-    pub made_at: String,
-    /// When the older copy was noticed.
-    pub since: String,
-}
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/quarantine",
+        access: Access::Owner,
+        operation: "listQuarantine",
+        summary: "Credentials that came back with an older copy of the database and open nothing yet",
+        query: &[],
+        request: None,
+        response: json::<QuarantineResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/quarantine/confirm",
+        access: Access::OwnerRecent,
+        operation: "confirmQuarantined",
+        summary: "Let one of them open again what it opened",
+        query: &[],
+        request: Some(schema::<QuarantineRequest>),
+        response: json::<QuarantineConfirmedResponse>(),
+        handler: || post(confirm),
+    },
+    Route {
+        method: "POST",
+        path: "/api/quarantine/remove",
+        access: Access::OwnerRecent,
+        operation: "removeQuarantined",
+        summary: "Revoke one of them for good",
+        query: &[],
+        request: Some(schema::<QuarantineRequest>),
+        response: json::<QuarantineRemovedResponse>(),
+        handler: || post(remove),
+    },
+];
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<QuarantineResponse>, ApiError> {
     let quarantined = quarantine::list(app.control()).await?;
     let quarantined = quarantined
         .into_iter()
         .map(|one| QuarantinedResponse {
-            kind: one.kind.as_str(),
+            kind: one.kind.as_str().into(),
             id: one.id,
             name: one.name,
             made_at: one.made_at.to_string(),
@@ -43,37 +67,15 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<QuarantineRespon
     Ok(Json(QuarantineResponse { quarantined }))
 }
 
-const ID_CHARS_MAX: usize = 128;
-
-/// Which one, as the list names it.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["kind", "id"]))]
-pub(crate) struct QuarantineRequest {
-    #[serde(default)]
-    #[schemars(extend("enum" = ["token", "passkey", "password", "pair"]))]
-    pub kind: String,
-    #[serde(default)]
-    #[schemars(length(min = 1, max = ID_CHARS_MAX))]
-    pub id: String,
-}
-
-impl QuarantineRequest {
-    fn named(self) -> Result<(Kind, String), ApiError> {
-        let kind = Kind::parse(&self.kind).ok_or_else(|| {
-            ApiError::invalid_field("kind", "must be token, passkey, password or pair")
-        })?;
-        if self.id.is_empty() || self.id.chars().count() > ID_CHARS_MAX {
-            let problem = format!("must be 1 to {ID_CHARS_MAX} characters");
-            return Err(ApiError::invalid_field("id", problem));
-        }
-        Ok((kind, self.id))
+fn named(request: QuarantineRequest) -> Result<(Kind, String), ApiError> {
+    let kind = Kind::parse(&request.kind).ok_or_else(|| {
+        ApiError::invalid_field("kind", "must be token, passkey, password or pair")
+    })?;
+    if request.id.is_empty() || request.id.chars().count() > ID_CHARS_MAX {
+        let problem = format!("must be 1 to {ID_CHARS_MAX} characters");
+        return Err(ApiError::invalid_field("id", problem));
     }
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct QuarantineConfirmedResponse {
-    pub confirmed: bool,
+    Ok((kind, request.id))
 }
 
 pub(crate) async fn confirm(
@@ -81,17 +83,11 @@ pub(crate) async fn confirm(
     Caller(ctx): Caller,
     Body(request): Body<QuarantineRequest>,
 ) -> Result<Json<QuarantineConfirmedResponse>, ApiError> {
-    let (kind, id) = request.named()?;
+    let (kind, id) = named(request)?;
     quarantine::decide(app.control(), &ctx, kind, id, Said::Confirm)
         .await
         .map_err(quarantine_error)?;
     Ok(Json(QuarantineConfirmedResponse { confirmed: true }))
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "QuarantineRemoved")]
-pub(crate) struct QuarantineRemovedResponse {
-    pub removed: bool,
 }
 
 pub(crate) async fn remove(
@@ -99,7 +95,7 @@ pub(crate) async fn remove(
     Caller(ctx): Caller,
     Body(request): Body<QuarantineRequest>,
 ) -> Result<Json<QuarantineRemovedResponse>, ApiError> {
-    let (kind, id) = request.named()?;
+    let (kind, id) = named(request)?;
     quarantine::decide(app.control(), &ctx, kind, id, Said::Remove)
         .await
         .map_err(quarantine_error)?;

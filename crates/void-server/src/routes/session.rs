@@ -5,68 +5,101 @@ use std::hash::Hash;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::{delete, get, post};
 use axum::{Extension, Json};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use void_api::passkeys::ChallengeResponse;
+use void_api::session::{
+    ClosedResponse, ConfirmRequest, ConfirmedResponse, OpenSessionResponse, SessionRequest,
+    SessionResponse, WhoResponse,
+};
 use void_control::access::Credential;
 use void_control::credentials::CredentialError;
 use void_control::passkeys::{self, Assertion, Site};
 use void_control::sessions::{self, Proof, Session, SessionError, SessionOrigin};
-use void_domain::capabilities::Capability;
 use void_domain::ids::RequestId;
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::secrets::Secret;
 use void_domain::sessions::{SESSION_LASTS, device};
 
-use super::passkeys::ChallengeResponse;
-use crate::access::Admitted;
+use super::passkeys::challenge_response;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::connections::Peer;
 use crate::cookies;
 use crate::errors::ApiError;
 use crate::rate_limits::{RateLimiter, TRIES_MAX, network};
 use crate::requests::Body;
+use crate::table::{Route, json, schema};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/session",
+        access: Access::Read,
+        operation: "getSession",
+        summary: "Who the caller is",
+        query: &[],
+        request: None,
+        response: json::<WhoResponse>(),
+        handler: || get(who),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session",
+        access: Access::Public,
+        operation: "openSession",
+        summary: "Trade a proof that one is the owner for a session cookie",
+        query: &[],
+        request: Some(schema::<SessionRequest>),
+        response: json::<SessionResponse>(),
+        handler: || post(open),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/session",
+        access: Access::Owner,
+        operation: "closeSession",
+        summary: "End this session, its open streams included",
+        query: &[],
+        request: None,
+        response: json::<ClosedResponse>(),
+        handler: || delete(close),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session/challenge",
+        access: Access::Public,
+        operation: "challengeSession",
+        summary: "Ask for what a passkey has to sign, to open a session or to confirm the open one",
+        query: &[],
+        request: None,
+        response: json::<ChallengeResponse>(),
+        handler: || post(challenge),
+    },
+    Route {
+        method: "POST",
+        path: "/api/session/confirm",
+        access: Access::Owner,
+        operation: "confirmSession",
+        summary: "Prove again who is behind this session, before something critical",
+        query: &[],
+        request: Some(schema::<ConfirmRequest>),
+        response: json::<ConfirmedResponse>(),
+        handler: || post(confirm),
+    },
+];
 
 /// Anybody may send a login, so it is not read as far as other bodies are.
 pub(super) const LOGIN_BODY_BYTES_MAX: usize = 8 * 1024;
-/// What is longer proves nothing; the body's own bound holds however it is written.
-const PROOF_CHARS_MAX: usize = 512;
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct WhoResponse {
-    pub kind: &'static str,
-    pub name: String,
-    pub capabilities: Vec<&'static str>,
-    /// The browser session, if that is what was shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<OpenSessionResponse>,
-    /// Until when the session may approve what is critical and change how the owner signs in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fresh_until: Option<String>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "OpenSession")]
-pub(crate) struct OpenSessionResponse {
-    pub id: String,
-    pub opened_at: String,
-    /// When the owner last proved who they are; using a session proves nothing.
-    pub authenticated_at: String,
-    pub expires_at: String,
-    /// `token`, `password`, `setup` or `passkey`.
-    pub method: &'static str,
-}
-
-impl OpenSessionResponse {
-    fn new(session: &Session) -> Self {
-        Self {
-            id: session.id.to_string(),
-            opened_at: session.created_at.to_string(),
-            authenticated_at: session.authenticated_at.to_string(),
-            expires_at: session.expires_at.to_string(),
-            method: session.method.as_str(),
-        }
+fn open_session_response(session: &Session) -> OpenSessionResponse {
+    OpenSessionResponse {
+        id: session.id.to_string(),
+        opened_at: session.created_at.to_string(),
+        authenticated_at: session.authenticated_at.to_string(),
+        expires_at: session.expires_at.to_string(),
+        method: session.method.as_str().into(),
     }
 }
 
@@ -81,75 +114,39 @@ pub(crate) async fn who(admitted: Admitted) -> Json<WhoResponse> {
     let requester = admitted.ctx.actor.requester();
     let session = admitted.caller.session.as_ref();
     Json(WhoResponse {
-        kind: requester.kind.as_str(),
+        kind: requester.kind.as_str().into(),
         name: requester.name,
         capabilities: admitted
             .ctx
             .capabilities
             .iter()
-            .map(Capability::as_str)
+            .map(|capability| capability.as_str().into())
             .collect(),
-        session: session.map(OpenSessionResponse::new),
+        session: session.map(open_session_response),
         fresh_until: session.map(fresh_until),
     })
 }
 
-/// Exactly one of its members.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
-pub(crate) struct SessionRequest {
-    /// The owner's token.
-    #[serde(default)]
-    #[schemars(required, length(max = PROOF_CHARS_MAX))]
-    pub token: Option<String>,
-    #[serde(default)]
-    #[schemars(required, length(max = PROOF_CHARS_MAX))]
-    pub password: Option<String>,
-    /// The code of a set-up link.
-    #[serde(default)]
-    #[schemars(required, length(max = PROOF_CHARS_MAX))]
-    pub setup: Option<String>,
-    #[serde(default)]
-    #[schemars(required)]
-    pub passkey: Option<AssertionRequest>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Assertion")]
-pub(crate) struct AssertionRequest {
-    /// Which challenge it answers.
-    #[schemars(length(max = PROOF_CHARS_MAX))]
-    pub challenge: String,
-    /// The JSON of the credential that the browser got.
-    pub credential: Map<String, Value>,
-}
-
-impl SessionRequest {
-    fn proof(self, site: Option<Site>) -> Result<Proof, ApiError> {
-        match (self.token, self.password, self.setup, self.passkey) {
-            (Some(token), None, None, None) => Ok(Proof::Token(Secret::new(token))),
-            (None, Some(password), None, None) => Ok(Proof::Password(Secret::new(password))),
-            (None, None, Some(code), None) => Ok(Proof::Setup(Secret::new(code))),
-            (None, None, None, Some(passkey)) => Ok(Proof::Passkey(Box::new(Assertion {
-                challenge: passkey.challenge.parse().ok(),
-                credential: Value::Object(passkey.credential),
-                site,
-            }))),
-            _ => Err(ApiError::invalid_field(
-                "body",
-                "must hold exactly one of token, password, setup and passkey",
-            )),
-        }
+fn proof(request: SessionRequest, site: Option<Site>) -> Result<Proof, ApiError> {
+    match (
+        request.token,
+        request.password,
+        request.setup,
+        request.passkey,
+    ) {
+        (Some(token), None, None, None) => Ok(Proof::Token(Secret::new(token))),
+        (None, Some(password), None, None) => Ok(Proof::Password(Secret::new(password))),
+        (None, None, Some(code), None) => Ok(Proof::Setup(Secret::new(code))),
+        (None, None, None, Some(passkey)) => Ok(Proof::Passkey(Box::new(Assertion {
+            challenge: passkey.challenge.parse().ok(),
+            credential: Value::Object(passkey.credential),
+            site,
+        }))),
+        _ => Err(ApiError::invalid_field(
+            "body",
+            "must hold exactly one of token, password, setup and passkey",
+        )),
     }
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SessionResponse {
-    pub expires_at: String,
-    /// `token`, `password`, `setup` or `passkey`.
-    pub method: &'static str,
 }
 
 pub(crate) async fn open(
@@ -159,7 +156,7 @@ pub(crate) async fn open(
     headers: HeaderMap,
     Body(request): Body<SessionRequest, LOGIN_BODY_BYTES_MAX>,
 ) -> Result<Response, ApiError> {
-    let proof = request.proof(app.shared().fence.site(&headers))?;
+    let proof = proof(request, app.shared().fence.site(&headers))?;
     let limiter = &app.shared().rate_limits.passwords;
     let who = network(peer.remote.ip());
     hold_back(&app, limiter, who, &proof)?;
@@ -173,7 +170,7 @@ pub(crate) async fn open(
     limiter.forgive(&who);
     let body = Json(SessionResponse {
         expires_at: opened.session.expires_at.to_string(),
-        method: opened.session.method.as_str(),
+        method: opened.session.method.as_str().into(),
     });
     let cookie = cookies::keep(&app, &opened.cookie, SESSION_LASTS.as_secs())?;
     let mut response = body.into_response();
@@ -197,30 +194,7 @@ pub(crate) async fn challenge(
         return Err(too_many());
     }
     let asked = passkeys::ask(app.control(), site.as_ref(), session.as_ref()).await?;
-    Ok(Json(ChallengeResponse::new(asked)))
-}
-
-/// One of its members; a set-up link vouches for nobody twice.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
-pub(crate) struct ConfirmRequest {
-    /// The owner's token.
-    #[serde(default)]
-    #[schemars(required, length(max = PROOF_CHARS_MAX))]
-    pub token: Option<String>,
-    #[serde(default)]
-    #[schemars(required, length(max = PROOF_CHARS_MAX))]
-    pub password: Option<String>,
-    #[serde(default)]
-    #[schemars(required)]
-    pub passkey: Option<AssertionRequest>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ConfirmedResponse {
-    pub session: OpenSessionResponse,
-    pub fresh_until: String,
+    Ok(Json(challenge_response(asked)))
 }
 
 pub(crate) async fn confirm(
@@ -237,7 +211,7 @@ pub(crate) async fn confirm(
         setup: None,
         passkey: request.passkey,
     };
-    let proof = request.proof(app.shared().fence.site(&headers))?;
+    let proof = proof(request, app.shared().fence.site(&headers))?;
     let limiter = &app.shared().rate_limits.confirmations;
     hold_back(&app, limiter, session.id, &proof)?;
     let address = peer.remote.ip().to_canonical().to_string();
@@ -246,14 +220,9 @@ pub(crate) async fn confirm(
         .map_err(session_error)?;
     limiter.forgive(&session.id);
     Ok(Json(ConfirmedResponse {
-        session: OpenSessionResponse::new(&confirmed),
+        session: open_session_response(&confirmed),
         fresh_until: fresh_until(&confirmed),
     }))
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ClosedResponse {
-    pub closed: bool,
 }
 
 pub(crate) async fn close(

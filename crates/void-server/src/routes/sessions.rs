@@ -2,36 +2,42 @@
 
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::Serialize;
+use axum::routing::{delete, get};
+use void_api::sessions::{ListedSessionResponse, SessionsResponse};
+use void_api::tokens::RevokedResponse;
 use void_control::sessions::{self, SessionError};
 use void_domain::ids::SessionId;
 
-use super::tokens::RevokedResponse;
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
+use crate::table::{Route, json};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SessionsResponse {
-    pub sessions: Vec<ListedSessionResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ListedSession")]
-pub(crate) struct ListedSessionResponse {
-    pub id: String,
-    pub opened_at: String,
-    /// Give or take an hour.
-    pub last_seen_at: String,
-    pub expires_at: String,
-    /// `token`, `password`, `setup` or `passkey`.
-    pub method: &'static str,
-    pub device: String,
-    /// Whether it is the one that asks.
-    pub current: bool,
-}
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/sessions",
+        access: Access::Owner,
+        operation: "listSessions",
+        summary: "The browsers that are signed in",
+        query: &[],
+        request: None,
+        response: json::<SessionsResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/sessions/{id}",
+        access: Access::OwnerRecent,
+        operation: "revokeSession",
+        summary: "End a session, its open streams included",
+        query: &[],
+        request: None,
+        response: json::<RevokedResponse>(),
+        handler: || delete(revoke),
+    },
+];
 
 pub(crate) async fn list(
     State(app): State<App>,
@@ -46,7 +52,7 @@ pub(crate) async fn list(
             opened_at: session.created_at.to_string(),
             last_seen_at: session.last_seen_at.to_string(),
             expires_at: session.expires_at.to_string(),
-            method: session.method.as_str(),
+            method: session.method.as_str().into(),
             current: current == Some(session.id),
             device: session.device,
         })

@@ -1,25 +1,29 @@
 //! `/api/setup-links`: a way in for a new browser.
 
 use axum::extract::State;
+use axum::routing::post;
 use axum::{Extension, Json};
-use schemars::JsonSchema;
-use serde::Serialize;
+use void_api::setup_links::SetupLinkResponse;
 use void_control::setup_links;
 
-use crate::access::Admitted;
+use crate::access::{Access, Admitted};
 use crate::addresses::{page_url, page_urls_elsewhere};
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
+use crate::table::{Route, json};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SetupLinkResponse {
-    /// To be opened once.
-    pub url: String,
-    /// The same link for other machines, the likeliest first; empty if only this one reaches the page.
-    pub elsewhere: Vec<String>,
-    pub expires_at: String,
-}
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "POST",
+    path: "/api/setup-links",
+    access: Access::Owner,
+    operation: "createSetupLink",
+    summary: "Make a link that opens a session, once and within an hour",
+    query: &[],
+    request: None,
+    response: json::<SetupLinkResponse>(),
+    handler: || post(create),
+}];
 
 pub(crate) async fn create(
     State(app): State<App>,

@@ -1,11 +1,9 @@
 //! `/api/status`: one flat look, for a person or a dashboard tile.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::State;
-use schemars::JsonSchema;
-use serde::Serialize;
+use axum::routing::get;
+use void_api::status::{StatusResponse, StorageResponse};
 use void_control::nodes::{self, NodeView};
 use void_control::retention::{self, Sizes};
 use void_control::{
@@ -17,86 +15,33 @@ use void_domain::proposals::Status;
 use void_domain::retention::Kept;
 use void_domain::services::Health;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Caller;
+use crate::table::{Route, json};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct StatusResponse {
-    pub version: &'static str,
-    /// Everything behind this is a simulated lab.
-    pub rehearsal: bool,
-    pub waiting: u64,
-    /// Machines that ask to join and wait for the owner.
-    pub joins: usize,
-    pub running: u64,
-    /// Outcomes that nobody knows.
-    pub unknown: u64,
-    /// Proposals that wait and that nobody could be told about.
-    pub untold: u64,
-    pub frozen: bool,
-    /// Who froze, why as far as the caller may read it, and when it ends by itself.
-    pub frozen_by: Option<String>,
-    pub frozen_reason: Option<String>,
-    pub frozen_until: Option<String>,
-    pub services_up: usize,
-    /// Down, and nobody wanted that.
-    pub services_down: usize,
-    /// Down because the owner stopped what they are on.
-    pub services_stopped: usize,
-    /// Nothing is known of them now.
-    pub services_unknown: usize,
-    /// Down, and nobody could be told: no way worked, or there is none.
-    pub services_untold: u64,
-    /// Places where the owner is told: paired accounts, a topic, webhooks.
-    pub channels: u64,
-    /// What is not told for a time.
-    pub mutes: usize,
-    /// Nodes that have joined, and those of them that poll now.
-    pub nodes: usize,
-    pub nodes_here: usize,
-    /// Credentials of an older copy that wait for the owner's confirmation.
-    pub quarantined: u64,
-    pub actions: usize,
-    pub catalogue_digest: String,
-    pub catalogue_commit: Option<String>,
-    /// What this instance is called, and every instance that works on the database now.
-    pub instance: String,
-    pub instances: Vec<String>,
-    /// Another process works under this instance's id: this one starts and settles nothing.
-    pub displaced: bool,
-    pub audit_seq: u64,
-    pub audit_head: String,
-    pub storage: StorageResponse,
-    /// The time in force.
-    pub at: String,
-    /// How many seconds this machine's clock is ahead of the time in force (less than zero: behind) where Void
-    /// does not follow it; null where it does.
-    pub clock_ahead_s: Option<i64>,
-}
+pub(super) const ROUTES: &[Route] = &[Route {
+    method: "GET",
+    path: "/api/status",
+    access: Access::Read,
+    operation: "getStatus",
+    summary: "A flat summary, for a person or a dashboard tile",
+    query: &[],
+    request: None,
+    response: json::<StatusResponse>(),
+    handler: || get(show),
+}];
 
-/// How large what grows is, and for how long each kind of it is kept. A few seconds old at most.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Storage")]
-pub(crate) struct StorageResponse {
-    pub database_bytes: u64,
-    /// SQLite's log of what is not in the file yet. Absent with PostgreSQL, whose log is its server's.
-    pub wal_bytes: Option<u64>,
-    /// By table; the audit's are kept for ever.
-    pub rows: BTreeMap<&'static str, u64>,
-    /// For how many days each kind is kept after it is over.
-    pub kept_days: BTreeMap<&'static str, u32>,
-}
-
-impl StorageResponse {
-    fn new(sizes: Sizes) -> Self {
-        let days = |kept: Kept| (kept.as_str(), sizes.kept.days(kept));
-        Self {
-            database_bytes: sizes.bytes.database,
-            wal_bytes: sizes.bytes.log,
-            kept_days: Kept::ALL.into_iter().map(days).collect(),
-            rows: sizes.rows.into_iter().collect(),
-        }
+fn storage_response(sizes: Sizes) -> StorageResponse {
+    let days = |kept: Kept| (kept.as_str().into(), sizes.kept.days(kept));
+    StorageResponse {
+        database_bytes: sizes.bytes.database,
+        wal_bytes: sizes.bytes.log,
+        kept_days: Kept::ALL.into_iter().map(days).collect(),
+        rows: (sizes.rows.into_iter())
+            .map(|(table, rows)| (table.into(), rows))
+            .collect(),
     }
 }
 
@@ -126,7 +71,7 @@ pub(crate) async fn show(
     let (audit_seq, head) = audit::head(control).await?;
     let reach = notifications::reach(control).await?;
     Ok(Json(StatusResponse {
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         rehearsal: control.is_rehearsal(),
         waiting: inbox.waiting_count,
         joins: nodes.iter().filter(asks).count(),
@@ -163,7 +108,7 @@ pub(crate) async fn show(
         displaced: instances::is_displaced(control),
         audit_seq,
         audit_head: head.to_string(),
-        storage: StorageResponse::new(retention::sizes(control).await?),
+        storage: storage_response(retention::sizes(control).await?),
         at: now.to_string(),
         clock_ahead_s: (control.clock().doubt()).map(|doubt| doubt.ahead_ms() / 1_000),
     }))

@@ -4,36 +4,59 @@ use std::collections::HashSet;
 
 use axum::Json;
 use axum::extract::State;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use axum::routing::{delete, get, post};
 use serde_json::Value;
+use void_api::tokens::{
+    NewTokenResponse, RevokedResponse, TokenRequest, TokenResponse, TokensResponse,
+};
 use void_control::quarantine::{self, Kind};
 use void_control::tokens::{self, TokenError};
 use void_domain::actors::ActorKind;
+use void_domain::agents::AgentRefusal;
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::ids::TokenId;
 
+use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::parameters::SLUG;
 use crate::requests::{Body, Caller, Segment};
+use crate::table::{Route, json, schema};
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TokensResponse {
-    pub tokens: Vec<TokenResponse>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TokenResponse {
-    pub id: String,
-    pub kind: &'static str,
-    pub name: String,
-    pub capabilities: Vec<&'static str>,
-    pub created_at: String,
-    pub revoked_at: Option<String>,
-    /// It came back with an older copy of the database, and opens nothing until the owner confirms it.
-    pub quarantined: bool,
-}
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: "GET",
+        path: "/api/tokens",
+        access: Access::Owner,
+        operation: "listTokens",
+        summary: "Tokens of agents, viewers and nodes, without anything that could be used",
+        query: &[],
+        request: None,
+        response: json::<TokensResponse>(),
+        handler: || get(list),
+    },
+    Route {
+        method: "POST",
+        path: "/api/tokens",
+        access: Access::OwnerRecent,
+        operation: "createToken",
+        summary: "Make a token; its text is shown this once",
+        query: &[],
+        request: Some(schema::<TokenRequest>),
+        response: json::<NewTokenResponse>(),
+        handler: || post(create),
+    },
+    Route {
+        method: "DELETE",
+        path: "/api/tokens/{id}",
+        access: Access::OwnerRecent,
+        operation: "revokeToken",
+        summary: "Withdraw a token, open streams included",
+        query: &[],
+        request: None,
+        response: json::<RevokedResponse>(),
+        handler: || delete(revoke),
+    },
+];
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>, ApiError> {
     let tokens = tokens::list(app.control()).await?;
@@ -48,53 +71,17 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<TokensResponse>,
         .map(|token| TokenResponse {
             quarantined: quarantined.contains(&token.id.to_string()),
             id: token.id.to_string(),
-            kind: token.kind.as_str(),
-            capabilities: token.capabilities.iter().map(Capability::as_str).collect(),
+            kind: token.kind.as_str().into(),
+            agent_id: token.agent_id.map(|id| id.to_string()),
+            capabilities: (token.capabilities.iter())
+                .map(|capability| capability.as_str().into())
+                .collect(),
             created_at: token.created_at.to_string(),
             revoked_at: token.revoked_at.map(|at| at.to_string()),
             name: token.name,
         })
         .collect();
     Ok(Json(TokensResponse { tokens }))
-}
-
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["kind", "name"]))]
-pub(crate) struct TokenRequest {
-    /// `agent`, `viewer` or `node`.
-    #[serde(default)]
-    #[schemars(extend("enum" = ["agent", "viewer", "node"]))]
-    pub kind: String,
-    #[serde(default)]
-    #[schemars(regex(pattern = SLUG))]
-    pub name: String,
-    /// A list of names, or a map of names to true.
-    #[serde(default)]
-    #[schemars(schema_with = "capabilities_schema")]
-    pub capabilities: Value,
-}
-
-fn capabilities_schema(_: &mut SchemaGenerator) -> Schema {
-    let names = Capability::ALL.map(Capability::as_str);
-    json_schema!({
-        "anyOf": [
-            {"type": "array", "items": {"type": "string", "enum": names}},
-            {
-                "type": "object",
-                "propertyNames": {"enum": names},
-                "additionalProperties": {"type": "boolean"},
-            },
-            {"type": "null"},
-        ],
-    })
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct NewTokenResponse {
-    pub id: String,
-    /// The token itself, shown this once.
-    pub token: String,
 }
 
 pub(crate) async fn create(
@@ -107,24 +94,26 @@ pub(crate) async fn create(
     let capabilities: Capabilities = match request.capabilities {
         Value::Null => Capabilities::none(),
         given => serde_json::from_value(given).map_err(|_| {
-            ApiError::invalid_field(
-                "capabilities",
-                "must name read, act, suggest, spawn, meta.read or meta.update",
-            )
+            let names: Vec<&str> = Capability::granted().map(Capability::as_str).collect();
+            let problem = format!("must name some of {}", names.join(", "));
+            ApiError::invalid_field("capabilities", problem)
         })?,
     };
-    let made = tokens::create(app.control(), &ctx, kind, request.name, capabilities)
-        .await
-        .map_err(token_error)?;
+    let control = app.control();
+    let made = match (request.restore, kind) {
+        (false, _) => tokens::create(control, &ctx, kind, request.name, capabilities).await,
+        (true, ActorKind::Agent) => {
+            tokens::restore_agent(control, &ctx, &request.name, capabilities).await
+        }
+        (true, _) => {
+            return Err(ApiError::invalid_field("restore", "is for agents"));
+        }
+    };
+    let made = made.map_err(token_error)?;
     Ok(Json(NewTokenResponse {
         id: made.id.to_string(),
         token: made.text.expose().to_owned(),
     }))
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct RevokedResponse {
-    pub revoked: bool,
 }
 
 pub(crate) async fn revoke(
@@ -152,7 +141,26 @@ fn token_error(error: TokenError) -> ApiError {
         TokenError::NameTaken => {
             ApiError::conflict("name_taken", error.to_string()).hint("revoke the other one first")
         }
+        TokenError::Refused(refusal) => refusal_error(refusal),
         TokenError::NotFound => ApiError::not_found(error.to_string()),
         TokenError::Store(error) => error.into(),
+    }
+}
+
+fn refusal_error(refusal: AgentRefusal) -> ApiError {
+    let message = refusal.to_string();
+    match refusal {
+        AgentRefusal::CapabilityUnused(_) => ApiError::invalid_field("capabilities", message),
+        AgentRefusal::OtherCapabilities(_) => ApiError::conflict("name_taken", message)
+            .hint("ask for the same capabilities, or choose another name"),
+        AgentRefusal::Withdrawn => ApiError::conflict("name_withdrawn", message)
+            .hint("choose another name, or bring the same agent back with --restore"),
+        AgentRefusal::ReadsLike(_) => {
+            ApiError::conflict("name_taken", message).hint("choose another name")
+        }
+        AgentRefusal::NotWithdrawn => {
+            ApiError::not_found(message).hint("void token ls shows who was withdrawn")
+        }
+        AgentRefusal::TooMany => ApiError::conflict("too_many", message),
     }
 }

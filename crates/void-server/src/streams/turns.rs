@@ -1,6 +1,8 @@
 //! A turn as a stream: what happened so far, then the rest as it happens. Listening changes nothing.
 
-use std::fmt::Write as _;
+mod blocks;
+
+use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +10,14 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::response::Response;
 use futures_util::stream;
+use tokio::time::Instant;
 use void_agent::turns::{ChatEvent, Live, Talk};
 use void_control::access::Caller;
 use void_control::{Control, StoreError, conversations};
 use void_domain::conversations::{Message, Said, TurnState};
 use void_domain::ids::MessageId;
 
+use self::blocks::BlockTeller;
 use super::{STILL_HERE, Watch, Woken, response};
 use crate::metrics::Gauge;
 
@@ -50,20 +54,45 @@ impl TurnProgress {
     }
 }
 
+/// Which turn somebody wants to hear, from where on, and how.
+pub(crate) struct TurnFrom {
+    pub message: MessageId,
+    pub seen: TurnProgress,
+    pub text: TextAs,
+}
+
+/// How the text of a turn is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextAs {
+    Deltas,
+    DeltasAndBlocks,
+}
+
 pub(crate) fn turn(
     control: &Control,
     talk: &Talk,
     caller: Caller,
-    message_id: MessageId,
-    seen: TurnProgress,
+    from: TurnFrom,
     counted: Gauge,
 ) -> Response {
+    let TurnFrom {
+        message,
+        seen,
+        text,
+    } = from;
+    let source = match talk.live(message) {
+        Some(live) => Source::Live(live),
+        None => Source::Table(control.clone(), message),
+    };
+    let mut blocks = (text == TextAs::DeltasAndBlocks).then(BlockTeller::default);
+    if let (Some(blocks), Source::Live(live)) = (&mut blocks, &source) {
+        blocks.hear(&live.text(seen.events));
+    }
     let listener = TurnListener {
         watch: Watch::new(control, caller, counted),
-        source: talk
-            .live(message_id)
-            .map_or_else(|| Source::Table(control.clone(), message_id), Source::Live),
+        source,
         seen,
+        blocks,
         is_over: false,
     };
     response(stream::unfold(listener, |mut listener| async move {
@@ -76,6 +105,8 @@ struct TurnListener {
     watch: Watch,
     source: Source,
     seen: TurnProgress,
+    /// For whoever wants blocks.
+    blocks: Option<BlockTeller>,
     is_over: bool,
 }
 
@@ -85,44 +116,98 @@ enum Source {
     Table(Control, MessageId),
 }
 
+/// What comes after what was seen.
+struct News {
+    /// The text that was seen, if it was not known before.
+    text_before: String,
+    events: Vec<ChatEvent>,
+}
+
 impl TurnListener {
     async fn next(&mut self) -> Option<Bytes> {
-        if self.is_over {
-            return None;
-        }
-        match self.watch.wait(self.source.after(self.seen)).await? {
-            Woken::Heartbeat => Some(STILL_HERE),
-            Woken::By(events) => {
-                let events = events?;
-                self.is_over = events.last().is_none_or(ChatEvent::is_last);
-                (!events.is_empty()).then(|| self.frames(&events))
+        loop {
+            if self.is_over {
+                return None;
+            }
+            let due_at = self.blocks.as_ref().and_then(BlockTeller::due_at);
+            let coming = before(due_at, self.source.after(self.seen));
+            let frames = match self.watch.wait(coming).await? {
+                Woken::Heartbeat => return Some(STILL_HERE),
+                Woken::By(None) => self.block_frame(),
+                Woken::By(Some(news)) => {
+                    let news = news?;
+                    self.is_over = news.events.last().is_none_or(ChatEvent::is_last);
+                    self.frames(&news)
+                }
+            };
+            if !frames.is_empty() {
+                return Some(Bytes::from(frames));
             }
         }
     }
 
-    fn frames(&mut self, events: &[ChatEvent]) -> Bytes {
+    fn frames(&mut self, news: &News) -> String {
         let mut frames = String::new();
-        for event in events {
-            self.seen.add(event);
-            let TurnProgress { events, bytes } = self.seen;
-            let (name, payload) = (event.name(), event.payload());
-            // Writing to a string cannot fail.
-            let _ = write!(
-                frames,
-                "id: {events}-{bytes}\nevent: {name}\ndata: {payload}\n\n"
-            );
+        if let Some(blocks) = &mut self.blocks {
+            blocks.hear(&news.text_before);
         }
-        Bytes::from(frames)
+        for event in &news.events {
+            match (&mut self.blocks, event) {
+                (Some(blocks), ChatEvent::Delta { text }) => blocks.hear(text),
+                // Whoever hears the end has all of the text.
+                (Some(blocks), end) if end.is_last() => {
+                    let last = blocks.last();
+                    frames.extend(last.map(|data| self.frame("block", data)));
+                }
+                _ => {}
+            }
+            self.seen.add(event);
+            frames.push_str(&self.frame(event.name(), event.payload()));
+        }
+        let due_at = self.blocks.as_ref().and_then(BlockTeller::due_at);
+        if due_at.is_some_and(|at| at <= Instant::now()) {
+            frames.push_str(&self.block_frame());
+        }
+        frames
+    }
+
+    /// What became of the blocks; empty if nothing did.
+    fn block_frame(&mut self) -> String {
+        let change = self.blocks.as_mut().and_then(BlockTeller::next);
+        change.map_or_else(String::new, |data| self.frame("block", data))
+    }
+
+    fn frame(&self, name: &str, data: impl Display) -> String {
+        let TurnProgress { events, bytes } = self.seen;
+        format!("id: {events}-{bytes}\nevent: {name}\ndata: {data}\n\n")
+    }
+}
+
+/// What comes, or nothing if that takes longer.
+async fn before<T>(end: Option<Instant>, coming: impl Future<Output = T>) -> Option<T> {
+    match end {
+        Some(end) => tokio::time::timeout_at(end, coming).await.ok(),
+        None => Some(coming.await),
     }
 }
 
 impl Source {
     /// What comes after what was seen. `None`: it cannot be told.
-    async fn after(&self, seen: TurnProgress) -> Option<Vec<ChatEvent>> {
+    async fn after(&self, seen: TurnProgress) -> Option<News> {
         match self {
-            Self::Live(live) => Some(live.after(seen.events).await),
+            Self::Live(live) => Some(News {
+                text_before: String::new(),
+                events: live.after(seen.events).await,
+            }),
             Self::Table(control, id) => match written(control, *id).await {
-                Ok(message) => message.map(|message| rest(&message, seen)),
+                Ok(message) => message.map(|message| News {
+                    text_before: message
+                        .body
+                        .get(..seen.bytes)
+                        .unwrap_or_default()
+                        .to_owned(),
+                    events: rest(&message, seen),
+                }),
                 Err(error) => {
                     tracing::error!(%error, "a turn could not be read");
                     None

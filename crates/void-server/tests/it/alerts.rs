@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifications::{NotificationsConfig, NtfyConfig, WebhookConfig};
+use void_control::notifiers::{NotificationsConfig, NtfyConfig, WebhookConfig};
 use void_control::stops::EXCUSED_FOR;
 use void_domain::alerts::{OPEN_MAX, REOPENS_WITHIN, RUN_SETTLES_WITHIN, STAYS_DOWN_FOR};
 use void_domain::notifications::{QuietHours, Zone};

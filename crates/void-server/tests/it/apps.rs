@@ -14,17 +14,20 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use void_agent::agents::{self, Agent};
 use void_agent::turns::Talk;
+use void_api::doctor::Finding;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::bridge::BridgeConfig;
 use void_control::instances::{Identity, StartError};
-use void_control::notifications::{NotificationsConfig, Notifiers};
+use void_control::notifiers::{NotificationsConfig, Notifiers};
 use void_control::{Clock, Control, ControlConfig, Limits};
-use void_domain::audit::AuditEntry;
+use void_domain::audit::{AuditEntry, NewAuditEntry};
+use void_domain::capabilities::Capability;
 use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, Finding, FirstSteps, ServerConfig};
+use void_server::{Bound, FirstSteps, ServerConfig};
+use void_store::agents as stored;
 use void_store::proposals::ProposalFilter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
 use void_testkit::{eventually, postgres_database};
@@ -90,7 +93,7 @@ impl Default for Setup {
             lab: Arc::new(Lab::new()),
             services: Services::default(),
             proxmox: None,
-            agents: agents::builtin(),
+            agents: agents::builtin().unwrap(),
             bridge: None,
             notifications: None,
             instance: None,
@@ -166,14 +169,48 @@ impl App {
 
     /// A new token of this kind, and its holder.
     pub async fn holder(&self, kind: &str, name: &str, capabilities: &[&str]) -> Holder {
-        let body = json!({"kind": kind, "name": name, "capabilities": capabilities});
+        let parsed = capabilities.iter().map(|name| name.parse().unwrap());
+        let all: Vec<Capability> = parsed.collect();
+        let granted = all.iter().filter(|one| one.is_granted());
+        let granted: Vec<&str> = granted.map(|one| one.as_str()).collect();
+        let body = json!({"kind": kind, "name": name, "capabilities": granted});
         let made = self.owner().post("/api/tokens", body).await.ok();
+        if kind == "agent" && granted.len() < all.len() {
+            self.grant_as_before(name, all).await;
+        }
         let token = made["token"].as_str().unwrap().to_owned();
         self.secrets.add(&token);
         Holder {
             id: made["id"].as_str().unwrap().to_owned(),
             caller: self.caller(Shows::Bearer(token)),
         }
+    }
+
+    /// Capabilities that are not granted any more, as agents from before have them.
+    async fn grant_as_before(&self, name: &str, capabilities: Vec<Capability>) {
+        let name = name.parse().unwrap();
+        let at = self.control.clock().now();
+        let written: Result<(), StoreError> = self
+            .store
+            .write(move |tx| {
+                Box::pin(async move {
+                    let agent = stored::find_named(tx, &name).await?.unwrap();
+                    let capabilities = capabilities.into_iter().collect();
+                    assert!(stored::set_capabilities(tx, agent.id, &capabilities).await?);
+                    let entry = NewAuditEntry {
+                        request_id: None,
+                        actor: "owner-cli".to_owned(),
+                        verb: "agent.changed",
+                        subject: Some(agent.id.to_string()),
+                        detail: json!({"name": agent.name, "capabilities": capabilities}),
+                        catalogue: None,
+                    };
+                    audit::append(tx, at, entry).await?;
+                    Ok(())
+                })
+            })
+            .await;
+        written.unwrap();
     }
 
     pub async fn agent(&self, name: &str) -> Caller {
@@ -384,7 +421,7 @@ pub fn verify_chain(entries: &[AuditEntry], head: &(u64, String)) {
 fn finding() -> Finding {
     Finding {
         check: "disk".to_owned(),
-        level: "warning",
+        level: "warning".into(),
         message: "it is nearly full".to_owned(),
         next: Some("df -h".to_owned()),
     }

@@ -143,6 +143,8 @@ enum Worth {
     Viewer,
     /// Whether it has `read` and `act`.
     Agent(bool, bool),
+    /// It has `audit.read`, and whether it has `read` and `act` as well.
+    Auditor(bool, bool),
     Node,
 }
 
@@ -166,10 +168,11 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
         // A model that holds the owner's token would be the owner.
         Worth::Owner => !matches!(access, Access::Tools | Access::Turn | Access::Node),
         Worth::Viewer => access == Access::Public || readers.contains(&access),
-        Worth::Agent(read, act) => match access {
+        Worth::Agent(read, act) | Worth::Auditor(read, act) => match access {
             Access::Public => true,
             Access::Local | Access::Read | Access::Tools => read || act,
             Access::Act => act,
+            Access::Audit => matches!(worth, Worth::Auditor(..)),
             Access::Owner | Access::OwnerRecent | Access::Turn | Access::Node => false,
         },
         Worth::Node => matches!(access, Access::Public | Access::Node),
@@ -223,6 +226,15 @@ async fn principals(app: &App) -> Vec<Principal> {
         "read",
         "act",
         "suggest",
+        "audit.read",
+        "spawn",
+        "meta.read",
+        "meta.update",
+    ];
+    let most = [
+        "read",
+        "act",
+        "suggest",
         "spawn",
         "meta.read",
         "meta.update",
@@ -265,7 +277,14 @@ async fn principals(app: &App) -> Vec<Principal> {
             Worth::Agent(false, false),
         ),
         ("agent", "agent-acting", &["act"], Worth::Agent(false, true)),
-        ("agent", "agent-with-all", &all, Worth::Agent(true, true)),
+        ("agent", "agent-with-most", &most, Worth::Agent(true, true)),
+        ("agent", "agent-with-all", &all, Worth::Auditor(true, true)),
+        (
+            "agent",
+            "agent-auditing",
+            &["audit.read"],
+            Worth::Auditor(false, false),
+        ),
         ("node", "node", &[], Worth::Node),
         ("node", "node-with-all", &all, Worth::Node),
     ] {
@@ -417,7 +436,7 @@ async fn every_route_lets_through_whom_its_rule_names_and_nobody_else() {
             pairs += 1;
         }
     }
-    assert_eq!(pairs, ROUTES.len() * 24);
+    assert_eq!(pairs, ROUTES.len() * 26);
     let mut recorded = BTreeMap::<String, usize>::new();
     for entry in app.audited("access.refused").await {
         let detail: Value = serde_json::from_str(&entry.detail).unwrap();
@@ -675,6 +694,12 @@ fn no_handler_is_reachable_past_the_table() {
         else {
             continue;
         };
+        let rows = text.contains("pub(super) const ROUTES: &[Route]");
+        assert_eq!(
+            rows,
+            table.contains(&format!(" {module}::ROUTES,")),
+            "{name}"
+        );
         for function in text.split("pub(crate) async fn ").skip(1) {
             let (function, rest) = function.split_once('(').unwrap();
             let arguments = rest.split_once("->").unwrap().0;
@@ -682,7 +707,13 @@ fn no_handler_is_reachable_past_the_table() {
             if arguments.contains("control: &Control") {
                 continue;
             }
-            let uses = table.matches(&format!("({module}::{function})")).count();
+            let uses = ["get", "post", "put", "delete"]
+                .map(|method| {
+                    text.matches(&format!("handler: || {method}({function}),"))
+                        .count()
+                })
+                .iter()
+                .sum::<usize>();
             assert!(uses >= 1, "{module}::{function} is in no row");
             handlers += 1;
         }

@@ -340,6 +340,8 @@ async fn rows_that_do_not_say_what_the_record_says_are_named() {
         let viewer = app.holder("viewer", "watcher", &[]).await;
         let raised = app.holder("agent", "raised", &["act"]).await;
         app.holder("agent", "kept", &["act"]).await;
+        let moved = app.holder("agent", "moved", &[]).await;
+        let lifted = app.holder("viewer", "lifted", &[]).await;
         let path = format!("/api/tokens/{}", revoked.id);
         owner.delete(&path).await.ok();
         let row = app.queue("stop-a").await;
@@ -353,7 +355,10 @@ async fn rows_that_do_not_say_what_the_record_says_are_named() {
         let edits = [
             format!("UPDATE tokens SET revoked_at = NULL WHERE id = '{}';", revoked.id),
             format!("UPDATE tokens SET kind = 'agent' WHERE id = '{}';", viewer.id),
-            format!("UPDATE tokens SET capabilities = '[]' WHERE id = '{}';", raised.id),
+            // An agent is known by the id of its first token.
+            format!("UPDATE agents SET capabilities = '[]' WHERE id = '{}';", raised.id),
+            format!("UPDATE tokens SET capabilities = '[\"act\"]' WHERE id = '{}';", lifted.id),
+            format!("UPDATE tokens SET agent_id = (SELECT id FROM agents WHERE name = 'kept') WHERE id = '{}';", moved.id),
             format!("UPDATE proposals SET status = 'expired' WHERE id = '{}';", id(&row)),
             "UPDATE proposals SET verification = 'verified', verified_at = ended_at, verification_detail = '{}' WHERE status = 'executed';".to_owned(),
             "UPDATE heads SET open_proposals = 1000000;".to_owned(),
@@ -369,7 +374,13 @@ async fn rows_that_do_not_say_what_the_record_says_are_named() {
             ("proposals".to_owned(), ran),
             ("tokens".to_owned(), revoked.id.clone()),
             ("tokens".to_owned(), viewer.id.clone()),
-            ("tokens".to_owned(), raised.id.clone()),
+            ("agents".to_owned(), raised.id.clone()),
+            ("tokens".to_owned(), lifted.id.clone()),
+            // Whose token it is, and that its own agent has none any more.
+            ("tokens".to_owned(), moved.id.clone()),
+            ("agents".to_owned(), moved.id.clone()),
+            // It is withdrawn, and its token is live again.
+            ("agents".to_owned(), revoked.id.clone()),
         ];
         expected.sort();
         assert_eq!(named, expected);

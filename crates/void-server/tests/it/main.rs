@@ -13,8 +13,10 @@
 )]
 
 mod alerts;
+mod api_page;
 mod apps;
 mod authz;
+mod bodies;
 mod bounds;
 mod budgets;
 mod callers;
@@ -34,6 +36,7 @@ mod nods;
 mod noise;
 mod openapi;
 mod outputs;
+mod page_types;
 mod pages;
 mod phones;
 mod pve;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use void_control::notifications::{NotificationsConfig, NtfyConfig, TelegramConfig};
+use void_control::notifiers::{NotificationsConfig, NtfyConfig, TelegramConfig};
 use void_domain::digests::Digest;
 use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::secrets::Secret;

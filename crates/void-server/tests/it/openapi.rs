@@ -1,8 +1,7 @@
 //! The OpenAPI document: complete, resolvable, and true of every answer that any test gets.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use reqwest::Method;
@@ -14,11 +13,13 @@ use void_domain::capabilities::Capabilities;
 use void_domain::ids::RequestId;
 use void_domain::taint::Taint;
 use void_server::routes::{Content, ROUTES, Route};
+use void_testkit::models::{Format, ModelServer, Script};
 
-use crate::alerts::on;
 use crate::apps::{App, Engine, Setup};
 use crate::callers::HttpResponse;
+use crate::labs::Lab;
 use crate::stands::{Stand, services};
+use crate::talks::{Turn, agents};
 
 /// The row of the table that serves this path.
 pub fn route_of(method: &Method, path: &str) -> Option<&'static Route> {
@@ -92,20 +93,37 @@ fn operation(route: &Route) -> &'static Value {
 /// Whether an event of `/api/events` is what the document says of it.
 pub fn assert_event(name: &str, data: &Value) {
     static EVENTS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
-    let events = EVENTS.get_or_init(|| {
-        let route = route_of(&Method::GET, "/api/events").unwrap();
-        let content = &operation(route)["responses"]["200"]["content"]["text/event-stream"];
-        let events = content["x-events"].as_object().unwrap();
-        let closed = events.iter().map(|(name, schema)| {
-            let mut schema = schema.clone();
-            close(&mut schema);
-            (name.clone(), jsonschema::validator_for(&schema).unwrap())
-        });
-        closed.collect()
-    });
+    let events = EVENTS.get_or_init(|| events_of("/api/events"));
+    assert_fits(events, name, data);
+}
+
+/// Whether an event of a turn is what the document says of it.
+pub fn assert_turn_event(name: &str, data: &Value) {
+    static EVENTS: OnceLock<BTreeMap<String, Validator>> = OnceLock::new();
+    let events = EVENTS.get_or_init(|| events_of("/api/conversations/1/stream"));
+    assert_fits(events, name, data);
+}
+
+fn assert_fits(events: &BTreeMap<String, Validator>, name: &str, data: &Value) {
     if let Err(error) = events.get(name).expect(name).validate(data) {
         panic!("{error}: {name} {data}");
     }
+}
+
+/// One validator for each event of a stream; members that the document does not name are errors.
+fn events_of(path: &str) -> BTreeMap<String, Validator> {
+    let route = route_of(&Method::GET, path).unwrap();
+    let content = &operation(route)["responses"]["200"]["content"]["text/event-stream"];
+    let events = content["x-events"].as_object().unwrap();
+    let mut components = void_server::document()["components"].clone();
+    close(&mut components["schemas"]);
+    let closed = events.iter().map(|(name, schema)| {
+        let mut schema = schema.clone();
+        close(&mut schema);
+        schema["components"] = components.clone();
+        (name.clone(), jsonschema::validator_for(&schema).unwrap())
+    });
+    closed.collect()
 }
 
 /// Requests say how much of what they hold is taken: every text and number has a bound, every object an
@@ -512,59 +530,42 @@ async fn a_row_says_what_its_requester_had_read_and_what_was_asked_again() {
     }
 }
 
-/// Bodies of which either member, but not both, may be there: the document and the server agree on each.
+/// Also what a turn says of earlier proposals that it only looked at.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_fits_the_document_exactly_if_its_shape_is_taken() {
-    let stand = Stand::down();
-    let app = Setup {
-        services: services(&[on("ct100", stand.service("web"))]),
-        ..Setup::default()
-    }
-    .start()
-    .await;
-    let owner = app.owner();
-    let document = void_server::document();
-    let validator = |path: &str| {
-        let mut schema =
-            document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
-                .clone();
-        schema["components"] = document["components"].clone();
-        jsonschema::validator_for(&schema).unwrap()
+async fn a_turn_is_streamed_and_stored_as_described() {
+    let proposes = |action: &str| {
+        let wish = json!({"action_id": action, "reason": "you asked"});
+        Script::calls("propose_action", &wish)
     };
-    let tomorrow = app.control.clock().now().plus(Duration::from_secs(86_400));
-    let members: &[(&str, [Value; 2])] = &[
-        ("service", [json!("web"), Value::Null]),
-        ("host", [json!("ct100"), Value::Null]),
-        ("for_s", [json!(60), Value::Null]),
-        ("until", [json!(tomorrow.to_string()), Value::Null]),
-        ("reason", [json!("a new disk"), json!("  \t")]),
-    ];
-    let choices: &[(&str, [Value; 2])] = &[
-        ("kind", [json!("token"), json!("word")]),
-        ("id", [json!("nobody"), json!("x".repeat(129))]),
-    ];
-    let of = [
-        ("/api/mutes", members),
-        ("/api/quarantine/confirm", choices),
-        ("/api/quarantine/remove", choices),
-    ];
-    for (path, members) in of {
-        let validator = validator(path);
-        let (mut fitting, mut refused) = (0, 0);
-        for number in 0..3_usize.pow(u32::try_from(members.len()).unwrap()) {
-            let mut body = json!({});
-            for (position, (name, values)) in members.iter().enumerate() {
-                let choice = number / 3_usize.pow(u32::try_from(position).unwrap()) % 3;
-                if choice > 0 {
-                    body[*name] = values[choice - 1].clone();
-                }
-            }
-            let answer = owner.post(path, body.clone()).await;
-            let is_taken = answer.status != 422;
-            assert_eq!(validator.is_valid(&body), is_taken, "{path} {body}");
-            fitting += usize::from(is_taken);
-            refused += usize::from(!is_taken);
-        }
-        assert!(fitting > 0 && refused > 0, "{path}: {fitting} {refused}");
+    let lab = Arc::new(Lab::new());
+    let turn = async |scripts: Vec<Script>, text: &str| {
+        let model = ModelServer::start(Format::Anthropic, scripts);
+        let setup = Setup {
+            lab: Arc::clone(&lab),
+            agents: agents(&model),
+            ..Setup::default()
+        };
+        let app = setup.start().await;
+        let heard = Turn::say(&app.owner(), text).await.rest().await;
+        let stored = app.owner().get("/api/little-blue").await.ok();
+        let stored = stored["messages"].as_array().unwrap().last().cloned();
+        (heard, stored.unwrap()["turn"]["truth"].clone())
+    };
+    let (_, first) = turn(vec![proposes("stop-a"), Script::says("asked")], "stop it").await;
+    assert!(first.get("before").is_none(), "{first}");
+    let looks = json!({"proposal": first["waits"][0]["code"]});
+    let looks = Script::calls("proposal_status", &looks);
+    let scripts = vec![looks, proposes("rm-rf"), Script::says("it waits")];
+    let (heard, second) = turn(scripts, "does it wait?").await;
+    for event in &heard {
+        assert_turn_event(&event.event, &event.data);
+    }
+    let streamed = &heard.last().unwrap().data["truth"];
+    for truth in [streamed, &second] {
+        assert_eq!(truth["refused"][0]["action_id"], "rm-rf", "{truth}");
+        assert_eq!(
+            truth["before"]["waits"][0]["action_id"], "stop-a",
+            "{truth}"
+        );
     }
 }

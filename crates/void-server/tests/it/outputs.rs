@@ -106,6 +106,7 @@ async fn no_route_and_no_event_hands_a_machines_words_to_an_agent() {
         "act",
         "read",
         "suggest",
+        "audit.read",
         "spawn",
         "meta.read",
         "meta.update",

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifications::NotificationsConfig;
+use void_control::notifiers::NotificationsConfig;
 use void_domain::notifications::Zone;
 use void_domain::time::Timestamp;
 

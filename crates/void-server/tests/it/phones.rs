@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifications::{NotificationsConfig, TelegramConfig};
+use void_control::notifiers::{NotificationsConfig, TelegramConfig};
 use void_domain::notifications::Zone;
 use void_domain::secrets::Secret;
 use void_testkit::eventually;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use serde_json::json;
-use void_control::notifications::{NotificationsConfig, NtfyConfig, WebhookConfig};
+use void_control::notifiers::{NotificationsConfig, NtfyConfig, WebhookConfig};
 use void_domain::secrets::Secret;
 use void_testkit::receivers::Receiver;
 use void_testkit::telegram::BotApi;

@@ -101,6 +101,11 @@ async fn everything_is_heard_once_and_in_order(engine: Engine) {
         heard.data,
         json!({"frozen": true, "by": "owner-api", "reason": null, "until": null})
     );
+    let hub = app.control.hub();
+    eventually("the hub to be done with it", || async {
+        (hub.last() == last + 1).then_some(())
+    })
+    .await;
     // A browser that was open while an older backup was restored has seen what never happened.
     let mut from_before = Listener::after(&owner, last + 500).await;
     owner.delete("/api/freeze").await.ok();
@@ -129,7 +134,7 @@ async fn a_listener_from_before_a_restore_misses_nothing_since_it_came() {
         let app = App::on(engine).await;
         make_events(&app, 3).await;
         let last = last_event(&app).await;
-        let mut heard = app.control.hub().subscribe(&app.control, Some(last + 500));
+        let mut heard = app.control.subscribe(Some(last + 500));
         app.owner().post("/api/freeze", json!({})).await.ok();
         assert_eq!(last_event(&app).await, last + 1);
         let event = tokio::time::timeout(Duration::from_secs(30), heard.next()).await;

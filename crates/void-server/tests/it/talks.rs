@@ -7,12 +7,13 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use void_agent::agents::Agent;
 use void_agent::brains::{AnthropicBrain, BaseUrl, BrainConfig, Http, Patience};
-use void_agent::personas::PERSONAS;
+use void_agent::personas::Personas;
 use void_domain::secrets::Secret;
 use void_testkit::models::ModelServer;
 
 use crate::apps::{App, Setup};
 use crate::callers::Caller;
+use crate::openapi::assert_turn_event;
 
 pub const MODEL_KEY: &str = "sk-test-of-the-scripted-model-0123456789";
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -33,7 +34,12 @@ pub fn agents(model: &ModelServer) -> Vec<Agent> {
     });
     let brain = Arc::new(brain.unwrap());
     let agent = |persona| Agent::new(persona, "anthropic", brain.clone());
-    PERSONAS.iter().map(agent).collect()
+    Personas::builtin()
+        .unwrap()
+        .iter()
+        .cloned()
+        .map(agent)
+        .collect()
 }
 
 pub async fn app_with(model: &ModelServer) -> App {
@@ -73,7 +79,27 @@ impl Turn {
         message: &str,
         last: Option<&str>,
     ) -> Self {
-        let path = format!("/api/conversations/{conversation}/stream?messageId={message}");
+        Self::stream(caller, conversation, message, last, "").await
+    }
+
+    /// The same, for who draws it.
+    pub async fn blocks(
+        caller: &Caller,
+        conversation: &str,
+        message: &str,
+        last: Option<&str>,
+    ) -> Self {
+        Self::stream(caller, conversation, message, last, "&blocks=true").await
+    }
+
+    async fn stream(
+        caller: &Caller,
+        conversation: &str,
+        message: &str,
+        last: Option<&str>,
+        more: &str,
+    ) -> Self {
+        let path = format!("/api/conversations/{conversation}/stream?messageId={message}{more}");
         let mut request = caller.request(Method::GET, &path);
         if let Some(last) = last {
             request = request.header("last-event-id", last);
@@ -114,6 +140,7 @@ impl Turn {
                     (field("id: "), field("event: "), field("data: "))
                 {
                     let data = serde_json::from_str(&data).unwrap();
+                    assert_turn_event(&event, &data);
                     return Some(ChatEvent { id, event, data });
                 }
             }
@@ -137,4 +164,31 @@ pub fn text_of(events: &[ChatEvent]) -> String {
     deltas
         .map(|event| event.data["text"].as_str().unwrap())
         .collect()
+}
+
+/// What the block events among them come to.
+pub fn blocks_of(events: &[ChatEvent]) -> Value {
+    let mut blocks: Vec<Value> = Vec::new();
+    for event in events.iter().filter(|event| event.event == "block") {
+        blocks.truncate(usize::try_from(event.data["from"].as_u64().unwrap()).unwrap());
+        blocks.extend(event.data["blocks"].as_array().unwrap().iter().cloned());
+        let more = event.data["more"].as_str().unwrap();
+        if let Some(last) = blocks.last_mut().filter(|_| !more.is_empty()) {
+            add_to_last_text(last, more);
+        }
+    }
+    json!(blocks)
+}
+
+fn add_to_last_text(node: &mut Value, more: &str) {
+    if let Some(Value::String(text)) = node.get_mut("text") {
+        return text.push_str(more);
+    }
+    let Value::Object(members) = node else {
+        return add_to_last_text(node.as_array_mut().unwrap().last_mut().unwrap(), more);
+    };
+    let inside = ["inlines", "blocks", "items"]
+        .into_iter()
+        .find(|name| members.contains_key(*name));
+    add_to_last_text(&mut members[inside.unwrap()], more);
 }

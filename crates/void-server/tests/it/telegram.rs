@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use void_control::notifications::{NotificationsConfig, TelegramConfig};
+use void_control::notifiers::{NotificationsConfig, TelegramConfig};
 use void_domain::notifications::{QuietHours, Zone};
 use void_testkit::eventually;
 use void_testkit::proxies::Proxy;

@@ -4,6 +4,8 @@
 
 import { get } from "../lib/api.js";
 
+/** @import { AuditResponse } from "../types/api.js" */
+
 export const PAGE_ENTRIES = 100;
 /** The tier is not asked for but looked for; so many pages of it, before somebody has to want more. */
 const SCAN_PAGES = 20;
@@ -86,7 +88,9 @@ export class Book {
   /** Forgets pages that are far from one. @param {number} index */
   forget(index) {
     if (!this.isWhole || this.pages.size <= KEPT_PAGES) return;
-    const far = [...this.pages.keys()].filter((page) => page !== 0).sort((one, other) => Math.abs(other - index) - Math.abs(one - index));
+    const far = [...this.pages.keys()]
+      .filter((page) => page !== 0)
+      .sort((one, other) => Math.abs(other - index) - Math.abs(one - index));
     for (const page of far.slice(0, this.pages.size - KEPT_PAGES)) this.pages.delete(page);
   }
 
@@ -100,15 +104,15 @@ export class Book {
     const page = await this.#ask(null, PAGE_ENTRIES);
     const before = this.newest;
     this.#heard(page);
-    const entries = page.entries.filter((/** @type {Entry} */ entry) => entry.seq > before);
+    const entries = page.entries.filter((entry) => entry.seq > before);
     // More than a page: the gap is not filled in, the book is opened anew.
     const isGap = entries.length === page.entries.length && page.next !== null && before > 0;
-    return { entries: entries.filter((/** @type {Entry} */ entry) => this.#fits(entry)), isGap };
+    return { entries: entries.filter((entry) => this.#fits(entry)), isGap };
   }
 
   /** @param {Entry[]} entries */
   prepend(entries) {
-    this.pages.set(0, [...entries, ...this.pages.get(0) ?? []]);
+    this.pages.set(0, [...entries, ...(this.pages.get(0) ?? [])]);
   }
 
   /** @param {string | null} cursor */
@@ -120,7 +124,7 @@ export class Book {
     for (let page = 0; page < SCAN_PAGES && found.length < ENOUGH && !isEnd; page += 1) {
       const answer = await this.#ask(at, this.filters.tier ? SCAN_ENTRIES : PAGE_ENTRIES);
       this.#heard(answer);
-      found.push(...answer.entries.filter((/** @type {Entry} */ entry) => this.#fits(entry)));
+      found.push(...answer.entries.filter((entry) => this.#fits(entry)));
       this.reached = answer.entries.at(-1) ?? this.reached;
       at = answer.next;
       isEnd = at === null;
@@ -130,15 +134,16 @@ export class Book {
     this.pages.set(this.pages.size, found);
   }
 
-  /** @param {string | null} cursor @param {number} limit @returns {Promise<any>} */
+  /** @param {string | null} cursor @param {number} limit @returns {Promise<AuditResponse>} */
   #ask(cursor, limit) {
     const query = new URLSearchParams({ limit: String(limit) });
     if (cursor !== null) query.set("cursor", cursor);
-    for (const name of /** @type {const} */ (["subject", "actor", "verb"])) if (this.filters[name]) query.set(name, this.filters[name]);
+    for (const name of /** @type {const} */ (["subject", "actor", "verb"]))
+      if (this.filters[name]) query.set(name, this.filters[name]);
     return get(`/api/audit?${query}`);
   }
 
-  /** @param {any} page */
+  /** @param {AuditResponse} page */
   #heard(page) {
     this.head = page.head;
     this.newest = Math.max(this.newest, page.head.seq);
@@ -146,7 +151,7 @@ export class Book {
 
   /** @param {Entry} entry */
   #fits(entry) {
-    return !this.filters.tier || entry.detail?.tier === this.filters.tier;
+    return !this.filters.tier || entry.detail.tier === this.filters.tier;
   }
 }
 
@@ -159,7 +164,7 @@ export async function seqAt(top, moment) {
   let [low, high] = [1, top];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const { at } = await get(`/api/audit/${middle}`);
+    const { at } = await get(`/api/audit/${String(middle)}`);
     if (Date.parse(at) <= moment) low = middle;
     else high = middle - 1;
   }

@@ -12,7 +12,10 @@ import { entryDetail } from "./detail.js";
 import { actorWords, entryShape, entryWords, isAboutProposal } from "./words.js";
 
 /** @typedef {import("./words.js").Entry} Entry */
-/** What belongs to one request is one line, told by its newest step. @typedef {{key: string, entry: Entry, steps: Entry[]}} Line */
+/**
+ * What belongs to one request is one line, told by its newest step.
+ * @typedef {{key: string, entry: Entry, steps: Entry[]}} Line
+ */
 /** @typedef {{key: string, isFirst: boolean, lines: Line[]}} Day */
 
 const ROW_PX = 45;
@@ -22,7 +25,11 @@ const ONE_LINE_FROM = 600;
 /** A page that flies by is not asked for. */
 const SETTLE_MS = 120;
 
-/** One line for each request of a page, where its newest step is; everything else is its own line. @param {Entry[]} entries the newest first @returns {Line[]} */
+/**
+ * One line for each request of a page, where its newest step is; everything else is its own line.
+ * @param {Entry[]} entries the newest first
+ * @returns {Line[]}
+ */
 function linesOf(entries) {
   /** @type {Map<string, Line>} */
   const lines = new Map();
@@ -38,7 +45,9 @@ function linesOf(entries) {
 /** Who asked and who decided, as far as this page knows. @param {Entry} entry @param {Entry[]} steps */
 function lineWho(entry, steps) {
   const asked = steps.find(({ verb }) => verb === "proposal.created");
-  const decided = steps.find(({ verb }) => ["proposal.approved", "proposal.rejected", "proposal.cancelled"].includes(verb));
+  const decided = steps.find(({ verb }) =>
+    ["proposal.approved", "proposal.rejected", "proposal.cancelled"].includes(verb),
+  );
   if (!asked || !decided) return actorWords(asked ?? decided ?? entry);
   return t("audit.asked_decided", { asked: actorWords(asked), decided: actorWords(decided) });
 }
@@ -56,7 +65,7 @@ export function timeline({ book, choose, address, loaded }) {
   const opened = new Set();
   /** @type {number | null} */
   let current = null;
-  const rowHeight = () => holder.clientWidth >= ONE_LINE_FROM ? ROW_PX : CARD_PX;
+  const rowHeight = () => (holder.clientWidth >= ONE_LINE_FROM ? ROW_PX : CARD_PX);
   const list = windowed(holder, {
     make: () => el("div", { class: "chunk" }),
     draw: (chunk, index) => {
@@ -65,7 +74,9 @@ export function timeline({ book, choose, address, loaded }) {
       if (entries) return drawPage(chunk, index, entries);
       chunk.style.setProperty("height", `${guess(index)}px`);
       mount(chunk, el("p", { class: "muted waiting-page", role: "status" }, t("loading")));
-      setTimeout(() => { if (list.isNear(index)) void load(index); }, SETTLE_MS);
+      setTimeout(() => {
+        if (list.isNear(index)) void load(index);
+      }, SETTLE_MS);
       return undefined;
     },
     blank: (chunk, height) => {
@@ -74,7 +85,8 @@ export function timeline({ book, choose, address, loaded }) {
     },
     guess: (index) => guess(index),
   });
-  const guess = (/** @type {number} */ index) => book().isWhole ? Math.min(PAGE_ENTRIES, book().top - index * PAGE_ENTRIES) * rowHeight() : 8 * rowHeight();
+  const guess = (/** @type {number} */ index) =>
+    book().isWhole ? Math.min(PAGE_ENTRIES, book().top - index * PAGE_ENTRIES) * rowHeight() : 8 * rowHeight();
 
   /** @param {number} index */
   const load = async (index) => {
@@ -83,7 +95,26 @@ export function timeline({ book, choose, address, loaded }) {
       await mine.load(index);
     } catch (error) {
       const chunk = list.chunk(index);
-      if (mine === book() && chunk) mount(chunk, el("div", { class: "waiting-page row-line", role: "alert" }, el("span", {}, sentence(error)), el("button", { type: "button", class: "button small", onclick: () => { list.redraw(index); } }, t("retry"))));
+      if (mine === book() && chunk)
+        mount(
+          chunk,
+          el(
+            "div",
+            { class: "waiting-page row-line", role: "alert" },
+            el("span", {}, sentence(error)),
+            el(
+              "button",
+              {
+                type: "button",
+                class: "button small",
+                onclick: () => {
+                  list.redraw(index);
+                },
+              },
+              t("retry"),
+            ),
+          ),
+        );
       return;
     }
     if (mine !== book()) return;
@@ -95,14 +126,24 @@ export function timeline({ book, choose, address, loaded }) {
 
   /** @param {HTMLElement} chunk @param {number} index @param {Entry[]} entries */
   const drawPage = (chunk, index, entries) => {
-    const before = index > 0 ? book().pages.get(index - 1)?.at(-1) : undefined;
+    const before =
+      index > 0
+        ? book()
+            .pages.get(index - 1)
+            ?.at(-1)
+        : undefined;
     /** @type {Day[]} */
     const days = [];
     for (const one of linesOf(entries)) {
       const its = new Date(one.entry.at).toDateString();
       const last = days.at(-1);
       if (last?.key === its) last.lines.push(one);
-      else days.push({ key: its, isFirst: days.length > 0 || !before || new Date(before.at).toDateString() !== its, lines: [one] });
+      else
+        days.push({
+          key: its,
+          isFirst: days.length > 0 || !before || new Date(before.at).toDateString() !== its,
+          lines: [one],
+        });
     }
     keyed(chunk, days, (one) => one.key, daySection);
   };
@@ -111,10 +152,10 @@ export function timeline({ book, choose, address, loaded }) {
   const daySection = (one) => {
     const title = el("h2", { class: "day" }, day(one.lines[0]?.entry.at ?? ""));
     const lines = el("ul", { class: "lines" });
-    const node = /** @type {HTMLElement & {update: (one: any) => void}} */ (el("section", {}, title, lines));
+    const node = /** @type {HTMLElement & {update: (one: Day) => void}} */ (el("section", {}, title, lines));
     node.update = (next) => {
       title.hidden = !next.isFirst;
-      keyed(lines, next.lines, (/** @type {Line} */ its) => its.key, line);
+      keyed(lines, next.lines, (its) => its.key, line);
     };
     node.update(one);
     return node;
@@ -127,15 +168,28 @@ export function timeline({ book, choose, address, loaded }) {
     const at = el("time", { class: "at" });
     const mark = el("span");
     const who = el("span", { class: "who" });
-    const link = el("a", { onclick: (/** @type {MouseEvent} */ event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-      event.preventDefault();
-      if (choose(entry)) current = entry.seq;
-      else if (!opened.delete(entry.seq)) opened.add(entry.seq);
-      history.replaceState(null, "", address(opened.has(entry.seq) || current === entry.seq ? entry.seq : undefined));
-      for (const other of holder.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
-      node.update();
-    } }, at, mark, words, who);
+    const link = el(
+      "a",
+      {
+        onclick: (/** @type {MouseEvent} */ event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+          event.preventDefault();
+          if (choose(entry)) current = entry.seq;
+          else if (!opened.delete(entry.seq)) opened.add(entry.seq);
+          history.replaceState(
+            null,
+            "",
+            address(opened.has(entry.seq) || current === entry.seq ? entry.seq : undefined),
+          );
+          for (const other of holder.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
+          node.update();
+        },
+      },
+      at,
+      mark,
+      words,
+      who,
+    );
     const node = /** @type {HTMLElement & {update: (next?: Line) => void}} */ (el("li", {}, link));
     /** @type {HTMLElement | null} */
     let more = null;
@@ -185,7 +239,9 @@ export function timeline({ book, choose, address, loaded }) {
     redraw: () => list.show(book().count),
     stop: list.stop,
     /** @param {number} [seq] */
-    mark: (seq) => { current = seq ?? null; },
+    mark: (seq) => {
+      current = seq ?? null;
+    },
     /** Brings a number into view, wherever it is. @param {number} seq */
     reveal: async (seq) => {
       const index = book().pageOf(seq);
@@ -199,7 +255,9 @@ export function timeline({ book, choose, address, loaded }) {
           link.focus({ preventScroll: true });
           return;
         }
-        await new Promise((resolve) => { setTimeout(resolve, 50); });
+        await new Promise((resolve) => {
+          setTimeout(resolve, 50);
+        });
       }
     },
     /** @param {number} by */

@@ -6,14 +6,19 @@ import { STRINGS } from "../strings.js";
 import { person } from "../lib/people.js";
 import { t } from "../lib/words.js";
 
-/** @typedef {{seq: number, at: string, request_id: string | null, actor: string, verb: string, subject: string | null, detail: any, catalogue: string | null, prev: string, hash: string}} Entry */
+/** What a detail holds depends on the verb. @typedef {import("../types/api.js").AuditEntry} Entry */
 
 const SURFACES = ["api", "cli", "web", "file", "ntfy"];
 
 /** Who it was, as people say it. @param {string} actor */
 export function whoWords(actor) {
   const [, kind = actor, name = ""] = /^([a-z]+)(?:-(.*))?$/.exec(actor) ?? [];
-  if (kind === "owner") return name.startsWith("telegram") ? t("audit.who.owner_by", { surface: t("audit.surface.telegram") }) : SURFACES.includes(name) ? t("audit.who.owner_by", { surface: t(`audit.surface.${name}`) }) : t("audit.who.owner");
+  if (kind === "owner")
+    return name.startsWith("telegram")
+      ? t("audit.who.owner_by", { surface: t("audit.surface.telegram") })
+      : SURFACES.includes(name)
+        ? t("audit.who.owner_by", { surface: t(`audit.surface.${name}`) })
+        : t("audit.who.owner");
   if (kind === "system") return t("audit.who.system");
   if (actor === "policy") return t("audit.who.policy");
   if (kind === "node" && name) return t("audit.who.node", { name });
@@ -21,19 +26,30 @@ export function whoWords(actor) {
 }
 
 /** Who a line is about: policy lets through, whoever asked. @param {Entry} entry */
-export const actorWords = (entry) => keyOf(entry) === "audit.did.proposal.let_through" ? t("who.policy") : whoWords(entry.actor);
+export const actorWords = (entry) =>
+  keyOf(entry) === "audit.did.proposal.let_through" ? t("who.policy") : whoWords(entry.actor);
 
-/** The action's label where the catalogue still has it. @param {any} detail */
+/** The action's label where the catalogue still has it. @param {Entry["detail"]} detail */
 function what(detail) {
-  const id = detail?.action_id;
-  if (!id) return "";
-  return actions.value?.actions.find((/** @type {any} */ action) => action.id === id)?.label ?? id;
+  const id = detail.action_id;
+  if (typeof id !== "string") return "";
+  return actions.value?.actions.find((action) => action.id === id)?.label ?? id;
 }
 
 /** What the rest of an entry's sentence is about. @param {Entry} entry */
 function about(entry) {
   const { detail, subject } = entry;
-  const name = detail?.name ?? detail?.code ?? detail?.agent ?? detail?.channel ?? detail?.what ?? detail?.file ?? subject?.replace(/^node:/, "") ?? detail?.target ?? detail?.targets ?? "";
+  const name =
+    detail.name ??
+    detail.code ??
+    detail.agent ??
+    detail.channel ??
+    detail.what ??
+    detail.file ??
+    subject?.replace(/^node:/, "") ??
+    detail.target ??
+    detail.targets ??
+    "";
   if (Array.isArray(name)) return name.length > 0 ? name.join(", ") : t("audit.who.nobody");
   return typeof name === "string" ? name : "";
 }
@@ -41,9 +57,9 @@ function about(entry) {
 /** Which sentence tells it. @param {Entry} entry */
 function keyOf(entry) {
   const { verb, detail } = entry;
-  if (verb === "proposal.approved" && detail?.approved_by === "policy") return "audit.did.proposal.let_through";
-  if (verb === "proposal.verified" && detail?.verification === "failed") return "audit.did.proposal.check_failed";
-  if (verb === "proposal.verified" && detail?.verification === "unverified") return "audit.did.proposal.unverified";
+  if (verb === "proposal.approved" && detail.approved_by === "policy") return "audit.did.proposal.let_through";
+  if (verb === "proposal.verified" && detail.verification === "failed") return "audit.did.proposal.check_failed";
+  if (verb === "proposal.verified" && detail.verification === "unverified") return "audit.did.proposal.unverified";
   return `audit.did.${verb}`;
 }
 
@@ -51,7 +67,11 @@ function keyOf(entry) {
 export function entryWords(entry) {
   const key = keyOf(entry);
   if (!(key in STRINGS)) return [entry.verb, about(entry)].filter(Boolean).join(" · ");
-  return t(key, { what: what(entry.detail) || about(entry), name: about(entry), n: Number(entry.detail?.actions ?? entry.detail?.rows ?? entry.detail?.count ?? 0) });
+  return t(key, {
+    what: what(entry.detail) || about(entry),
+    name: about(entry),
+    n: Number(entry.detail.actions ?? entry.detail.rows ?? entry.detail.count ?? 0),
+  });
 }
 
 /** What happened, for a list that is about one request anyway. @param {Entry} entry */
@@ -64,17 +84,42 @@ export function stepWords(entry) {
 /** Shape and colour of an entry; most have none. @param {Entry} entry @returns {[string, string] | null} */
 export function entryShape({ verb, detail }) {
   switch (verb) {
-    case "proposal.created": return detail?.status === "pending" ? ["waiting", "waiting"] : ["sent", "running"];
-    case "proposal.approved": case "proposal.started": return ["sent", "running"];
-    case "proposal.executed": return ["sent", "running"];
-    case "proposal.verified": return detail?.verification === "failed" ? ["failed", "bad"] : detail?.verification === "unverified" ? ["unsure", ""] : ["done", "ok"];
-    case "proposal.failed": case "proposal.refused": case "turn.failed": case "notification.failed": return ["failed", "bad"];
-    case "proposal.rejected": return ["rejected", ""];
-    case "proposal.expired": case "proposal.cancelled": return ["over", ""];
-    case "proposal.unknown": return ["stale", "bad"];
-    case "freeze.set": case "freeze.lengthened": return ["paused", ""];
-    case "access.refused": case "decision.refused": case "node.twin_refused": case "store.rolled_back": case "audit.strays_set_aside": return ["rejected", "bad"];
-    default: return null;
+    case "proposal.created":
+      return detail.status === "pending" ? ["waiting", "waiting"] : ["sent", "running"];
+    case "proposal.approved":
+    case "proposal.started":
+      return ["sent", "running"];
+    case "proposal.executed":
+      return ["sent", "running"];
+    case "proposal.verified":
+      return detail.verification === "failed"
+        ? ["failed", "bad"]
+        : detail.verification === "unverified"
+          ? ["unsure", ""]
+          : ["done", "ok"];
+    case "proposal.failed":
+    case "proposal.refused":
+    case "turn.failed":
+    case "notification.failed":
+      return ["failed", "bad"];
+    case "proposal.rejected":
+      return ["rejected", ""];
+    case "proposal.expired":
+    case "proposal.cancelled":
+      return ["over", ""];
+    case "proposal.unknown":
+      return ["stale", "bad"];
+    case "freeze.set":
+    case "freeze.lengthened":
+      return ["paused", ""];
+    case "access.refused":
+    case "decision.refused":
+    case "node.twin_refused":
+    case "store.rolled_back":
+    case "audit.strays_set_aside":
+      return ["rejected", "bad"];
+    default:
+      return null;
   }
 }
 

@@ -29,15 +29,20 @@ export function announcer() {
     node,
     say,
     text: (id, text) => {
-      if (id !== turn || text.length < told) {
-        turn = id;
-        told = 0;
-      }
+      if (id !== turn) told = 0;
+      turn = id;
+      // The end of what is being written may become shorter, and a new try begins anew.
+      told = Math.min(told, text.length);
       const rest = text.slice(told);
-      const end = Math.max(rest.lastIndexOf(". "), rest.lastIndexOf("? "), rest.lastIndexOf("! "), rest.lastIndexOf("\n"));
+      const end = Math.max(
+        rest.lastIndexOf(". "),
+        rest.lastIndexOf("? "),
+        rest.lastIndexOf("! "),
+        rest.lastIndexOf("\n"),
+      );
       if (end < 0) return;
       told += end + 1;
-      const words = rest.slice(0, end + 1).replace(/!?\[([^\]\n]{0,200})\]\([^)\n]{0,400}\)/g, "$1").replace(/[*_`#>|]+|-{3,}/g, "").trim();
+      const words = rest.slice(0, end + 1).trim();
       if (words) say(words);
     },
   };

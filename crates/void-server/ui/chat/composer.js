@@ -16,7 +16,10 @@ const MESSAGE_BYTES_MAX = 16 * 1024;
 
 /** @typedef {import("./talks.js").Talk} Talk */
 
-/** Drafts of this page, so that two places show the same. @type {Set<(slug: string, text: string, from: HTMLElement) => void>} */
+/**
+ * Drafts of this page, so that two places show the same.
+ * @type {Set<(slug: string, text: string, from: HTMLElement) => void>}
+ */
 const others = new Set();
 
 /** @param {string} slug */
@@ -25,7 +28,8 @@ const draftKey = (slug) => `chat-draft-${slug}`;
 /**
  * @param {() => Talk} talkNow
  * @param {() => void} sent
- * @returns {{node: HTMLElement, draw: () => void, add: (text: string) => void, send: (text: string) => Promise<void>, focus: () => void, load: () => void, stop: () => void}}
+ * @returns {{node: HTMLElement, draw: () => void, add: (text: string) => void, send: (text: string) => Promise<void>,
+ *   focus: () => void, load: () => void, stop: () => void}}
  */
 export function composer(talkNow, sent) {
   let isSending = false;
@@ -34,15 +38,31 @@ export function composer(talkNow, sent) {
   /** What was sent without an answer: the server may have it. @type {{text: string, after: number} | null} */
   let unsure = null;
   const id = `say-${Math.random().toString(36).slice(2)}`;
-  const area = /** @type {HTMLTextAreaElement} */ (el("textarea", { id, rows: 1, class: "composer-text", "aria-describedby": `${id}-why`, autocomplete: "off" }));
+  const area = /** @type {HTMLTextAreaElement} */ (
+    el("textarea", { id, rows: 1, class: "composer-text", "aria-describedby": `${id}-why`, autocomplete: "off" })
+  );
   const label = el("label", { for: id, class: "hidden-text" });
   const go = /** @type {HTMLButtonElement} */ (el("button", { type: "submit", class: "button primary composer-go" }));
-  const halt = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button composer-go", onclick: () => void stopTurn() }));
+  const halt = /** @type {HTMLButtonElement} */ (
+    el("button", { type: "button", class: "button composer-go", onclick: () => void stopTurn() })
+  );
   const why = el("p", { id: `${id}-why`, class: "composer-why muted small", "aria-live": "polite" });
   const told = el("div", { class: "stack" });
   const context = el("div", { class: "composer-context" });
-  const node = el("form", { class: "composer", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void sendDraft(); } },
-    told, context, el("div", { class: "composer-line" }, label, area, halt, go), why);
+  const node = el(
+    "form",
+    {
+      class: "composer",
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        void sendDraft();
+      },
+    },
+    told,
+    context,
+    el("div", { class: "composer-line" }, label, area, halt, go),
+    why,
+  );
 
   const keep = () => {
     const { slug } = talkNow();
@@ -63,7 +83,8 @@ export function composer(talkNow, sent) {
     if (!talk.id || !talk.agent) return talk.error ? t("chat.unread") : t("loading");
     const asleep = asleepBecause(talk.agent);
     if (asleep) return asleep;
-    if (new TextEncoder().encode(area.value).length > MESSAGE_BYTES_MAX) return t("chat.too_long", { n: MESSAGE_BYTES_MAX / 1024 });
+    if (new TextEncoder().encode(area.value).length > MESSAGE_BYTES_MAX)
+      return t("chat.too_long", { n: MESSAGE_BYTES_MAX / 1024 });
     return "";
   };
   const draw = () => {
@@ -75,7 +96,11 @@ export function composer(talkNow, sent) {
     area.placeholder = t("chat.say_to", { name: talk.agent?.name ?? "" });
     halt.hidden = !isRunning;
     halt.disabled = talk.isStopping || !isLive();
-    mount(halt, el("span", { class: "stop-square", "aria-hidden": "true" }), t(talk.isStopping ? "chat.stopping" : "chat.stop"));
+    mount(
+      halt,
+      el("span", { class: "stop-square", "aria-hidden": "true" }),
+      t(talk.isStopping ? "chat.stopping" : "chat.stop"),
+    );
     go.hidden = isRunning;
     go.disabled = isSending || stops !== "" || area.value.trim() === "";
     mount(go, t(isSending ? "card.sending" : "chat.send"));
@@ -89,7 +114,12 @@ export function composer(talkNow, sent) {
   };
   /** The server has it after all. @param {Talk} talk */
   const settle = (talk) => {
-    const found = unsure && talk.messages.find((message) => message.role === "user" && message.seq > (unsure?.after ?? 0) && message.body.trim() === unsure?.text.trim());
+    const found =
+      unsure &&
+      talk.messages.find(
+        (message) =>
+          message.role === "user" && message.seq > (unsure?.after ?? 0) && message.body.trim() === unsure?.text.trim(),
+      );
     if (!found || !unsure) return;
     const isSame = area.value === unsure.text;
     unsure = null;
@@ -105,13 +135,23 @@ export function composer(talkNow, sent) {
     const place = placeNow();
     if (!place) return null;
     const name = talk.agent?.name ?? "";
-    if (!place.subject) return el("span", { class: "chat-context", title: t("chat.context_why", { name }) }, icon(place.page), el("span", { class: "wrap" }, t("chat.context_page", { page: place.name })));
+    if (!place.subject)
+      return el(
+        "span",
+        { class: "chat-context", title: t("chat.context_why", { name }) },
+        icon(place.page),
+        el("span", { class: "wrap" }, t("chat.context_page", { page: place.name })),
+      );
     const mention = () => {
       put(`${area.value}${/\S$/.test(area.value) ? " " : ""}${place.subject} `);
       area.focus();
     };
-    return el("button", { type: "button", class: "chat-context", title: t("chat.context_why", { name }), onclick: mention },
-      el("span", { "aria-hidden": "true" }, "+"), el("span", { class: "wrap" }, t("chat.context_add", { subject: place.subject })));
+    return el(
+      "button",
+      { type: "button", class: "chat-context", title: t("chat.context_why", { name }), onclick: mention },
+      el("span", { "aria-hidden": "true" }, "+"),
+      el("span", { class: "wrap" }, t("chat.context_add", { subject: place.subject })),
+    );
   };
   const put = (/** @type {string} */ text) => {
     area.value = text;
@@ -151,7 +191,11 @@ export function composer(talkNow, sent) {
   const sendDraft = () => send(area.value);
   /** Where focus goes when the button under it is gone; a keyboard does not come up for it. */
   const refocus = () => {
-    if (matchMedia("(pointer: fine)").matches && (document.activeElement === document.body || node.contains(document.activeElement))) area.focus();
+    if (
+      matchMedia("(pointer: fine)").matches &&
+      (document.activeElement === document.body || node.contains(document.activeElement))
+    )
+      area.focus();
   };
   const stopTurn = async () => {
     try {

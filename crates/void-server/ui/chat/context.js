@@ -34,7 +34,10 @@ function here() {
 function subjectOf(page, rest) {
   const last = rest.at(-1) ?? "";
   if (page === "inbox" && last && last !== "done") {
-    const known = [...(home.value?.inbox.items ?? []), ...(home.value?.recent ?? [])].find((row) => row.id === last || row.code === last);
+    const known = [
+      ...(home.value?.inbox.items ?? []).filter((item) => item.kind !== "join"),
+      ...(home.value?.recent ?? []),
+    ].find((row) => row.id === last || row.code === last);
     return known?.code ?? "";
   }
   return page === "lab" && rest.length > 1 ? last : "";

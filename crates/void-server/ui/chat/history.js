@@ -27,12 +27,37 @@ export function historySheet(talk) {
       draw();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      mount(body, cannotTell(error, () => void read()));
+      mount(
+        body,
+        cannotTell(error, () => void read()),
+      );
     }
   };
-  const draw = () => mount(body, all.length === 0 ? el("p", {}, t("chat.history.none"))
-    : el("ul", { class: "list" }, all.map((one) => el("li", {}, el("button", { type: "button", class: "item", onclick: () => void show(one) }, el("span", { class: "grow wrap" }, one.words), el("span", { class: "muted small" }, time(one.last_at)))))),
-  next ? el("button", { type: "button", class: "button", onclick: () => void read() }, t("chat.history.older")) : null);
+  const draw = () =>
+    mount(
+      body,
+      all.length === 0
+        ? el("p", {}, t("chat.history.none"))
+        : el(
+            "ul",
+            { class: "list" },
+            all.map((one) =>
+              el(
+                "li",
+                {},
+                el(
+                  "button",
+                  { type: "button", class: "item", onclick: () => void show(one) },
+                  el("span", { class: "grow wrap" }, one.words),
+                  el("span", { class: "muted small" }, time(one.last_at)),
+                ),
+              ),
+            ),
+          ),
+      next
+        ? el("button", { type: "button", class: "button", onclick: () => void read() }, t("chat.history.older"))
+        : null,
+    );
   /** @param {Past} one */
   const show = async (one) => {
     const past = new Talk(talk.slug);
@@ -46,8 +71,22 @@ export function historySheet(talk) {
       mount(more, loading());
       try {
         await past.readPast();
-        keyed(list, past.messages, (message) => message.id, (message) => messageNode(message, past, () => {}));
-        mount(more, past.next ? el("button", { type: "button", class: "button small", onclick: () => void readOn() }, t("chat.history.more")) : null);
+        keyed(
+          list,
+          past.messages,
+          (message) => message.id,
+          (message) => messageNode(message, past, () => {}),
+        );
+        mount(
+          more,
+          past.next
+            ? el(
+                "button",
+                { type: "button", class: "button small", onclick: () => void readOn() },
+                t("chat.history.more"),
+              )
+            : null,
+        );
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         mount(more, past.messages.length > 0 ? sentence(error) : cannotTell(error, () => void readOn()));

@@ -12,45 +12,62 @@ import { shape } from "../parts/states.js";
 import { toast } from "../parts/toasts.js";
 import { busyLine, stepChips } from "./chips.js";
 import { copyFromChat } from "./copying.js";
-import { GrowingText, markdownNodes } from "./markdown-nodes.js";
+import { GrowingText } from "./growing.js";
 import { keyOfRequest, requestNode, requestsOf } from "./proposals.js";
 import { keptStep } from "./talks.js";
+
+/** @import { Message, TruthResponse, Turn } from "../types/api.js" */
+/** @typedef {Message & {turn: Turn}} AnswerMessage */
 
 const LINE_LETTERS = 48;
 const LINE_PX = 26;
 
 /** @typedef {import("./talks.js").Talk} Talk */
-/** @typedef {HTMLElement & {update: (message: any) => void, grow: () => void, step: () => void}} MessageNode `grow`: more text came; `step`: more was done */
+/**
+ * @typedef {HTMLElement & {update: (message: Message) => void, grow: () => void, step: () => void}} MessageNode
+ *   `grow`: more text came; `step`: more was done
+ */
 
 /**
- * @param {any} message
+ * @param {Message} message
  * @param {Talk} talk
  * @param {() => void} grown called after every drawing of what is being written
  * @returns {MessageNode}
  */
 export function messageNode(message, talk, grown) {
-  const node = message.role === "user" ? ownNode(message) : answerNode(message, talk, grown);
+  const node =
+    message.role === "user" ? ownNode(message) : answerNode(/** @type {AnswerMessage} */ (message), talk, grown);
   node.style.setProperty("--guess", `${guess(message)}px`);
   return node;
 }
 
-/** About how high a message is, for as long as it is out of sight. @param {any} message */
+/** About how high a message is, for as long as it is out of sight. @param {Message} message */
 function guess(message) {
-  const lines = message.body.split("\n").reduce((/** @type {number} */ sum, /** @type {string} */ line) => sum + Math.ceil(line.length / LINE_LETTERS), 0);
-  const more = message.turn ? 64 + (message.turn.trace.length > 0 ? 40 : 0) + 52 * requestsOf(message.turn.truth).length : 44;
+  const lines = message.body.split("\n").reduce((sum, line) => sum + Math.ceil(line.length / LINE_LETTERS), 0);
+  const more = message.turn
+    ? 64 + (message.turn.trace.length > 0 ? 40 : 0) + 52 * requestsOf(message.turn.truth).length
+    : 44;
   return Math.round(lines * LINE_PX + more);
 }
 
-/** @param {any} message @returns {MessageNode} */
+/** @param {Message} message @returns {MessageNode} */
 function ownNode(message) {
-  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
-  const node = el("li", { class: "turn mine", "aria-label": t("chat.by_you") }, el("p", { class: "own" }, message.body),
-    el("div", { class: "turn-foot" }, time(message.created_at), copy));
+  const copy = el(
+    "button",
+    { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) },
+    t("chat.copy"),
+  );
+  const node = el(
+    "li",
+    { class: "turn mine", "aria-label": t("chat.by_you") },
+    el("p", { class: "own" }, message.body),
+    el("div", { class: "turn-foot" }, time(message.created_at), copy),
+  );
   return Object.assign(node, { update: () => {}, grow: () => {}, step: () => {} });
 }
 
 /**
- * @param {any} message
+ * @param {AnswerMessage} message
  * @param {Talk} talk
  * @param {() => void} grown
  * @returns {MessageNode}
@@ -64,9 +81,20 @@ function answerNode(message, talk, grown) {
   const onRecord = el("p", { class: "muted small on-record", hidden: true }, t("chat.on_record"));
   const record = el("div", { class: "turn-record" });
   const foot = el("div", { class: "turn-foot" });
-  const node = el("li", { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") }, chips, said, busy, trouble, onRecord, requests, record, foot);
-  const growing = new GrowingText(said, grown);
-  /** What `said` shows whole. @type {string | null} */
+  const node = el(
+    "li",
+    { class: "turn", "aria-label": talk.agent?.name ?? t("nav.chat") },
+    chips,
+    said,
+    busy,
+    trouble,
+    onRecord,
+    requests,
+    record,
+    foot,
+  );
+  const growing = new GrowingText(said);
+  /** The stored text that `said` shows. @type {string | null} */
   let shown = null;
 
   const liveTurn = () => (talk.live?.id === message.id ? talk.live : null);
@@ -76,8 +104,8 @@ function answerNode(message, talk, grown) {
     // What stands there is of an earlier try.
     if (shown !== null) growing.reset();
     shown = null;
-    if (growing.text === "") requestAnimationFrame(drawBusy);
-    growing.show(live.text);
+    if (growing.blocks.length === 0) requestAnimationFrame(drawBusy);
+    if (growing.show(live.blocks)) grown();
   };
   const drawBusy = () => {
     const live = liveTurn();
@@ -90,12 +118,7 @@ function answerNode(message, talk, grown) {
   };
   /** The text as it is stored; what was drawn while it came stays if it is the same. */
   const settle = () => {
-    if (shown === message.body) return;
-    if (growing.text === message.body) growing.finish();
-    else {
-      growing.reset();
-      mount(said, ...markdownNodes(message.body));
-    }
+    if (shown !== message.body) growing.finish(message.blocks);
     shown = message.body;
   };
   const draw = () => {
@@ -131,13 +154,19 @@ function answerNode(message, talk, grown) {
     drawRecord();
   });
   /** @param {string} id */
-  const isLastWith = (id) => !talk.messages.some((other) => other.seq > message.seq && other.turn && requestsOf(other.turn.truth).some((item) => item.id === id));
+  const isLastWith = (id) =>
+    !talk.messages.some(
+      (other) => other.seq > message.seq && other.turn && requestsOf(other.turn.truth).some((item) => item.id === id),
+    );
   let stamp = "";
-  const update = (/** @type {any} */ next) => {
-    message = next;
+  const update = (/** @type {Message} */ next) => {
+    message = /** @type {AnswerMessage} */ (next);
     const { turn } = message;
     // What is over does not change, but for being tried again.
-    const now = turn.status === "running" ? "" : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()} ${requestsOf(turn.truth).map((item) => isLastWith(item.id))}`;
+    const now =
+      turn.status === "running"
+        ? ""
+        : `${turn.status} ${turn.ended_at} ${talk.messages.at(-1)?.id === message.id} ${isLive()} ${requestsOf(turn.truth).map((item) => isLastWith(item.id))}`;
     if (now && now === stamp) return;
     stamp = now;
     draw();
@@ -151,14 +180,26 @@ function answerNode(message, talk, grown) {
   return Object.assign(node, { update, grow, step });
 }
 
-/** @param {any} message @param {Talk} talk */
+/** @param {AnswerMessage} message @param {Talk} talk */
 function troubleOf(message, talk) {
   const { turn } = message;
   if (turn.status !== "failed" && turn.status !== "stopped") return null;
   const isNewest = !talk.isPast && talk.messages.at(-1)?.id === message.id;
   const isFailed = turn.status === "failed";
   const words = isFailed ? t("chat.failed", { reason: plainReason(turn.error) }) : t("chat.stopped");
-  const again = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", disabled: !isLive(), title: isLive() ? "" : t("card.not_connected_why"), onclick: () => void retry() }, t("retry")));
+  const again = /** @type {HTMLButtonElement} */ (
+    el(
+      "button",
+      {
+        type: "button",
+        class: "button small",
+        disabled: !isLive(),
+        title: isLive() ? "" : t("card.not_connected_why"),
+        onclick: () => void retry(),
+      },
+      t("retry"),
+    )
+  );
   const retry = async () => {
     again.disabled = true;
     mount(again, t("card.sending"));
@@ -170,10 +211,16 @@ function troubleOf(message, talk) {
       mount(again, t("retry"));
     }
   };
-  return el("div", { class: `notice ${isFailed ? "problem" : ""} turn-trouble` }, shape(isFailed ? "failed" : "paused"), el("p", { class: "grow wrap" }, words), isNewest ? again : null);
+  return el(
+    "div",
+    { class: `notice ${isFailed ? "problem" : ""} turn-trouble` },
+    shape(isFailed ? "failed" : "paused"),
+    el("p", { class: "grow wrap" }, words),
+    isNewest ? again : null,
+  );
 }
 
-/** @param {{code: string, message: string} | null} error */
+/** @param {Turn["error"]} error */
 function plainReason(error) {
   const words = error?.message ?? t("error.no_reason");
   return /[.!?…]$/.test(words) ? words : `${words}.`;
@@ -181,24 +228,48 @@ function plainReason(error) {
 
 /**
  * What Void says itself, as it was when the turn ended.
- * @param {any} turn
+ * @param {Turn} turn
  * @param {Map<string, string>} standings
  */
 function recordOf(turn, standings) {
   const { truth } = turn;
-  const open = [...truth.waits, ...truth.unverified.filter((/** @type {any} */ item) => item.status === "running")];
+  const open = [...truth.waits, ...truth.unverified.filter((item) => item.status === "running")];
   const isOld = open.some((item) => ![undefined, item.status].includes(standings.get(item.id)));
   const [form, tone] = isOld ? ["over", "quiet"] : lookOf(truth);
   // What was asked for stands above, each with how it went: an outcome is said once.
   const isSaid = requestsOf(truth).length > 0 && !truth.before;
-  const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at) }) : t("chat.void"));
+  const author = el("strong", {}, isOld ? t("chat.void_then", { at: clock(turn.ended_at ?? "") }) : t("chat.void"));
   return [
-    isSaid ? null : el("p", { class: `truth ${tone}` }, shape(form), el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : "")),
-    turn.tainted_by.length > 0 ? el("p", { class: "truth" }, shape("stale"), el("span", {}, el("strong", {}, t("chat.void")), " ", t("chat.tainted", { what: turn.tainted_by.join(", ") }))) : null,
+    isSaid
+      ? null
+      : el(
+          "p",
+          { class: `truth ${tone}` },
+          shape(form),
+          el("span", {}, author, " ", turn.truth_line, isOld ? ` ${t("chat.void_since")}` : ""),
+        ),
+    turn.tainted_by.length > 0
+      ? el(
+          "p",
+          { class: "truth" },
+          shape("stale"),
+          el(
+            "span",
+            {},
+            el("strong", {}, t("chat.void")),
+            " ",
+            t("chat.tainted", { what: turn.tainted_by.join(", ") }),
+          ),
+        )
+      : null,
   ];
 }
 
-/** The shape and the colour of a record; what needs the owner comes first. @param {any} truth @returns {[string, string]} */
+/**
+ * The shape and the colour of a record; what needs the owner comes first.
+ * @param {TruthResponse} truth
+ * @returns {[string, string]}
+ */
 function lookOf(truth) {
   if (truth.waits.length > 0) return ["waiting", "waiting"];
   if (truth.refused.length > 0) return ["failed", "bad"];
@@ -206,15 +277,24 @@ function lookOf(truth) {
   return truth.ran.length > 0 ? ["done", "ok"] : ["over", "quiet"];
 }
 
-/** @param {any} message @param {Talk} talk */
+/** @param {AnswerMessage} message @param {Talk} talk */
 function footOf(message, talk) {
   const { turn } = message;
   const { usage } = turn;
   const tokens = usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
-  const copy = el("button", { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) }, t("chat.copy"));
+  const copy = el(
+    "button",
+    { type: "button", class: "said-copy", onclick: () => void copyFromChat(message.body, copy) },
+    t("chat.copy"),
+  );
   const model = turn.brain === "builtin" ? t("chat.brain.builtin") : turn.model;
-  return [time(turn.ended_at ?? message.created_at), el("span", { class: "wrap" }, model),
-    tokens > 0 ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") })) : null,
+  return [
+    time(turn.ended_at ?? message.created_at),
+    el("span", { class: "wrap" }, model),
+    tokens > 0
+      ? el("span", { class: "number" }, t("chat.tokens", { n: tokens, count: tokens.toLocaleString("en") }))
+      : null,
     usage.cost_micros > 0 ? el("span", { class: "number" }, costWords(usage.cost_micros)) : null,
-    message.body ? copy : null];
+    message.body ? copy : null,
+  ];
 }

@@ -4,11 +4,13 @@
 import { signedOut } from "../lib/api.js";
 import { openSse } from "../lib/sse.js";
 
+/** @import { TurnEvents } from "../types/api.js" */
+
 const RETRY_MS = [300, 1000, 2000, 5000];
 
 /**
- * @typedef {{tool: (step: {tool: string, args_summary: string, status: string}) => void, delta: (text: string) => void,
- *   end: () => void, lost: (isLost: boolean) => void}} TurnListener
+ * @typedef {{tool: (step: TurnEvents["tool"]) => void, delta: (text: string) => void,
+ *   blocks: (change: TurnEvents["block"]) => void, end: () => void, lost: (isLost: boolean) => void}} TurnListener
  */
 
 /**
@@ -18,13 +20,14 @@ const RETRY_MS = [300, 1000, 2000, 5000];
  * @returns {() => void} stops listening
  */
 export function listenToTurn(conversationId, messageId, listener) {
-  const path = `/api/conversations/${conversationId}/stream?messageId=${encodeURIComponent(messageId)}`;
+  const path = `/api/conversations/${conversationId}/stream?messageId=${encodeURIComponent(messageId)}&blocks=true`;
   const stream = openSse({
-    request: (lastId) => lastId ? { path, headers: { "last-event-id": lastId } } : { path },
+    request: (lastId) => (lastId ? { path, headers: { "last-event-id": lastId } } : { path }),
     opened: () => listener.lost(false),
     event: (name, value) => {
-      if (name === "tool") listener.tool(value);
-      else if (name === "delta") listener.delta(value.text);
+      if (name === "tool") listener.tool(/** @type {TurnEvents["tool"]} */ (value));
+      else if (name === "delta") listener.delta(/** @type {TurnEvents["delta"]} */ (value).text);
+      else if (name === "block") listener.blocks(/** @type {TurnEvents["block"]} */ (value));
       else if (name === "done" || name === "error") {
         stream.stop();
         listener.end();

@@ -3,16 +3,23 @@
 // that runs, and the ways to say something, stop, try again and begin anew. Nothing is made up here.
 
 import { ApiError, get, post } from "../lib/api.js";
-import { onConnection, onEvent } from "../lib/live.js";
+import { isOfTurn, onConnection, onEvent } from "../lib/live.js";
+import { changeBlocks } from "./growing.js";
 import { listenToTurn } from "./stream.js";
+
+/**
+ * @import { Agent, ConversationResponse, Message, MessagesResponse, StepResponse, TurnEvents } from "../types/api.js"
+ */
 
 /** The newest messages that are read again when something changed. */
 const NEWEST = 20;
 const OLDER = 60;
 
 /**
- * @typedef {{tool: string, args: string, status: string, tookMs: number | null, result: string | null, proposalId: string | null, isLive: boolean, since: number}} Step
- * @typedef {{id: string, text: string, steps: Step[], isWhole: boolean, isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
+ * @typedef {{tool: string, args: string, status: string, tookMs: number | null, result: string | null, proposalId:
+ *   string | null, isLive: boolean, since: number}} Step
+ * @typedef {{id: string, text: string, blocks: import("./markdown.js").Block[], steps: Step[], isWhole: boolean,
+ *   isLost: boolean, isOver: boolean, stop: () => void}} LiveTurn
  * @typedef {"all" | "live" | "text"} Change what changed: messages or state, the steps, the text only
  */
 
@@ -33,9 +40,9 @@ export class Talk {
   constructor(slug) {
     this.slug = slug;
     this.id = "";
-    /** @type {any} */
+    /** @type {Agent | null} */
     this.agent = null;
-    /** Oldest first. @type {any[]} */
+    /** Oldest first. @type {Message[]} */
     this.messages = [];
     /** The cursor of older ones. @type {string | null} */
     this.next = null;
@@ -68,18 +75,23 @@ export class Talk {
 
   #begin() {
     void this.open();
-    this.ends.push(onEvent(({ name, data }) => {
-      if (!name.startsWith("turn.") || data?.agent !== this.slug) return;
-      // Somebody began a new conversation with it elsewhere.
-      if (data.conversation_id !== this.id) return void this.open();
-      if (name === "turn.started") this.#follow(data.message_id, true);
-      return void this.refresh();
-    }));
+    this.ends.push(
+      onEvent((event) => {
+        if (!isOfTurn(event) || event.data.agent !== this.slug) return;
+        const { name, data } = event;
+        // Somebody began a new conversation with it elsewhere.
+        if (data.conversation_id !== this.id) return void this.open();
+        if (name === "turn.started") this.#follow(data.message_id, true);
+        return void this.refresh();
+      }),
+    );
     let wasAway = false;
-    this.ends.push(onConnection(({ kind, isFirst }) => {
-      if (kind === "live" && wasAway) void (this.id ? this.refresh() : this.open());
-      wasAway = kind !== "live" && !isFirst;
-    }));
+    this.ends.push(
+      onConnection(({ kind, isFirst }) => {
+        if (kind === "live" && wasAway) void (this.id ? this.refresh() : this.open());
+        wasAway = kind !== "live" && !isFirst;
+      }),
+    );
   }
 
   #end() {
@@ -114,7 +126,7 @@ export class Talk {
     this.#take(await post(`/api/agents/${this.slug}/conversation`));
   }
 
-  /** @param {any} opened */
+  /** @param {ConversationResponse} opened */
   #take(opened) {
     if (opened.conversation_id !== this.id) this.#hush();
     this.id = opened.conversation_id;
@@ -149,7 +161,7 @@ export class Talk {
     }
   }
 
-  /** @param {{messages: any[], next: string | null}} page */
+  /** @param {MessagesResponse} page */
   #merge(page) {
     const first = page.messages[0];
     const newest = this.messages.at(-1);
@@ -171,7 +183,7 @@ export class Talk {
       const page = await get(`/api/conversations/${id}/messages?limit=${OLDER}&cursor=${this.next}`);
       if (id !== this.id) return;
       const oldest = this.messages[0]?.seq ?? Infinity;
-      this.messages = [...page.messages.filter((/** @type {any} */ message) => message.seq < oldest), ...this.messages];
+      this.messages = [...page.messages.filter((message) => message.seq < oldest), ...this.messages];
       this.next = page.next;
     } finally {
       this.isReadingOlder = false;
@@ -191,7 +203,7 @@ export class Talk {
   #followNewest() {
     const newest = this.messages.at(-1);
     const isRunning = newest?.turn?.status === "running";
-    if (isRunning) this.#follow(newest.id, false);
+    if (newest && isRunning) this.#follow(newest.id, false);
     else if (this.live && this.messages.some(({ id }) => id === this.live?.id)) this.#hush();
   }
 
@@ -204,13 +216,39 @@ export class Talk {
     if (this.live?.id === messageId && !this.live.isOver) return;
     this.#hush();
     /** @type {LiveTurn} */
-    const live = { id: messageId, text: "", steps: [], isWhole, isLost: false, isOver: false, stop: () => {} };
+    const live = {
+      id: messageId,
+      text: "",
+      blocks: [],
+      steps: [],
+      isWhole,
+      isLost: false,
+      isOver: false,
+      stop: () => {},
+    };
     this.live = live;
     live.stop = listenToTurn(this.id, messageId, {
-      tool: (step) => { noteStep(live, step); this.#tell("live"); },
-      delta: (text) => { live.text += text; this.#tell("text"); },
-      lost: (isLost) => { if (live.isLost !== isLost) { live.isLost = isLost; this.#tell("live"); } },
-      end: () => { live.isOver = true; void this.refresh(); },
+      tool: (step) => {
+        noteStep(live, step);
+        this.#tell("live");
+      },
+      delta: (text) => {
+        live.text += text;
+      },
+      blocks: (change) => {
+        changeBlocks(live.blocks, change);
+        this.#tell("text");
+      },
+      lost: (isLost) => {
+        if (live.isLost !== isLost) {
+          live.isLost = isLost;
+          this.#tell("live");
+        }
+      },
+      end: () => {
+        live.isOver = true;
+        void this.refresh();
+      },
     });
     this.#tell("live");
   }
@@ -249,14 +287,37 @@ export class Talk {
   }
 }
 
-/** A step of a turn that is over. @param {any} step @returns {Step} */
-export const keptStep = (step) => ({ tool: step.tool, args: step.args_summary, status: step.status, tookMs: step.took_ms, result: step.result, proposalId: step.proposal_id, isLive: false, since: 0 });
+/** A step of a turn that is over. @param {StepResponse} step @returns {Step} */
+export const keptStep = (step) => ({
+  tool: step.tool,
+  args: step.args_summary,
+  status: step.status,
+  tookMs: step.took_ms,
+  result: step.result,
+  proposalId: step.proposal_id,
+  isLive: false,
+  since: 0,
+});
 
-/** @param {LiveTurn} live @param {{tool: string, args_summary: string, status: string}} told */
+/** @param {LiveTurn} live @param {TurnEvents["tool"]} told */
 function noteStep(live, told) {
-  const open = live.steps.find((step) => step.status === "running" && step.tool === told.tool && step.args === told.args_summary);
+  const open = live.steps.find(
+    (step) => step.status === "running" && step.tool === told.tool && step.args === told.args_summary,
+  );
   if (told.status === "running" || !open) {
-    live.steps = [...live.steps, { tool: told.tool, args: told.args_summary, status: told.status, tookMs: null, result: null, proposalId: null, isLive: true, since: Date.now() }];
+    live.steps = [
+      ...live.steps,
+      {
+        tool: told.tool,
+        args: told.args_summary,
+        status: told.status,
+        tookMs: null,
+        result: null,
+        proposalId: null,
+        isLive: true,
+        since: Date.now(),
+      },
+    ];
     return;
   }
   const tookMs = live.isWhole && !live.isLost ? Date.now() - open.since : null;

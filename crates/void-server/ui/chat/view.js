@@ -18,8 +18,11 @@ import { stepPhrase } from "./chips.js";
 import { composer } from "./composer.js";
 import { onPlace } from "./context.js";
 import { historySheet } from "./history.js";
+import { blockWords } from "./markdown.js";
 import { messageNode } from "./messages.js";
 import { talkWith } from "./talks.js";
+
+/** @import { Agent } from "../types/api.js" */
 
 /** @typedef {import("./talks.js").Talk} Talk */
 /** @typedef {import("./talks.js").Change} Change */
@@ -40,11 +43,38 @@ export function chatView() {
   const older = el("div", { class: "chat-older muted small" });
   const list = el("ol", { class: "turns" });
   const place = el("div", { class: "chat-blank" });
-  const log = el("div", { class: "chat-log", tabIndex: 0, role: "group", "aria-label": t("chat.messages") }, older, list, place);
-  const jump = el("button", { type: "button", class: "button small chat-jump", hidden: true, onclick: () => { toEnd(); } }, t("chat.jump"));
+  const log = el(
+    "div",
+    { class: "chat-log", tabIndex: 0, role: "group", "aria-label": t("chat.messages") },
+    older,
+    list,
+    place,
+  );
+  const jump = el(
+    "button",
+    {
+      type: "button",
+      class: "button small chat-jump",
+      hidden: true,
+      onclick: () => {
+        toEnd();
+      },
+    },
+    t("chat.jump"),
+  );
   const spoken = announcer();
-  const writing = composer(() => talk, () => toEnd());
-  const node = el("div", { class: "chat" }, head, el("div", { class: "chat-middle" }, log, jump), spoken.node, writing.node);
+  const writing = composer(
+    () => talk,
+    () => toEnd(),
+  );
+  const node = el(
+    "div",
+    { class: "chat" },
+    head,
+    el("div", { class: "chat-middle" }, log, jump),
+    spoken.node,
+    writing.node,
+  );
 
   const toEnd = () => {
     isAtEnd = true;
@@ -56,17 +86,23 @@ export function chatView() {
     else jump.hidden = false;
   };
   let lastTop = 0;
-  log.addEventListener("scroll", () => {
-    const isNear = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
-    // What grew meanwhile moved the end away; only the owner moves up.
-    if (isNear) isAtEnd = true;
-    else if (log.scrollTop < lastTop) isAtEnd = false;
-    lastTop = log.scrollTop;
-    jump.hidden = isAtEnd || isNear;
-    if (log.scrollTop < NEAR_START_PX) void readOlder();
-  }, { passive: true });
+  log.addEventListener(
+    "scroll",
+    () => {
+      const isNear = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
+      // What grew meanwhile moved the end away; only the owner moves up.
+      if (isNear) isAtEnd = true;
+      else if (log.scrollTop < lastTop) isAtEnd = false;
+      lastTop = log.scrollTop;
+      jump.hidden = isAtEnd || isNear;
+      if (log.scrollTop < NEAR_START_PX) void readOlder();
+    },
+    { passive: true },
+  );
   // Wider, narrower, or shown again: the end stays in sight.
-  const resized = new ResizeObserver(() => { if (isAtEnd) log.scrollTop = log.scrollHeight; });
+  const resized = new ResizeObserver(() => {
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  });
   resized.observe(log);
   resized.observe(list);
 
@@ -90,19 +126,69 @@ export function chatView() {
     const name = agent?.name ?? t("nav.chat");
     const why = agent ? asleepBecause(agent) : null;
     const running = live?.steps.findLast((step) => step.status === "running");
-    const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : home.value ? moodNow().pose : "resting";
-    const words = !isLive() ? t("card.not_connected") : why ?? (running ? t("chat.doing", { what: stepPhrase(running) }) : live ? t(live.text ? "chat.writing" : "chat.thinking") : agent ? brainWords(agent) : "");
+    const pose = !isLive() ? "unsure" : why ? "asleep" : live ? "looking" : poseNow();
+    const words = !isLive()
+      ? t("card.not_connected")
+      : (why ??
+        (running
+          ? t("chat.doing", { what: stepPhrase(running) })
+          : live
+            ? t(live.text ? "chat.writing" : "chat.thinking")
+            : agent
+              ? brainWords(agent)
+              : ""));
     const stamp = [name, pose, words, isPlainVoice()].join("\n");
     if (head.dataset.stamp === stamp) return;
     const hasTurned = head.dataset.pose !== undefined && head.dataset.pose !== pose;
     head.dataset.stamp = stamp;
     head.dataset.pose = pose;
-    const hadFocus = head.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.name : undefined;
-    mount(head,
-      el("button", { type: "button", class: "chat-who", "data-name": "who", "aria-haspopup": "dialog", title: t("chat.agent.choose"), onclick: () => agentSheet(talk.slug, chooseAgent) },
-        blue(pose, 32, hasTurned), el("span", { class: "chat-who-words" }, el("strong", {}, name, el("span", { class: "caret", "aria-hidden": "true" }, "▾")), el("span", { class: "muted small" }, words))),
-      el("button", { type: "button", class: "icon-button", "data-name": "past", "aria-label": t("chat.history.open"), title: t("chat.history.open"), onclick: () => historySheet(talk) }, clockIcon()),
-      el("button", { type: "button", class: "button small", "data-name": "new", title: t("chat.new_why"), onclick: () => void beginAnew() }, t("chat.new")));
+    const hadFocus = head.contains(document.activeElement)
+      ? /** @type {HTMLElement} */ (document.activeElement).dataset.name
+      : undefined;
+    mount(
+      head,
+      el(
+        "button",
+        {
+          type: "button",
+          class: "chat-who",
+          "data-name": "who",
+          "aria-haspopup": "dialog",
+          title: t("chat.agent.choose"),
+          onclick: () => agentSheet(talk.slug, chooseAgent),
+        },
+        blue(pose, 32, hasTurned),
+        el(
+          "span",
+          { class: "chat-who-words" },
+          el("strong", {}, name, el("span", { class: "caret", "aria-hidden": "true" }, "▾")),
+          el("span", { class: "muted small" }, words),
+        ),
+      ),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "icon-button",
+          "data-name": "past",
+          "aria-label": t("chat.history.open"),
+          title: t("chat.history.open"),
+          onclick: () => historySheet(talk),
+        },
+        clockIcon(),
+      ),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button small",
+          "data-name": "new",
+          title: t("chat.new_why"),
+          onclick: () => void beginAnew(),
+        },
+        t("chat.new"),
+      ),
+    );
     if (hadFocus) /** @type {HTMLElement | null} */ (head.querySelector(`[data-name="${hadFocus}"]`))?.focus();
   };
   const beginAnew = async () => {
@@ -119,28 +205,63 @@ export function chatView() {
   const drawMessages = () => {
     const anchor = isAtEnd ? null : firstInSight();
     const before = anchor ? anchor.getBoundingClientRect().top : 0;
-    keyed(list, talk.messages, (message) => message.id, (message) => messageNode(message, talk, grown));
+    keyed(
+      list,
+      talk.messages,
+      (message) => message.id,
+      (message) => messageNode(message, talk, grown),
+    );
     if (anchor?.isConnected) log.scrollTop += anchor.getBoundingClientRect().top - before;
     drawOlder(talk.next ? t("chat.older") : talk.messages.length > 0 ? t("chat.begins") : "");
     const isEmpty = talk.messages.length === 0;
     place.hidden = !isEmpty;
     list.hidden = isEmpty;
     if (isEmpty) drawBlank();
-    // Where the end is, what watches the size sees before it is painted; asking here would lay out the whole page at once.
+    // Where the end is, what watches the size sees before it is painted; asking here would lay out the whole page at
+    // once.
   };
   const firstInSight = () => {
     const top = log.getBoundingClientRect().top;
-    return /** @type {HTMLElement | undefined} */ ([...list.children].find((child) => child.getBoundingClientRect().bottom > top)) ?? null;
+    return (
+      /** @type {HTMLElement | undefined} */ (
+        [...list.children].find((child) => child.getBoundingClientRect().bottom > top)
+      ) ?? null
+    );
   };
   const drawBlank = () => {
     const { agent, error } = talk;
     if (!agent) return mount(place, error ? cannotTell(error, () => void talk.open()) : loading());
     const why = asleepBecause(agent);
-    if (why) return mount(place, el("div", { class: "empty" }, blue("asleep", 96), el("p", {}, why), el("p", {}, t("chat.agent.rest_works"))));
-    return mount(place, el("div", { class: "chat-hello" }, blue(home.value ? moodNow().pose : "resting", 96),
-      el("p", {}, el("strong", {}, agent.name)), el("p", { class: "muted" }, agent.about, "."),
-      el("div", { class: "suggestions" }, suggestions(agent).map((words) =>
-        el("button", { type: "button", class: "suggestion", onclick: () => void (isLive() ? writing.send(words) : writing.add(words)) }, words)))));
+    if (why)
+      return mount(
+        place,
+        el("div", { class: "empty" }, blue("asleep", 96), el("p", {}, why), el("p", {}, t("chat.agent.rest_works"))),
+      );
+    return mount(
+      place,
+      el(
+        "div",
+        { class: "chat-hello" },
+        blue(poseNow(), 96),
+        el("p", {}, el("strong", {}, agent.name)),
+        el("p", { class: "muted" }, agent.about, "."),
+        el(
+          "div",
+          { class: "suggestions" },
+          suggestions(agent).map((words) =>
+            el(
+              "button",
+              {
+                type: "button",
+                class: "suggestion",
+                onclick: () => void (isLive() ? writing.send(words) : writing.add(words)),
+              },
+              words,
+            ),
+          ),
+        ),
+      ),
+    );
   };
 
   /** @param {Change} change */
@@ -148,7 +269,7 @@ export function chatView() {
     if (change === "text") {
       // Drawn once a frame, not for every token.
       lastNode()?.grow();
-      if (talk.live) spoken.text(talk.live.id, talk.live.text);
+      if (talk.live) spoken.text(talk.live.id, blockWords(talk.live.blocks));
       return;
     }
     drawHead();
@@ -174,7 +295,14 @@ export function chatView() {
       open = "";
       const steps = newest.turn.trace.length;
       if (steps > 0) spoken.say(t("chat.steps_told", { n: steps }));
-      const end = newest.turn.status === "failed" ? t("chat.failed", { reason: newest.turn.error?.message ?? "" }) : newest.turn.status === "stopped" ? t("chat.stopped") : newest.body.split(/(?<=[.?!])\s|\n/).at(-1) ?? "";
+      const end =
+        newest.turn.status === "failed"
+          ? t("chat.failed", { reason: newest.turn.error?.message ?? "" })
+          : newest.turn.status === "stopped"
+            ? t("chat.stopped")
+            : (blockWords(newest.blocks)
+                .split(/(?<=[.?!])\s|\n/)
+                .at(-1) ?? "");
       if (end) spoken.say(end);
       spoken.say(`${t("chat.void")} ${newest.turn.truth_line}`);
     }
@@ -196,10 +324,13 @@ export function chatView() {
   const offAgent = onAgent(choose);
   attach();
   const offConnection = onConnection(() => changed("all"));
-  const offHome = home.watch(() => { drawHead(); if (talk.messages.length === 0) drawBlank(); });
+  const offHome = home.watch(() => {
+    drawHead();
+    if (talk.messages.length === 0) drawBlank();
+  });
   const offPlace = onPlace(() => writing.draw());
   const offAgents = agents.watch(({ value }) => {
-    const found = value?.agents.find((/** @type {any} */ one) => one.slug === talk.slug);
+    const found = value?.agents.find((one) => one.slug === talk.slug);
     if (found && talk.agent) {
       talk.agent = found;
       drawHead();
@@ -213,15 +344,23 @@ export function chatView() {
   return { node, stop, add: writing.add, focus: writing.focus };
 }
 
-const moodNow = () => mood(home.value, isLive(), !home.error);
+const poseNow = () => (home.value ? mood(home.value, isLive(), !home.error).pose : "resting");
 
-const clockIcon = () => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" }, svg("path", { d: "M10 3a7 7 0 1 1-6.600 4.700M3 3.500v4.300h4.300M10 6.500V10l2.500 2" }));
+const clockIcon = () =>
+  svg(
+    "svg",
+    { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" },
+    svg("path", { d: "M10 3a7 7 0 1 1-6.600 4.700M3 3.500v4.300h4.300M10 6.500V10l2.500 2" }),
+  );
 
-/** Questions that the present state asks for. @param {any} agent @returns {string[]} */
+/** Questions that the present state asks for. @param {Agent} agent @returns {string[]} */
 function suggestions(agent) {
   const services = home.value?.services.services ?? [];
-  const down = services.filter(isWorry).map((/** @type {any} */ one) => t("chat.suggest.why_down", { name: one.id }));
+  const down = services.filter(isWorry).map((one) => t("chat.suggest.why_down", { name: one.id }));
   const waits = (home.value?.status.waiting ?? 0) > 0 ? [t("chat.suggest.waits")] : [];
-  const rest = agent.slug === "sentinel" ? [t("chat.suggest.changed")] : [t(down.length > 0 ? "chat.suggest.wrong" : "chat.suggest.how")];
+  const rest =
+    agent.slug === "sentinel"
+      ? [t("chat.suggest.changed")]
+      : [t(down.length > 0 ? "chat.suggest.wrong" : "chat.suggest.how")];
   return [...down.slice(0, 2), ...waits, ...rest, t("chat.suggest.can")].slice(0, SUGGESTIONS_MAX);
 }

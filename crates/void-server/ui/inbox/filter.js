@@ -6,6 +6,13 @@ import { actions } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 
+/** @import { JoinItem } from "../types/api.js" */
+/** @import { RepeatedRow } from "../parts/repeats.js" */
+/**
+ * What waits, or what ended: that has no `kind`.
+ * @typedef {JoinItem | (RepeatedRow & {kind?: "proposal" | "failure"})} Item
+ */
+
 /** From so many rows on it is there by itself; `/` brings it earlier. */
 const ROWS_MIN = 4;
 
@@ -21,30 +28,73 @@ let kept = nothing();
 export function inboxFilter(draw, enter) {
   /** Where each action acts. @type {Map<string, string>} */
   let places = new Map();
-  /** @type {any[]} */
+  /** @type {Item[]} */
   let items = [];
-  const field = /** @type {HTMLInputElement} */ (el("input", { class: "input", type: "search", placeholder: t("inbox.filter"), "aria-label": t("inbox.filter"), autocomplete: "off", value: kept.words,
-    oninput: () => { kept.words = field.value; draw(); },
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Escape" && !field.value) field.blur();
-      if (event.key !== "Enter" && event.key !== "ArrowDown") return;
-      event.preventDefault();
-      enter();
-    } }));
+  const field = /** @type {HTMLInputElement} */ (
+    el("input", {
+      class: "input",
+      type: "search",
+      placeholder: t("inbox.filter"),
+      "aria-label": t("inbox.filter"),
+      autocomplete: "off",
+      value: kept.words,
+      oninput: () => {
+        kept.words = field.value;
+        draw();
+      },
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Escape" && !field.value) field.blur();
+        if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+        event.preventDefault();
+        enter();
+      },
+    })
+  );
   const selects = CHOICES.map((name) => {
-    const node = /** @type {HTMLSelectElement} */ (el("select", { class: "input", onchange: () => { kept[name] = node.value; draw(); } }));
-    return { name, node, label: el("label", { class: "inline" }, el("span", { class: "hidden-text" }, t(`inbox.${name}`)), node), shown: "" };
+    const node = /** @type {HTMLSelectElement} */ (
+      el("select", {
+        class: "input",
+        onchange: () => {
+          kept[name] = node.value;
+          draw();
+        },
+      })
+    );
+    return {
+      name,
+      node,
+      label: el("label", { class: "inline" }, el("span", { class: "hidden-text" }, t(`inbox.${name}`)), node),
+      shown: "",
+    };
   });
   const found = el("span", { class: "muted small", role: "status" });
-  const choices = el("div", { class: "filter-choices" }, selects.map(({ label }) => label));
-  const bar = el("div", { class: "stack tight", role: "search", hidden: true }, el("div", { class: "filter-words" }, field, found), choices);
+  const choices = el(
+    "div",
+    { class: "filter-choices" },
+    selects.map(({ label }) => label),
+  );
+  const bar = el(
+    "div",
+    { class: "stack tight", role: "search", hidden: true },
+    el("div", { class: "filter-words" }, field, found),
+    choices,
+  );
 
-  /** @param {any} item */
-  const placeOf = (item) => item.kind === "join" ? item.name : places.get(item.action_id) ?? "";
-  /** @param {any} item @returns {Record<typeof CHOICES[number], string>} */
-  const factsOf = (item) => ({ tier: item.tier ?? "", agent: item.requested_by?.name ?? "", node: placeOf(item) });
-  /** @param {any} item */
-  const textOf = (item) => [item.label, item.code, item.action_id, item.reason, item.name, item.from, ...Object.values(factsOf(item))].join(" ").toLowerCase();
+  /** @param {Item} item */
+  const placeOf = (item) => (item.kind === "join" ? item.name : (places.get(item.action_id) ?? ""));
+  /** @param {Item} item @returns {Record<typeof CHOICES[number], string>} */
+  const factsOf = (item) =>
+    item.kind === "join"
+      ? { tier: "", agent: "", node: placeOf(item) }
+      : { tier: item.tier, agent: item.requested_by.name, node: placeOf(item) };
+  /** @param {Item} item */
+  const textOf = (item) =>
+    [
+      ...(item.kind === "join" ? [item.name, item.from] : [item.label, item.code, item.action_id, item.reason]),
+      ...Object.values(factsOf(item)),
+    ]
+      .join(" ")
+      .toLowerCase();
   const isOn = () => kept.words.trim() !== "" || CHOICES.some((name) => kept[name] !== "");
   const drawChoices = () => {
     for (const select of selects) {
@@ -54,7 +104,11 @@ export function inboxFilter(draw, enter) {
       label.hidden = values.length < 2 && !kept[name];
       if (select.shown !== values.join("\n")) {
         select.shown = values.join("\n");
-        mount(node, el("option", { value: "" }, t(`inbox.all_${name}s`)), ...values.map((value) => el("option", { value }, name === "tier" ? t(`tier.${value}`) : value)));
+        mount(
+          node,
+          el("option", { value: "" }, t(`inbox.all_${name}s`)),
+          ...values.map((value) => el("option", { value }, name === "tier" ? t(`tier.${value}`) : value)),
+        );
       }
       node.value = kept[name];
     }
@@ -62,21 +116,27 @@ export function inboxFilter(draw, enter) {
   };
   const off = actions.watch(({ value }) => {
     if (!value) return;
-    places = new Map(value.actions.map((/** @type {any} */ action) => [action.id, action.node ?? action.host ?? ""]));
+    places = new Map(value.actions.map((action) => [action.id, action.node ?? action.host ?? ""]));
     draw();
   });
   return {
-    bar, isOn,
-    /** Those of all that fit, and the bar as it is with them. @param {any[]} all @returns {any[]} */
+    bar,
+    isOn,
+    /** Those of all that fit, and the bar as it is with them. @param {Item[]} all @returns {Item[]} */
     pass: (all) => {
       items = all;
       bar.hidden = !isOn() && !(kept.isWanted && all.length > 0) && all.length < ROWS_MIN;
       drawChoices();
       const words = kept.words.toLowerCase().split(/\s+/).filter(Boolean);
-      const fitting = isOn() ? all.filter((item) => {
-        const facts = factsOf(item);
-        return CHOICES.every((name) => !kept[name] || facts[name] === kept[name]) && (words.length === 0 || words.every((word) => textOf(item).includes(word)));
-      }) : all;
+      const fitting = isOn()
+        ? all.filter((item) => {
+            const facts = factsOf(item);
+            return (
+              CHOICES.every((name) => !kept[name] || facts[name] === kept[name]) &&
+              (words.length === 0 || words.every((word) => textOf(item).includes(word)))
+            );
+          })
+        : all;
       const said = isOn() ? t("inbox.found", { n: fitting.length, all: all.length }) : "";
       if (found.textContent !== said) found.textContent = said;
       return fitting;

@@ -6,6 +6,8 @@ import { el, svg } from "../lib/dom.js";
 import { span } from "../lib/time.js";
 import { t } from "../lib/words.js";
 
+/** @import { ServiceWithHistoryResponse } from "../types/api.js" */
+
 const DAY_MS = 86_400_000;
 const WIDTH = 1440;
 const HEIGHT = 24;
@@ -14,7 +16,7 @@ const WIDTH_MIN = 6;
 
 /**
  * The spans of the last day, oldest first.
- * @param {{status: string, since: string | null, at: string, history: any[]}} service
+ * @param {ServiceWithHistoryResponse} service
  * @returns {{state: string, from: number, to: number}[]}
  */
 function daySpans(service) {
@@ -39,23 +41,39 @@ function daySpans(service) {
   return spans;
 }
 
-/** @param {{status: string, since: string | null, at: string, history: any[]}} service */
+/** @param {ServiceWithHistoryResponse} service */
 export function dayBand(service) {
   const spans = daySpans(service);
   const begin = Date.parse(service.at) - DAY_MS;
-  const at = (/** @type {number} */ moment) => (moment - begin) / DAY_MS * WIDTH;
+  const at = (/** @type {number} */ moment) => ((moment - begin) / DAY_MS) * WIDTH;
   const shapes = spans.map(({ state, from, to }) => {
     const x = at(from);
     const width = Math.max(WIDTH_MIN, at(to) - x);
-    if (state === "down") return svg("rect", { x: Math.min(x, WIDTH - width), y: 0, width, height: HEIGHT, class: "down" });
+    if (state === "down")
+      return svg("rect", { x: Math.min(x, WIDTH - width), y: 0, width, height: HEIGHT, class: "down" });
     if (state === "up") return svg("rect", { x, y: 8, width, height: 8, class: "up" });
     return svg("path", { d: `M${x} 12H${x + width}`, class: "unseen" });
   });
   const total = { up: 0, down: 0, unknown: 0 };
   for (const { state, from, to } of spans) total[state === "up" || state === "down" ? state : "unknown"] += to - from;
-  const words = /** @type {const} */ (["up", "down", "unknown"]).filter((state) => total[state] > 0).map((state) => t(`band.${state}`, { span: span(total[state]) })).join(", ");
-  return el("figure", { class: "day-band" },
-    el("div", { class: "drawn" }, svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" }, ...shapes)),
-    el("div", { class: "axis muted small", "aria-hidden": "true" }, el("span", {}, t("band.begin")), el("span", {}, t("band.end"))),
-    el("figcaption", { class: "small" }, t("band.words", { words })));
+  const words = /** @type {const} */ (["up", "down", "unknown"])
+    .filter((state) => total[state] > 0)
+    .map((state) => t(`band.${state}`, { span: span(total[state]) }))
+    .join(", ");
+  return el(
+    "figure",
+    { class: "day-band" },
+    el(
+      "div",
+      { class: "drawn" },
+      svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" }, ...shapes),
+    ),
+    el(
+      "div",
+      { class: "axis muted small", "aria-hidden": "true" },
+      el("span", {}, t("band.begin")),
+      el("span", {}, t("band.end")),
+    ),
+    el("figcaption", { class: "small" }, t("band.words", { words })),
+  );
 }

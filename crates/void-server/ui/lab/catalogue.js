@@ -10,6 +10,8 @@ import { showFirstSteps } from "../parts/first-steps.js";
 import { statePill, tierPill } from "../parts/states.js";
 import { labTabs, mountIfNew } from "./pieces.js";
 
+/** @import { ActionResponse, CatalogueResponse, WarningResponse } from "../types/api.js" */
+
 /** How much of a digest people compare. */
 const DIGEST_SHOWN = 12;
 
@@ -17,7 +19,16 @@ const DIGEST_SHOWN = 12;
 export const shortDigest = (digest) => el("code", { title: digest }, digest.slice(0, DIGEST_SHOWN));
 
 export function cataloguePage() {
-  const filter = /** @type {HTMLInputElement} */ (el("input", { class: "input", type: "search", placeholder: t("actions.filter"), "aria-label": t("actions.filter"), autocomplete: "off", oninput: () => drawList() }));
+  const filter = /** @type {HTMLInputElement} */ (
+    el("input", {
+      class: "input",
+      type: "search",
+      placeholder: t("actions.filter"),
+      "aria-label": t("actions.filter"),
+      autocomplete: "off",
+      oninput: () => drawList(),
+    })
+  );
   const which = el("div", { class: "segmented", role: "group", "aria-label": t("inbox.tier") });
   const head = el("div", { class: "stack" });
   const list = el("ul", { class: "list catalogue" });
@@ -27,11 +38,35 @@ export function cataloguePage() {
   const place = el("div", { class: "stack" }, loading());
   const node = el("div", { class: "stack lab" }, labTabs("actions"), place);
   let tier = "";
-  const drawWhich = () => mount(which, ...["", "safe", "risky"].map((one) => el("button", { type: "button", "aria-pressed": String(one === tier), onclick: () => { tier = one; drawWhich(); drawList(); } }, one ? t(`tier.${one}`) : t("actions.all"))));
+  const drawWhich = () =>
+    mount(
+      which,
+      ...["", "safe", "risky"].map((one) =>
+        el(
+          "button",
+          {
+            type: "button",
+            "aria-pressed": String(one === tier),
+            onclick: () => {
+              tier = one;
+              drawWhich();
+              drawList();
+            },
+          },
+          one ? t(`tier.${one}`) : t("actions.all"),
+        ),
+      ),
+    );
   const drawList = () => {
     if (!actions.value?.actions.length) return;
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = actions.value.actions.filter((/** @type {any} */ action) => (!tier || action.tier === tier) && words.every((word) => `${action.label} ${action.id} ${action.target} ${action.tier}`.toLowerCase().includes(word)));
+    const shown = actions.value.actions.filter(
+      (action) =>
+        (!tier || action.tier === tier) &&
+        words.every((word) =>
+          `${action.label} ${action.id} ${action.target} ${action.tier}`.toLowerCase().includes(word),
+        ),
+    );
     list.hidden = shown.length === 0;
     mountIfNew(list, shown.map(line));
     mount(foot, shown.length === 0 ? el("p", { class: "muted", role: "status" }, t("actions.filtered")) : null);
@@ -49,25 +84,81 @@ export function cataloguePage() {
   };
   drawWhich();
   const offs = [actions.watch(draw), ended.watch(drawList), home.watch(draw)];
-  return { node, title: t("actions.title"), stop: () => { for (const off of offs) off(); }, keys: { "/": () => filter.focus() } };
+  return {
+    node,
+    title: t("actions.title"),
+    stop: () => {
+      for (const off of offs) off();
+    },
+    keys: { "/": () => filter.focus() },
+  };
 }
 
-/** @param {any} catalogue */
+/** @param {CatalogueResponse} catalogue */
 function provenance(catalogue) {
-  return el("p", { class: "muted wrap" }, t("actions.read_only"), " ", catalogue.commit ? el("span", {}, t("actions.at_commit"), " ", el("code", {}, catalogue.commit.slice(0, 10)), ", ") : el("span", {}, t("actions.no_commit"), " "), t("actions.digest"), " ", shortDigest(catalogue.digest), ".");
+  return el(
+    "p",
+    { class: "muted wrap" },
+    t("actions.read_only"),
+    " ",
+    catalogue.commit
+      ? el("span", {}, t("actions.at_commit"), " ", el("code", {}, catalogue.commit.slice(0, 10)), ", ")
+      : el("span", {}, t("actions.no_commit"), " "),
+    t("actions.digest"),
+    " ",
+    shortDigest(catalogue.digest),
+    ".",
+  );
 }
 
-/** What the lint has to say, in its own words. @param {any[]} warnings */
+/** What the lint has to say, in its own words. @param {WarningResponse[]} warnings */
 function findings(warnings) {
   if (warnings.length === 0) return el("p", { class: "small muted" }, t("actions.no_findings"));
-  return notice("caution", el("h2", {}, t("actions.findings", { n: warnings.length })), el("ul", { class: "findings" }, warnings.map((one) =>
-    el("li", { class: "wrap" }, el("span", { class: "muted" }, t("actions.line", { line: one.line })), " ", one.path ? el("code", {}, one.path) : null, " ", one.message, one.hint ? el("span", { class: "muted" }, " ", one.hint) : null))));
+  return notice(
+    "caution",
+    el("h2", {}, t("actions.findings", { n: warnings.length })),
+    el(
+      "ul",
+      { class: "findings" },
+      warnings.map((one) =>
+        el(
+          "li",
+          { class: "wrap" },
+          el("span", { class: "muted" }, t("actions.line", { line: one.line })),
+          " ",
+          one.path ? el("code", {}, one.path) : null,
+          " ",
+          one.message,
+          one.hint ? el("span", { class: "muted" }, " ", one.hint) : null,
+        ),
+      ),
+    ),
+  );
 }
 
-/** @param {any} action */
+/** @param {ActionResponse} action */
 function line(action) {
-  const last = (ended.value?.recent ?? []).find((/** @type {any} */ row) => row.action_id === action.id);
-  return el("li", {}, el("a", { href: `#/lab/actions/${encodeURIComponent(action.id)}` },
-    el("span", { class: "grow" }, el("span", { class: "title wrap line" }, action.label), el("code", { class: "muted small line wrap" }, `${action.id} · ${action.target}`)),
-    el("span", { class: "side" }, tierPill(action), last ? el("span", { class: "last small muted" }, statePill(last), time(last.resolved_at)) : el("span", { class: "small muted" }, t("actions.never")))));
+  const last = (ended.value?.recent ?? []).find((row) => row.action_id === action.id);
+  return el(
+    "li",
+    {},
+    el(
+      "a",
+      { href: `#/lab/actions/${encodeURIComponent(action.id)}` },
+      el(
+        "span",
+        { class: "grow" },
+        el("span", { class: "title wrap line" }, action.label),
+        el("code", { class: "muted small line wrap" }, `${action.id} · ${action.target}`),
+      ),
+      el(
+        "span",
+        { class: "side" },
+        tierPill(action),
+        last
+          ? el("span", { class: "last small muted" }, statePill(last), time(last.resolved_at))
+          : el("span", { class: "small muted" }, t("actions.never")),
+      ),
+    ),
+  );
 }

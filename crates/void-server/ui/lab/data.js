@@ -2,55 +2,44 @@
 // What the lab is made of, put together from what the server says of Proxmox, services, nodes, hosts
 // and the catalogue. What could not be read is called unknown, never fine.
 
+import { get } from "../lib/api.js";
 import { actions, ended, hosts, nodes, proxmox, Resource } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
 
-/** Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks. */
+/**
+ * @import { ActionResponse, Guest as ApiGuest, HostResponse, LabProblem, LabResponse, Node, NodeResponse, Service }
+ *   from "../types/api.js"
+ */
+
+/**
+ * Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks.
+ */
 const LOOK_AGAIN_MS = 10_000;
 const RUNS_SHOWN = 5;
 
-const services = /** @type {Resource<any>} */ (new Resource("/api/services", /^service\./));
+const services = new Resource(() => get("/api/services"), /^service\./);
 
 export const labSources = { lab: proxmox, services, nodes, hosts, ended, actions };
 
-/** What Proxmox showed when it last answered. @type {{nodes: any[], read_at: string} | null} */
+/** What Proxmox showed when it last answered. @type {Pick<LabResponse, "nodes" | "read_at"> | null} */
 let lastSeen = null;
 
 /**
- * @typedef {object} Guest
- * @property {string} key
- * @property {string} node
- * @property {number} vmid
- * @property {string} kind
- * @property {string} name
- * @property {string} status
- * @property {number} uptime_s
- * @property {string | null} lock
- * @property {any} load
- * @property {any} stopped
- * @property {any[]} services
- * @property {boolean} isFine
- * @property {string} words what a filter looks at
- *
- * @typedef {object} Machine
- * @property {string} name
- * @property {string} status
- * @property {number} uptime_s
- * @property {any} load
- * @property {Guest[]} guests
- * @property {boolean} isFine
+ * `words`: what a filter looks at.
+ * @typedef {ApiGuest & {key: string, node: string, services: Service[], isFine: boolean, words: string}} Guest
+ * @typedef {Omit<Node, "guests"> & {guests: Guest[], isFine: boolean}} Machine
  *
  * @typedef {object} LabView
  * @property {boolean} isKnown whether everything that is needed has been read
  * @property {boolean} isConnected whether Proxmox is set up
- * @property {any} problem what Proxmox, or the way to it, said
+ * @property {LabProblem | null} problem what Proxmox, or the way to it, said
  * @property {string | null} seenAt when Proxmox last answered
  * @property {boolean} isOld whether what is shown of Proxmox is from an earlier answer
  * @property {Machine[]} machines
- * @property {any[]} nodes
- * @property {any[]} hosts
- * @property {any[]} services
- * @property {any[]} homeless services that are on nothing that is shown
+ * @property {NodeResponse[]} nodes
+ * @property {HostResponse[]} hosts
+ * @property {Service[]} services
+ * @property {Service[]} homeless services that are on nothing that is shown
  */
 
 /**
@@ -73,10 +62,18 @@ export function watchLab(changed) {
     if (document.visibilityState !== "visible") return;
     for (const source of [proxmox, services, nodes]) void source.read();
   }, LOOK_AGAIN_MS);
-  ends.push(() => clearInterval(timer), onConnection(ask), () => { isOver = true; });
+  ends.push(
+    () => clearInterval(timer),
+    onConnection(ask),
+    () => {
+      isOver = true;
+    },
+  );
   // What was read before may be old.
   for (const source of [proxmox, services, nodes, hosts, ended]) if (source.value) source.refresh();
-  return () => { for (const end of ends) end(); };
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 /** The first thing that could not be read. */
@@ -89,66 +86,85 @@ export function readLabAgain() {
 /** @returns {LabView} */
 export function labView() {
   const seen = proxmox.value;
-  if (seen && (!seen.problem || seen.nodes.length > 0)) lastSeen = seen.connected ? { nodes: seen.nodes, read_at: seen.read_at } : null;
+  if (seen && (!seen.problem || seen.nodes.length > 0))
+    lastSeen = seen.connected ? { nodes: seen.nodes, read_at: seen.read_at } : null;
   const isOld = Boolean(proxmox.error || (seen?.problem && seen.nodes.length === 0));
   const watched = services.value?.services ?? [];
-  /** @type {Map<string, any[]>} */
+  /** @type {Map<string, Service[]>} */
   const byGuest = new Map();
   for (const service of watched) {
     if (service.vmid === null || service.vmid === undefined) continue;
     const key = `${service.node}/${service.vmid}`;
-    byGuest.set(key, [...byGuest.get(key) ?? [], service]);
+    byGuest.set(key, [...(byGuest.get(key) ?? []), service]);
   }
   const shown = new Set();
   const machines = (lastSeen?.nodes ?? []).map((node) => {
-    const guests = node.guests.map((/** @type {any} */ guest) => {
+    const guests = node.guests.map((guest) => {
       const key = `${node.name}/${guest.vmid}`;
       const own = byGuest.get(key) ?? [];
       shown.add(key);
       const status = isOld ? "unknown" : guest.status;
       return {
-        ...guest, key, node: node.name, status, services: own,
-        isFine: ["running", "stopped"].includes(status) && own.every((service) => service.status === "up" || service.stopped),
-        words: `${guest.name} ${guest.vmid} ${guest.kind} ${status} ${node.name} ${own.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(),
+        ...guest,
+        key,
+        node: node.name,
+        status,
+        services: own,
+        isFine:
+          ["running", "stopped"].includes(status) && own.every((service) => service.status === "up" || service.stopped),
+        words:
+          `${guest.name} ${guest.vmid} ${guest.kind} ${status} ${node.name} ${own.map((service) => `${service.label} ${service.id} ${service.status}`).join(" ")}`.toLowerCase(),
       };
     });
     const status = isOld ? "unknown" : node.status;
-    return { ...node, status, guests, isFine: status === "online" && guests.every((/** @type {Guest} */ guest) => guest.isFine) };
+    return { ...node, status, guests, isFine: status === "online" && guests.every((guest) => guest.isFine) };
   });
-  const hostNames = new Set((hosts.value?.hosts ?? []).map((/** @type {any} */ host) => host.name));
+  const hostNames = new Set((hosts.value?.hosts ?? []).map((host) => host.name));
   return {
     isKnown: Boolean(seen && services.value && nodes.value && hosts.value),
     isConnected: seen?.connected === true,
     problem: seen?.problem ?? null,
-    seenAt: isOld ? lastSeen?.read_at ?? null : seen?.read_at ?? null,
+    seenAt: isOld ? (lastSeen?.read_at ?? null) : (seen?.read_at ?? null),
     isOld,
     machines,
     nodes: nodes.value?.nodes ?? [],
     hosts: hosts.value?.hosts ?? [],
     services: watched,
-    homeless: watched.filter((/** @type {any} */ service) => !hostNames.has(service.host) && !shown.has(`${service.node}/${service.vmid}`)),
+    homeless: watched.filter(
+      (service) => !hostNames.has(service.host ?? "") && !shown.has(`${service.node}/${service.vmid}`),
+    ),
   };
 }
 
-/** @returns {any[]} */
+/** @returns {ActionResponse[]} */
 const catalogue = () => actions.value?.actions ?? [];
 
-/** What may be done about a service. @param {any} service */
-export const actionsOfService = (service) => catalogue().filter((action) => action.verify === service.id || action.service === service.id
-  || (action.vmid !== null && action.vmid === service.vmid && action.node === service.node));
+/** What may be done about a service. @param {Service} service */
+export const actionsOfService = (service) =>
+  catalogue().filter(
+    (action) =>
+      action.verify === service.id ||
+      action.service === service.id ||
+      (action.vmid !== null && action.vmid === service.vmid && action.node === service.node),
+  );
 
 /** What may be done with a guest and what is on it. @param {Guest} guest */
-export const actionsOfGuest = (guest) => catalogue().filter((action) => (action.vmid === guest.vmid && action.node === guest.node)
-  || guest.services.some((service) => action.verify === service.id || action.service === service.id));
+export const actionsOfGuest = (guest) =>
+  catalogue().filter(
+    (action) =>
+      (action.vmid === guest.vmid && action.node === guest.node) ||
+      guest.services.some((service) => action.verify === service.id || action.service === service.id),
+  );
 
 /** What runs on a machine itself, by whatever way. @param {string} name */
-export const actionsOfMachine = (name) => catalogue().filter((action) => action.host === name || (action.node === name && action.vmid === null));
+export const actionsOfMachine = (name) =>
+  catalogue().filter((action) => action.host === name || (action.node === name && action.vmid === null));
 
 /** What runs on a machine itself or on any of its guests. @param {string} name */
 export const actionsOn = (name) => catalogue().filter((action) => action.host === name || action.node === name);
 
-/** The last runs of some actions. @param {any[]} all */
+/** The last runs of some actions. @param {ActionResponse[]} all */
 export function runsOf(all) {
   const ids = new Set(all.map((action) => action.id));
-  return (ended.value?.recent ?? []).filter((/** @type {any} */ row) => ids.has(row.action_id)).slice(0, RUNS_SHOWN);
+  return (ended.value?.recent ?? []).filter((row) => ids.has(row.action_id)).slice(0, RUNS_SHOWN);
 }

@@ -31,14 +31,31 @@ export const guestHref = (node, vmid) => `#/lab/guests/${encodeURIComponent(node
 export function guestTable(name, opened) {
   /** @type {Guest[]} */
   let guests = [];
-  const table = el("table", { class: "guests", role: "table", "aria-label": t("lab.guests_of", { name: visible(name) }) },
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, COLUMNS.map((key) => el("th", { scope: "col", role: "columnheader" }, t(key))), el("th", { scope: "col", role: "columnheader" }, el("span", { class: "hidden-text" }, t("lab.col.more"))))));
-  const rowHeight = () => (table.parentElement?.clientWidth ?? 0) >= TABLE_PX ? ROW_PX : CARD_PX;
+  const table = el(
+    "table",
+    { class: "guests", role: "table", "aria-label": t("lab.guests_of", { name: visible(name) }) },
+    el(
+      "thead",
+      { role: "rowgroup" },
+      el(
+        "tr",
+        { role: "row" },
+        COLUMNS.map((key) => el("th", { scope: "col", role: "columnheader" }, t(key))),
+        el("th", { scope: "col", role: "columnheader" }, el("span", { class: "hidden-text" }, t("lab.col.more"))),
+      ),
+    ),
+  );
+  const rowHeight = () => ((table.parentElement?.clientWidth ?? 0) >= TABLE_PX ? ROW_PX : CARD_PX);
   const list = windowed(table, {
     make: () => el("tbody", { role: "rowgroup" }),
     draw: (chunk, index) => {
       if (chunk.querySelector(".far")) mount(chunk);
-      keyed(chunk, lines(guests.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS)), ({ guest, isMore }) => isMore ? `more-${guest.key}` : guest.key, ({ guest, isMore }) => isMore ? moreRow(guest) : row(guest));
+      keyed(
+        chunk,
+        lines(guests.slice(index * CHUNK_ROWS, (index + 1) * CHUNK_ROWS)),
+        ({ guest, isMore }) => (isMore ? `more-${guest.key}` : guest.key),
+        ({ guest, isMore }) => (isMore ? moreRow(guest) : row(guest)),
+      );
     },
     blank: (chunk, height) => {
       const cell = el("td", { colSpan: COLUMNS.length + 1 });
@@ -48,7 +65,15 @@ export function guestTable(name, opened) {
     guess: (index) => Math.min(CHUNK_ROWS, guests.length - index * CHUNK_ROWS) * rowHeight(),
   });
   /** @param {Guest[]} some @returns {Line[]} */
-  const lines = (some) => some.flatMap((guest) => opened.has(guest.key) ? [{ guest, isMore: false }, { guest, isMore: true }] : [{ guest, isMore: false }]);
+  const lines = (some) =>
+    some.flatMap((guest) =>
+      opened.has(guest.key)
+        ? [
+            { guest, isMore: false },
+            { guest, isMore: true },
+          ]
+        : [{ guest, isMore: false }],
+    );
   const draw = () => list.show(Math.ceil(guests.length / CHUNK_ROWS));
 
   /** @param {Guest} guest @returns {HTMLElement & {update: (line: Line) => void}} */
@@ -59,12 +84,31 @@ export function guestTable(name, opened) {
     const chips = el("td", { role: "cell", class: "chips-cell" });
     const load = el("td", { role: "cell", class: "load-cell" });
     const uptime = el("td", { role: "cell", class: "uptime number" });
-    const more = el("button", { type: "button", class: "icon-button fold-out", onclick: () => {
-      if (opened.has(guest.key)) opened.delete(guest.key);
-      else opened.add(guest.key);
-      draw();
-    } }, el("span", { class: "arrow", "aria-hidden": "true" }));
-    const node = /** @type {HTMLElement & {update: (line: Line) => void}} */ (el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, title, number), state, chips, load, uptime, el("td", { role: "cell", class: "more" }, more)));
+    const more = el(
+      "button",
+      {
+        type: "button",
+        class: "icon-button fold-out",
+        onclick: () => {
+          if (opened.has(guest.key)) opened.delete(guest.key);
+          else opened.add(guest.key);
+          draw();
+        },
+      },
+      el("span", { class: "arrow", "aria-hidden": "true" }),
+    );
+    const node = /** @type {HTMLElement & {update: (line: Line) => void}} */ (
+      el(
+        "tr",
+        { role: "row" },
+        el("th", { scope: "row", role: "rowheader" }, title, number),
+        state,
+        chips,
+        load,
+        uptime,
+        el("td", { role: "cell", class: "more" }, more),
+      )
+    );
     const stamps = { state: "", chips: "", load: "" };
     node.update = (line) => {
       guest = line.guest;
@@ -76,7 +120,12 @@ export function guestTable(name, opened) {
       const standing = `${guest.status} ${guest.lock} ${guest.stopped?.at}`;
       const busy = guest.status === "running" ? JSON.stringify(guest.load) : "";
       if (busy !== stamps.load) mount(load, busy ? loadWords(guest.load) : null);
-      if (standing !== stamps.state) mount(state, healthPill(guest), guest.lock ? el("span", { class: "muted small line" }, t("lab.locked", { lock: guest.lock })) : null);
+      if (standing !== stamps.state)
+        mount(
+          state,
+          healthPill(guest),
+          guest.lock ? el("span", { class: "muted small line" }, t("lab.locked", { lock: guest.lock })) : null,
+        );
       const own = JSON.stringify(guest.services.map(({ id, label, status, stopped }) => [id, label, status, stopped]));
       if (own !== stamps.chips) mount(chips, guest.services.map(serviceChip));
       Object.assign(stamps, { state: standing, chips: own, load: busy });
@@ -101,7 +150,9 @@ export function guestTable(name, opened) {
 /** @param {Guest} guest @returns {HTMLElement & {update: (line: Line) => void}} */
 function moreRow(guest) {
   const cell = el("td", { role: "cell", colSpan: COLUMNS.length + 1 });
-  const node = /** @type {HTMLElement & {update: (line: Line) => void}} */ (el("tr", { role: "row", class: "more-row" }, cell));
+  const node = /** @type {HTMLElement & {update: (line: Line) => void}} */ (
+    el("tr", { role: "row", class: "more-row" }, cell)
+  );
   node.update = (line) => void mountIfNew(cell, [guestFacts(line.guest)]);
   node.update({ guest, isMore: true });
   return node;
@@ -110,8 +161,12 @@ function moreRow(guest) {
 /** What there is to know of a guest. @param {Guest} guest */
 export function guestFacts(guest) {
   const allowed = actionsOfGuest(guest);
-  return el("div", { class: "lab-two item-more" },
-    el("div", { class: "stack" },
+  return el(
+    "div",
+    { class: "lab-two item-more" },
+    el(
+      "div",
+      { class: "stack" },
       factList([
         [t("lab.fact.kind"), t(`lab.kind.${guest.kind}`)],
         [t("lab.fact.number"), String(guest.vmid)],
@@ -120,7 +175,23 @@ export function guestFacts(guest) {
         ...(guest.status === "running" ? loadFacts(guest.load) : []),
         guest.lock ? [t("lab.fact.lock"), guest.lock] : null,
       ]),
-      el("section", { class: "stack tight" }, el("h3", {}, t("lab.services")),
-        guest.services.length === 0 ? el("p", { class: "muted" }, t("lab.no_services_here")) : el("ul", { class: "list" }, guest.services.map(serviceLine)))),
-    el("div", { class: "stack" }, allowedActions(allowed, { isNear: (action) => action.vmid === guest.vmid && action.node === guest.node, isOff: guest.status === "stopped" }), lastRuns(allowed)));
+      el(
+        "section",
+        { class: "stack tight" },
+        el("h3", {}, t("lab.services")),
+        guest.services.length === 0
+          ? el("p", { class: "muted" }, t("lab.no_services_here"))
+          : el("ul", { class: "list" }, guest.services.map(serviceLine)),
+      ),
+    ),
+    el(
+      "div",
+      { class: "stack" },
+      allowedActions(allowed, {
+        isNear: (action) => action.vmid === guest.vmid && action.node === guest.node,
+        isOff: guest.status === "stopped",
+      }),
+      lastRuns(allowed),
+    ),
+  );
 }

@@ -5,6 +5,8 @@
 import { el } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 
+/** @import { Load } from "../types/api.js" */
+
 const UNITS = ["B", "KB", "MB", "GB", "TB", "PB"];
 /** From here on it is said to be nearly full. */
 const FULL = 0.9;
@@ -23,29 +25,54 @@ const percent = (share) => `${Math.round(share * 100)} %`;
 function meter(key, share, words) {
   const fill = el("span", { class: share >= FULL ? "fill full" : "fill" });
   fill.style.setProperty("inline-size", `${Math.round(Math.min(1, share) * 100)}%`);
-  return el("span", { class: "load" }, el("span", { class: "load-words" }, t(key), " ", el("span", { class: "age number" }, words)), el("span", { class: "track", "aria-hidden": "true" }, fill));
+  return el(
+    "span",
+    { class: "load" },
+    el("span", { class: "load-words" }, t(key), " ", el("span", { class: "age number" }, words)),
+    el("span", { class: "track", "aria-hidden": "true" }, fill),
+  );
 }
 
-/** @param {any} load @returns {[string, number, string][]} name, share, words */
+/** @param {Load} load @returns {[string, number, string][]} name, share, words */
 function parts(load) {
   /** @type {[string, number, string][]} */
   const all = [];
-  if (!load) return all;
-  if (load.cpu_permille !== null && load.cpu_permille !== undefined) all.push(["lab.load.cpu", load.cpu_permille / 1000, load.cpus ? t("lab.load.of_cpus", { percent: percent(load.cpu_permille / 1000), n: load.cpus }) : percent(load.cpu_permille / 1000)]);
-  for (const kind of ["memory", "disk"]) {
-    const [used, max] = [load[`${kind}_bytes`], load[`${kind}_bytes_max`]];
-    if (typeof used === "number" && max > 0) all.push([`lab.load.${kind}`, used / max, t("lab.load.of", { percent: percent(used / max), used: sizeWords(used), max: sizeWords(max) })]);
-    else if (kind === "disk" && max > 0) all.push(["lab.load.disk", 0, t("lab.load.disk_max", { max: sizeWords(max) })]);
+  if (load.cpu_permille !== null)
+    all.push([
+      "lab.load.cpu",
+      load.cpu_permille / 1000,
+      load.cpus
+        ? t("lab.load.of_cpus", { percent: percent(load.cpu_permille / 1000), n: load.cpus })
+        : percent(load.cpu_permille / 1000),
+    ]);
+  for (const kind of /** @type {const} */ (["memory", "disk"])) {
+    const [used, max] = [load[`${kind}_bytes`], load[`${kind}_bytes_max`] ?? 0];
+    if (used !== null && max > 0)
+      all.push([
+        `lab.load.${kind}`,
+        used / max,
+        t("lab.load.of", { percent: percent(used / max), used: sizeWords(used), max: sizeWords(max) }),
+      ]);
+    else if (kind === "disk" && max > 0)
+      all.push(["lab.load.disk", 0, t("lab.load.disk_max", { max: sizeWords(max) })]);
   }
   return all;
 }
 
-/** In a line: percent only. @param {any} load */
+/** In a line: percent only. @param {Load} load */
 export function loadWords(load) {
   const all = parts(load).filter(([, , words]) => /%/.test(words));
   if (all.length === 0) return null;
-  return el("span", { class: "loads" }, all.map(([key, share]) => meter(key, share, percent(share))));
+  return el(
+    "span",
+    { class: "loads" },
+    all.map(([key, share]) => meter(key, share, percent(share))),
+  );
 }
 
-/** As facts: with how much there is. @param {any} load @returns {[string, any][]} */
-export const loadFacts = (load) => parts(load).map(([key, share, words]) => [t(key), el("span", { class: share >= FULL ? "age bad-words" : "age" }, words)]);
+/** As facts: with how much there is. @param {Load} load @returns {[string, HTMLElement][]} */
+export const loadFacts = (load) =>
+  parts(load).map(([key, share, words]) => [
+    t(key),
+    el("span", { class: share >= FULL ? "age bad-words" : "age" }, words),
+  ]);

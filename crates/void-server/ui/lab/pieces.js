@@ -10,64 +10,163 @@ import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { healthPill, isWorry, shape, statePill, tierPill } from "../parts/states.js";
 import { runsOf } from "./data.js";
 
+/** @import { ActionResponse, Service } from "../types/api.js" */
+
 /** @param {"overview" | "actions"} here */
-export const labTabs = (here) => el("nav", { class: "subnav", "aria-label": t("lab.parts") },
-  el("a", { href: "#/lab", "aria-current": here === "overview" ? "page" : null }, t("lab.overview")),
-  el("a", { href: "#/lab/actions", "aria-current": here === "actions" ? "page" : null }, t("actions.title")));
+export const labTabs = (here) =>
+  el(
+    "nav",
+    { class: "subnav", "aria-label": t("lab.parts") },
+    el("a", { href: "#/lab", "aria-current": here === "overview" ? "page" : null }, t("lab.overview")),
+    el("a", { href: "#/lab/actions", "aria-current": here === "actions" ? "page" : null }, t("actions.title")),
+  );
 
 /** Where one is, and the way back. @param {[string, string][]} ways @param {string} here */
-export const trail = (ways, here) => el("nav", { class: "trail small", "aria-label": t("lab.trail") },
-  el("ol", {}, ways.map(([href, word]) => el("li", {}, el("a", { href }, word))), el("li", { "aria-current": "page", class: "muted wrap" }, here)));
+export const trail = (ways, here) =>
+  el(
+    "nav",
+    { class: "trail small", "aria-label": t("lab.trail") },
+    el(
+      "ol",
+      {},
+      ways.map(([href, word]) => el("li", {}, el("a", { href }, word))),
+      el("li", { "aria-current": "page", class: "muted wrap" }, here),
+    ),
+  );
 
 /** @param {number} seconds */
-export const upFor = (seconds) => seconds > 0 ? span(seconds * 1000) : "–";
+export const upFor = (seconds) => (seconds > 0 ? span(seconds * 1000) : "–");
 
-/** @param {any} service */
-const toneOf = (service) => service.status === "up" ? "ok" : isWorry(service) ? "bad" : "";
-/** @param {any} service */
-const formOf = (service) => service.status === "up" ? "up" : isWorry(service) ? "down" : service.stopped ? "paused" : "stale";
+/** @param {Service} service */
+const toneOf = (service) => (service.status === "up" ? "ok" : isWorry(service) ? "bad" : "");
+/** @param {Service} service */
+const formOf = (service) =>
+  service.status === "up" ? "up" : isWorry(service) ? "down" : service.stopped ? "paused" : "stale";
 
-/** A service in few words: shape, name; the word for whoever does not see the shape. @param {any} service */
-export const serviceChip = (service) => el("a", { class: `service-chip ${toneOf(service)}`, href: `#/lab/services/${encodeURIComponent(service.id)}` },
-  shape(formOf(service)), el("span", { class: "name", title: visible(service.label) }, service.label), el("span", { class: service.status === "up" ? "hidden-text" : "state" }, t(service.stopped ? "health.stopped" : `health.${service.status}`)));
+/** A service in few words: shape, name; the word for whoever does not see the shape. @param {Service} service */
+export const serviceChip = (service) =>
+  el(
+    "a",
+    { class: `service-chip ${toneOf(service)}`, href: `#/lab/services/${encodeURIComponent(service.id)}` },
+    shape(formOf(service)),
+    el("span", { class: "name", title: visible(service.label) }, service.label),
+    el(
+      "span",
+      { class: service.status === "up" ? "hidden-text" : "state" },
+      t(service.stopped ? "health.stopped" : `health.${service.status}`),
+    ),
+  );
 
-/** @param {any} service */
-export const serviceLine = (service) => el("li", {}, el("a", { href: `#/lab/services/${encodeURIComponent(service.id)}` },
-  el("span", { class: "grow wrap" }, service.label), el("span", { class: "muted small" }, service.checked_at ? [t("lab.looked"), " ", time(service.checked_at)] : t("lab.never_looked")), healthPill(service)));
+/** @param {Service} service */
+export const serviceLine = (service) =>
+  el(
+    "li",
+    {},
+    el(
+      "a",
+      { href: `#/lab/services/${encodeURIComponent(service.id)}` },
+      el("span", { class: "grow wrap" }, service.label),
+      el(
+        "span",
+        { class: "muted small" },
+        service.checked_at ? [t("lab.looked"), " ", time(service.checked_at)] : t("lab.never_looked"),
+      ),
+      healthPill(service),
+    ),
+  );
 
 /**
  * What is safe and nearest comes first; what would change nothing comes last.
- * @param {any} action
- * @param {{isNear?: (action: any) => boolean, isOff?: boolean}} about
+ * @param {ActionResponse} action
+ * @param {{isNear?: (action: ActionResponse) => boolean, isOff?: boolean}} about
  */
 function rank(action, { isNear = () => true, isOff = false }) {
   const isUseless = action.op ? isOff !== (action.op === "start") : false;
-  return [isUseless, !runsAtOnce(action), !isNear(action), action.risk === "critical", ["stop", "shutdown"].includes(action.op)].reduce((sum, is) => sum * 2 + Number(is), 0);
+  return [
+    isUseless,
+    !runsAtOnce(action),
+    !isNear(action),
+    action.risk === "critical",
+    ["stop", "shutdown"].includes(action.op ?? ""),
+  ].reduce((sum, is) => sum * 2 + Number(is), 0);
 }
 
 /**
  * What may be done, each with the way to it; what is safe runs right here.
- * @param {any[]} all
- * @param {{isNear?: (action: any) => boolean, isOff?: boolean}} [about] what is nearest, and whether it is off
+ * @param {ActionResponse[]} all
+ * @param {{isNear?: (action: ActionResponse) => boolean, isOff?: boolean}} [about] what is nearest, and whether it is
+ *   off
  */
 export function allowedActions(all, about = {}) {
   const sorted = [...all].sort((one, other) => rank(one, about) - rank(other, about));
-  const list = all.length === 0 ? el("p", { class: "muted" }, t("lab.no_actions")) : el("ul", { class: "list" }, sorted.map((action) =>
-    el("li", {}, el("div", { class: "item action-line" }, el("a", { href: `#/lab/actions/${encodeURIComponent(action.id)}`, class: "grow wrap" }, action.label), tierPill(action),
-      isOneTap(action) ? runButton(action, { words: t("lab.run"), name: t("lab.run_it", { label: visible(action.label) }) }) : el("a", { class: "button small", href: `#/lab/actions/${encodeURIComponent(action.id)}`, "aria-label": t("lab.ask_it", { label: visible(action.label) }) }, t("lab.ask"))), isOneTap(action) ? runSlot(action.id) : null)));
+  const list =
+    all.length === 0
+      ? el("p", { class: "muted" }, t("lab.no_actions"))
+      : el(
+          "ul",
+          { class: "list" },
+          sorted.map((action) =>
+            el(
+              "li",
+              {},
+              el(
+                "div",
+                { class: "item action-line" },
+                el("a", { href: `#/lab/actions/${encodeURIComponent(action.id)}`, class: "grow wrap" }, action.label),
+                tierPill(action),
+                isOneTap(action)
+                  ? runButton(action, { words: t("lab.run"), name: t("lab.run_it", { label: visible(action.label) }) })
+                  : el(
+                      "a",
+                      {
+                        class: "button small",
+                        href: `#/lab/actions/${encodeURIComponent(action.id)}`,
+                        "aria-label": t("lab.ask_it", { label: visible(action.label) }),
+                      },
+                      t("lab.ask"),
+                    ),
+              ),
+              isOneTap(action) ? runSlot(action.id) : null,
+            ),
+          ),
+        );
   return el("section", { class: "stack tight" }, el("h3", {}, t("lab.allowed")), list);
 }
 
-/** @param {any[]} all actions */
+/** @param {ActionResponse[]} all actions */
 export function lastRuns(all) {
   const rows = runsOf(all);
-  const list = rows.length === 0 ? el("p", { class: "muted" }, t("lab.no_runs")) : el("ul", { class: "list" }, rows.map((/** @type {any} */ row) =>
-    el("li", {}, el("a", { href: `#/audit?subject=${encodeURIComponent(row.id)}` }, el("span", { class: "grow wrap" }, row.label, el("span", { class: "muted small by" }, t("lab.run_by", { name: requesterName(row.requested_by) }))), el("span", { class: "muted small" }, time(row.resolved_at)), statePill(row)))));
+  const list =
+    rows.length === 0
+      ? el("p", { class: "muted" }, t("lab.no_runs"))
+      : el(
+          "ul",
+          { class: "list" },
+          rows.map((row) =>
+            el(
+              "li",
+              {},
+              el(
+                "a",
+                { href: `#/audit?subject=${encodeURIComponent(row.id)}` },
+                el(
+                  "span",
+                  { class: "grow wrap" },
+                  row.label,
+                  el("span", { class: "muted small by" }, t("lab.run_by", { name: requesterName(row.requested_by) })),
+                ),
+                el("span", { class: "muted small" }, time(row.resolved_at)),
+                statePill(row),
+              ),
+            ),
+          ),
+        );
   return el("section", { class: "stack tight" }, el("h3", {}, t("lab.runs")), list);
 }
 
 /** @param {string} question */
-export const askInChat = (question) => el("a", { class: "button", href: `#/chat/${encodeURIComponent(question)}` }, t("home.ask_blue"));
+export const askInChat = (question) =>
+  el("a", { class: "button", href: `#/chat/${encodeURIComponent(question)}` }, t("home.ask_blue"));
 
 /** What was run here keeps itself fresh. @param {Element} node */
 function withoutResults(node) {
@@ -87,13 +186,17 @@ const AGED = "time, .age, .fill";
  * @param {HTMLElement[]} next
  */
 export function mountIfNew(holder, next) {
-  const plain = (/** @type {Element[]} */ all) => all.map((one) => withoutResults(one).outerHTML.replace(AGES, "")).join("");
+  const plain = (/** @type {Element[]} */ all) =>
+    all.map((one) => withoutResults(one).outerHTML.replace(AGES, "")).join("");
   if (plain([...holder.children]) !== plain(next)) {
     mount(holder, next);
     return fillSlots(holder);
   }
   const ages = /** @type {NodeListOf<HTMLElement>} */ (holder.querySelectorAll(AGED));
-  const fresh = next.flatMap((one) => [.../** @type {NodeListOf<HTMLElement>} */ (one.querySelectorAll(AGED)), ...(one.matches(AGED) ? [one] : [])]);
+  const fresh = next.flatMap((one) => [
+    .../** @type {NodeListOf<HTMLElement>} */ (one.querySelectorAll(AGED)),
+    ...(one.matches(AGED) ? [one] : []),
+  ]);
   fresh.forEach((now, index) => {
     const old = ages[index];
     if (!old) return;

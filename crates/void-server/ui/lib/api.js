@@ -4,9 +4,12 @@
 import { withTimes } from "./time.js";
 import { t } from "./words.js";
 
+/** @import { Error as ToldError } from "../types/api.js" */
+/** @import { Answer, PathOf, Sent } from "../types/calls.js" */
+
 /** What the server, or the way to it, had against a call. */
 export class ApiError extends Error {
-  /** @param {number} status @param {{code?: string, message?: string, hint?: string, row?: any, fields?: any}} told */
+  /** @param {number} status @param {Partial<ToldError["error"]>} told */
   constructor(status, told) {
     super(told.message ?? t("error.no_reason"));
     this.status = status;
@@ -35,12 +38,18 @@ export function signedOut() {
 /**
  * @param {string} method
  * @param {string} path
- * @param {{body?: any, waitsMs?: number}} [how]
- * @returns {Promise<any>}
+ * @param {{body?: unknown, waitsMs?: number}} [how]
+ * @returns {Promise<any>} any, because the path says which type it is: see `Answer`
  */
 async function call(method, path, { body, waitsMs } = {}) {
   /** @type {RequestInit} */
-  const request = { method, headers: {}, credentials: "same-origin", cache: "no-store", ...(waitsMs ? { signal: AbortSignal.timeout(waitsMs) } : {}) };
+  const request = {
+    method,
+    headers: {},
+    credentials: "same-origin",
+    cache: "no-store",
+    ...(waitsMs ? { signal: AbortSignal.timeout(waitsMs) } : {}),
+  };
   if (body !== undefined) {
     request.headers = { "content-type": "application/json" };
     request.body = JSON.stringify(body);
@@ -53,26 +62,29 @@ async function call(method, path, { body, waitsMs } = {}) {
   } catch {
     throw new ApiError(0, { code: "offline", message: t("error.offline") });
   }
-  /** @type {any} */
-  let value = null;
-  try {
-    value = text ? JSON.parse(text) : null;
-  } catch {
-    value = null;
-  }
+  const value = parsed(text);
   if (response.ok) return value;
   // A wrong password is no end of a session.
   if (response.status === 401 && !path.startsWith("/api/session")) signedOut();
-  throw new ApiError(response.status, value?.error ?? {});
+  throw new ApiError(response.status, /** @type {Partial<ToldError> | null} */ (value)?.error ?? {});
 }
 
-/** @param {string} path @param {number} [waitsMs] */
+/** @param {string} text @returns {unknown} */
+function parsed(text) {
+  try {
+    return text ? JSON.parse(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @template {PathOf<"GET">} P @param {P} path @param {number} [waitsMs] @returns {Promise<Answer<"GET", P>>} */
 export const get = (path, waitsMs = READ_WAITS_MS) => call("GET", path, { waitsMs });
-/** @param {string} path @param {any} [body] */
-export const post = (path, body = {}) => call("POST", path, { body });
-/** @param {string} path @param {any} [body] */
-export const put = (path, body = {}) => call("PUT", path, { body });
-/** @param {string} path */
+/** @template {PathOf<"POST">} P @param {P} path @param {Sent<"POST", P>} sent @returns {Promise<Answer<"POST", P>>} */
+export const post = (path, ...sent) => call("POST", path, { body: sent[0] ?? {} });
+/** @template {PathOf<"PUT">} P @param {P} path @param {Sent<"PUT", P>} sent @returns {Promise<Answer<"PUT", P>>} */
+export const put = (path, ...sent) => call("PUT", path, { body: sent[0] ?? {} });
+/** @template {PathOf<"DELETE">} P @param {P} path @returns {Promise<Answer<"DELETE", P>>} */
 export const del = (path) => call("DELETE", path);
 
 /**
@@ -80,7 +92,8 @@ export const del = (path) => call("DELETE", path);
  * @param {unknown} error
  */
 export function sentence(error) {
-  if (!(error instanceof ApiError)) return t("error.here", { message: error instanceof Error ? error.message : String(error) });
+  if (!(error instanceof ApiError))
+    return t("error.here", { message: error instanceof Error ? error.message : String(error) });
   const said = withTimes(error.message);
   const message = said.charAt(0).toUpperCase() + said.slice(1);
   const end = /[.!?…]$/.test(message) ? message : `${message}.`;

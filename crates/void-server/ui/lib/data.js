@@ -6,6 +6,8 @@ import { get, ApiError } from "./api.js";
 import { isLive, onConnection, onEvent, tellEach, tellEvent } from "./live.js";
 import { noteServerTime } from "./time.js";
 
+/** @import { Home as HomeAnswer } from "../types/api.js" */
+
 /** Events come in bursts; one reading covers them. */
 const GATHER_MS = 60;
 /** What was read less than this ago is not read again for a second reader. */
@@ -19,12 +21,12 @@ const LOOK_AGAIN_MS = 30_000;
  */
 export class Resource {
   /**
-   * @param {string} path
+   * @param {() => Promise<T>} ask reads it from the server
    * @param {RegExp} [events] what changes it
    * @param {number} [everyMs] how often it is read while somebody looks; for what changes without an event
    */
-  constructor(path, events, everyMs) {
-    this.path = path;
+  constructor(ask, events, everyMs) {
+    this.ask = ask;
     this.events = events;
     this.everyMs = everyMs;
     /** @type {T | null} */
@@ -72,7 +74,7 @@ export class Resource {
     }
     this.reading = true;
     try {
-      this.fill(await get(this.path));
+      this.fill(await this.ask());
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.error = error;
@@ -98,16 +100,20 @@ export class Resource {
     else if (Date.now() - this.readAt > FRESH_MS) this.refresh();
     const { events, everyMs } = this;
     if (events) {
-      this.ends.push(onEvent(({ name }) => {
-        if (events.test(name) || (name === "asked" && Date.now() - this.readAt > FRESH_MS)) this.refresh();
-      }));
+      this.ends.push(
+        onEvent(({ name }) => {
+          if (events.test(name) || (name === "asked" && Date.now() - this.readAt > FRESH_MS)) this.refresh();
+        }),
+      );
     }
     if (everyMs) this.ends.push(lookAgain(() => this.refresh(), everyMs));
     let wasAway = false;
-    this.ends.push(onConnection(({ kind, isFirst }) => {
-      if (kind === "live" && wasAway) this.refresh();
-      wasAway = kind !== "live" && !isFirst;
-    }));
+    this.ends.push(
+      onConnection(({ kind, isFirst }) => {
+        if (kind === "live" && wasAway) this.refresh();
+        wasAway = kind !== "live" && !isFirst;
+      }),
+    );
   }
 
   #end() {
@@ -123,8 +129,12 @@ export class Resource {
  */
 function lookAgain(look, everyMs) {
   const mayLook = () => document.visibilityState === "visible" && isLive();
-  const timer = setInterval(() => { if (mayLook()) look(); }, everyMs);
-  const seen = () => { if (mayLook()) look(); };
+  const timer = setInterval(() => {
+    if (mayLook()) look();
+  }, everyMs);
+  const seen = () => {
+    if (mayLook()) look();
+  };
   document.addEventListener("visibilitychange", seen);
   return () => {
     clearInterval(timer);
@@ -132,9 +142,9 @@ function lookAgain(look, everyMs) {
   };
 }
 
-/** @extends {Resource<any>} */
+/** @extends {Resource<HomeAnswer>} */
 class Home extends Resource {
-  /** @override @param {any} value */
+  /** @override @param {HomeAnswer} value */
   fill(value) {
     if (value !== this.value) noteServerTime(value.status.at);
     super.fill(value);
@@ -142,25 +152,29 @@ class Home extends Resource {
 }
 
 /** Who, status, inbox, services, freeze, what ended: what most of the page shows. */
-export const home = new Home("/api/home", /^(proposal|service|freeze|node|notification|mute)\./, LOOK_AGAIN_MS);
+export const home = new Home(
+  () => get("/api/home"),
+  /^(proposal|service|freeze|node|notification|mute)\./,
+  LOOK_AGAIN_MS,
+);
 
 /** The catalogue; it changes when the server starts anew. */
-export const actions = /** @type {Resource<any>} */ (new Resource("/api/actions"));
+export const actions = new Resource(() => get("/api/actions"));
 
 /** Machines that fetch their work. One that goes silent says nothing about it. */
-export const nodes = /** @type {Resource<any>} */ (new Resource("/api/nodes", /^node\./, LOOK_AGAIN_MS));
+export const nodes = new Resource(() => get("/api/nodes"), /^node\./, LOOK_AGAIN_MS);
 
 /** Machines that Void dials, and whose keys it trusts. */
-export const hosts = /** @type {Resource<any>} */ (new Resource("/api/hosts"));
+export const hosts = new Resource(() => get("/api/hosts"));
 
 /** What Proxmox shows. It is asked each time, so only those who need it watch. */
-export const proxmox = /** @type {Resource<any>} */ (new Resource("/api/lab", /^proposal\.(executed|verified|failed)$/));
+export const proxmox = new Resource(() => get("/api/lab"), /^proposal\.(executed|verified|failed)$/);
 
 /** What ended lately, the newest first. */
-export const ended = /** @type {Resource<any>} */ (new Resource("/api/actions/recent?limit=200", /^proposal\./));
+export const ended = new Resource(() => get("/api/actions/recent?limit=200"), /^proposal\./);
 
 /** Who one can talk to. */
-export const agents = /** @type {Resource<any>} */ (new Resource("/api/agents", /^(turn|access)\./));
+export const agents = new Resource(() => get("/api/agents"), /^(turn|access)\./);
 
 /** How each row stood when the page last asked. @type {Map<string, string>} */
 let stood = new Map();
@@ -169,8 +183,9 @@ let stood = new Map();
 onEvent(({ name, data }) => {
   if (name !== "asked") return;
   const before = stood;
-  const rows = [...data.inbox.items, ...data.recent].filter((row) => row.id);
+  const rows = [...data.inbox.items.filter((item) => item.kind !== "join"), ...data.recent];
   stood = new Map(rows.map((row) => [row.id, `${row.status} ${row.verification} ${row.count}`]));
   home.fill(data);
-  for (const id of new Set([...before.keys(), ...stood.keys()])) if (before.get(id) !== stood.get(id)) tellEvent({ name: "proposal.asked", data: { id } });
+  for (const id of new Set([...before.keys(), ...stood.keys()]))
+    if (before.get(id) !== stood.get(id)) tellEvent({ name: "proposal.asked", data: { id } });
 });

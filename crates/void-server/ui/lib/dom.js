@@ -5,7 +5,8 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * @typedef {Node | string | number | null | undefined | false} Child
- * @typedef {Record<string, any>} Props
+ * @typedef {Child | Child[] | Child[][]} Content
+ * @typedef {Record<string, unknown>} Props
  */
 
 /**
@@ -13,7 +14,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * rest are properties where there is one.
  * @param {string} tag
  * @param {Props} [props]
- * @param {...(Child | Child[] | Child[][])} children
+ * @param {...Content} children
  * @returns {HTMLElement}
  */
 export function el(tag, props = {}, ...children) {
@@ -36,16 +37,16 @@ export function svg(tag, attributes = {}, ...children) {
   return /** @type {SVGElement} */ (node);
 }
 
-/** @param {HTMLElement} node @param {string} name @param {any} value */
+/** @param {HTMLElement} node @param {string} name @param {unknown} value */
 function set(node, name, value) {
   if (value === undefined || value === null || value === false) return;
-  if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+  if (name.startsWith("on")) node.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
   else if (name === "href") node.setAttribute("href", safeHref(String(value)));
   else if (name in node && !/^(class|role|for|.*-.*)$/.test(name)) Reflect.set(node, name, value);
   else node.setAttribute(name, value === true ? "" : String(value));
 }
 
-/** @param {Element} node @param {any[]} children */
+/** @param {Element} node @param {Content[]} children */
 function append(node, children) {
   for (const child of children.flat(3)) {
     if (child === null || child === undefined || child === false) continue;
@@ -54,19 +55,25 @@ function append(node, children) {
 }
 
 /** Control, bidirectional and invisible characters: what makes a reader see something else than what is there. */
-const DECEPTIVE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+const DECEPTIVE =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 /**
  * Text as it is: what would not show as itself is shown as an escape, as on every other surface. Line
  * breaks and tabs stay.
  * @param {string} text
  */
-export const visible = (text) => text.replaceAll("\r\n", "\n").replace(DECEPTIVE, (character) => character === "\t" ? "    " : `\\u{${character.codePointAt(0)?.toString(16)}}`);
+export const visible = (text) =>
+  text
+    .replaceAll("\r\n", "\n")
+    .replace(DECEPTIVE, (character) =>
+      character === "\t" ? "    " : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+    );
 
 /**
  * Replaces everything in an element.
  * @param {Element} node
- * @param {...(Child | Child[] | Child[][])} children
+ * @param {...Content} children
  */
 export function mount(node, ...children) {
   node.replaceChildren();
@@ -83,12 +90,12 @@ export function mount(node, ...children) {
  * @param {(item: T) => HTMLElement & {update?: (item: T) => void}} make
  */
 export function keyed(container, items, keyOf, make) {
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, HTMLElement & {update?: (item: T) => void}>} */
   const old = new Map();
   for (const node of [...container.children]) {
     const key = /** @type {HTMLElement} */ (node).dataset.key;
     if (key === undefined) node.remove();
-    else old.set(key, node);
+    else old.set(key, /** @type {HTMLElement} */ (node));
   }
   /** @type {ChildNode | null} */
   let at = container.firstChild;
@@ -121,5 +128,4 @@ function safeHref(href) {
 }
 
 /** @param {string} selector @param {ParentNode} [root] */
-export const find = (selector, root = document) =>
-  /** @type {HTMLElement | null} */ (root.querySelector(selector));
+export const find = (selector, root = document) => /** @type {HTMLElement | null} */ (root.querySelector(selector));

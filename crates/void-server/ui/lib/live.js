@@ -5,13 +5,16 @@
 import { get, signedOut } from "./api.js";
 import { openSse } from "./sse.js";
 
+/** @import { PageEvent, ProposalEvent, TurnEvent } from "../types/calls.js" */
+
 /**
  * `isFirst`: the page has just been read and the first stream is being opened; nothing can
  * have been missed. `isAsked`: no stream comes through, so
  * what changes is seen at the next question.
- * @typedef {{kind: "live" | "connecting", isFirst?: boolean, isAsked?: boolean} | {kind: "stale", since: string, isFirst?: boolean, isAsked?: boolean}} Connection
+ * @typedef {{kind: "live" | "connecting", isFirst?: boolean, isAsked?: boolean} | {kind: "stale", since: string,
+ *   isFirst?: boolean, isAsked?: boolean}} Connection
  */
-/** @typedef {(event: {name: string, data: any}) => void} Listener */
+/** @typedef {(event: PageEvent) => void} Listener */
 
 const RETRY_MS = [500, 1000, 2000, 5000];
 /** So many failed tries, and so long without a word, are "reconnecting"; then what is shown is called stale. */
@@ -72,12 +75,19 @@ export function tellEach(all, value) {
   }
 }
 
-/** @param {{name: string, data: any}} event */
+/** @param {PageEvent} event @returns {event is ProposalEvent} */
+export const isOfProposal = (event) => event.name.startsWith("proposal.");
+
+/** @param {PageEvent} event @returns {event is TurnEvent} */
+export const isOfTurn = (event) => event.name.startsWith("turn.");
+
+/** @param {PageEvent} event */
 export const tellEvent = (event) => tellEach(listeners, event);
 
 /** @param {Connection} next */
 function change(next) {
-  if (next.kind === connection.kind && next.isAsked === connection.isAsked && next.isFirst === connection.isFirst) return;
+  if (next.kind === connection.kind && next.isAsked === connection.isAsked && next.isFirst === connection.isFirst)
+    return;
   connection = next;
   tellEach(watchers, next);
 }
@@ -87,7 +97,9 @@ export function startLive(after) {
   stopLive();
   lastHeard = Date.now();
   clearTimeout(firstTimer);
-  firstTimer = setTimeout(() => { if (connection.isFirst) change({ kind: "connecting" }); }, FIRST_MS);
+  firstTimer = setTimeout(() => {
+    if (connection.isFirst) change({ kind: "connecting" });
+  }, FIRST_MS);
   stream = openSse({
     request: (lastId) => ({ path: `/api/events?after=${lastId || after}` }),
     opened: () => {
@@ -95,7 +107,8 @@ export function startLive(after) {
       change({ kind: "live" });
     },
     // Events that nobody keeps any more were missed: what is shown is read again.
-    event: (name, data) => name === "stream.lost" ? location.reload() : tellEvent({ name, data }),
+    event: (name, data) =>
+      name === "stream.lost" ? location.reload() : tellEvent(/** @type {PageEvent} */ ({ name, data })),
     refused: (status) => {
       if (status === 401) signedOut();
       return status === 401;

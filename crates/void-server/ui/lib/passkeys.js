@@ -26,25 +26,33 @@ function textOf(bytes) {
   return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** @param {any[] | undefined} list */
-const named = (list) => list?.map((one) => ({ ...one, id: bytesOf(one.id) }));
+/** @param {PublicKeyCredentialDescriptorJSON[] | undefined} list */
+const named = (list) =>
+  /** @type {PublicKeyCredentialDescriptor[] | undefined} */ (list?.map((one) => ({ ...one, id: bytesOf(one.id) })));
 
 /**
  * Proves who one is with a passkey.
- * @returns {Promise<{challenge: string, credential: any}>} for `/api/session` or its confirmation
+ * @returns {Promise<{challenge: string, credential: Record<string, unknown>}>} for `/api/session` or its confirmation
  */
 export async function showPasskey() {
   const { challenge, options } = await post("/api/session/challenge");
-  const asked = options.publicKey ?? options;
-  const publicKey = { ...asked, challenge: bytesOf(asked.challenge), allowCredentials: named(asked.allowCredentials) };
+  const asked = /** @type {PublicKeyCredentialRequestOptionsJSON} */ (options.publicKey ?? options);
+  const publicKey = /** @type {PublicKeyCredentialRequestOptions} */ ({
+    ...asked,
+    challenge: bytesOf(asked.challenge),
+    allowCredentials: named(asked.allowCredentials),
+  });
   const shown = /** @type {PublicKeyCredential} */ (await navigator.credentials.get({ publicKey }));
   const response = /** @type {AuthenticatorAssertionResponse} */ (shown.response);
-  return { challenge, credential: wire(shown, {
-    authenticatorData: textOf(response.authenticatorData),
-    clientDataJSON: textOf(response.clientDataJSON),
-    signature: textOf(response.signature),
-    userHandle: textOf(response.userHandle),
-  }) };
+  return {
+    challenge,
+    credential: wire(shown, {
+      authenticatorData: textOf(response.authenticatorData),
+      clientDataJSON: textOf(response.clientDataJSON),
+      signature: textOf(response.signature),
+      userHandle: textOf(response.userHandle),
+    }),
+  };
 }
 
 /**
@@ -53,24 +61,56 @@ export async function showPasskey() {
  */
 export async function makePasskey(name) {
   const { challenge, options } = await post("/api/passkeys/challenge");
-  const asked = options.publicKey ?? options;
-  const publicKey = { ...asked, challenge: bytesOf(asked.challenge), user: { ...asked.user, id: bytesOf(asked.user.id) }, excludeCredentials: named(asked.excludeCredentials) };
+  const asked = /** @type {PublicKeyCredentialCreationOptionsJSON} */ (options.publicKey ?? options);
+  const publicKey = /** @type {PublicKeyCredentialCreationOptions} */ ({
+    ...asked,
+    challenge: bytesOf(asked.challenge),
+    user: { ...asked.user, id: bytesOf(asked.user.id) },
+    excludeCredentials: named(asked.excludeCredentials),
+  });
   const made = /** @type {PublicKeyCredential} */ (await navigator.credentials.create({ publicKey }));
   const response = /** @type {AuthenticatorAttestationResponse} */ (made.response);
-  return post("/api/passkeys", { challenge, name, credential: wire(made, {
-    attestationObject: textOf(response.attestationObject),
-    clientDataJSON: textOf(response.clientDataJSON),
-    transports: response.getTransports?.() ?? [],
-  }) });
+  return post("/api/passkeys", {
+    challenge,
+    name,
+    credential: wire(made, {
+      attestationObject: textOf(response.attestationObject),
+      clientDataJSON: textOf(response.clientDataJSON),
+      transports: response.getTransports?.() ?? [],
+    }),
+  });
 }
 
-/** @param {PublicKeyCredential} credential @param {any} response */
+/** @param {PublicKeyCredential} credential @param {Record<string, unknown>} response */
 function wire(credential, response) {
-  return { id: credential.id, rawId: textOf(credential.rawId), type: credential.type, response, clientExtensionResults: credential.getClientExtensionResults() };
+  return {
+    id: credential.id,
+    rawId: textOf(credential.rawId),
+    type: credential.type,
+    response,
+    clientExtensionResults: credential.getClientExtensionResults(),
+  };
 }
 
-const BROWSERS = /** @type {const} */ ([["Edg", "Edge"], ["OPR/", "Opera"], ["SamsungBrowser", "Samsung Internet"], ["Firefox", "Firefox"], ["FxiOS", "Firefox"], ["CriOS", "Chrome"], ["Chrome", "Chrome"], ["Safari", "Safari"]]);
-const SYSTEMS = /** @type {const} */ ([["Android", "Android"], ["iPhone", "iPhone"], ["iPad", "iPad"], ["Windows", "Windows"], ["CrOS", "ChromeOS"], ["Mac OS X", "macOS"], ["Linux", "Linux"]]);
+const BROWSERS = /** @type {const} */ ([
+  ["Edg", "Edge"],
+  ["OPR/", "Opera"],
+  ["SamsungBrowser", "Samsung Internet"],
+  ["Firefox", "Firefox"],
+  ["FxiOS", "Firefox"],
+  ["CriOS", "Chrome"],
+  ["Chrome", "Chrome"],
+  ["Safari", "Safari"],
+]);
+const SYSTEMS = /** @type {const} */ ([
+  ["Android", "Android"],
+  ["iPhone", "iPhone"],
+  ["iPad", "iPad"],
+  ["Windows", "Windows"],
+  ["CrOS", "ChromeOS"],
+  ["Mac OS X", "macOS"],
+  ["Linux", "Linux"],
+]);
 
 /** What this device may be called, until the owner knows better: the words that the server uses too. */
 export function deviceName() {

@@ -14,7 +14,7 @@ const STEADY_MS = 3000;
  * @typedef {object} SseListener
  * @property {(lastId: string) => {path: string, headers?: Record<string, string>}} request
  * @property {() => void} opened something was heard; headers alone prove nothing, since a proxy may keep the rest
- * @property {(name: string, data: any) => void} event
+ * @property {(name: string, data: unknown) => void} event
  * @property {(status: number) => boolean} refused whether this answer ends it
  * @property {(tries: number, lastHeard: number) => number} lost says how long to wait, in milliseconds
  *
@@ -53,7 +53,9 @@ export function openSse(listener) {
   /** @param {AbortController} mine @param {number} ms */
   const expect = (mine, ms) => {
     clearTimeout(timer);
-    timer = setTimeout(() => { if (stream === mine) lose(); }, ms);
+    timer = setTimeout(() => {
+      if (stream === mine) lose();
+    }, ms);
   };
   /** @param {string} block */
   const tell = (block) => {
@@ -80,7 +82,11 @@ export function openSse(listener) {
     expect(mine, OPENS_MS);
     try {
       const { path, headers } = listener.request(lastId);
-      const response = await fetch(path, { signal: mine.signal, headers: { accept: "text/event-stream", ...headers }, cache: "no-store" });
+      const response = await fetch(path, {
+        signal: mine.signal,
+        headers: { accept: "text/event-stream", ...headers },
+        cache: "no-store",
+      });
       if (stream !== mine) return;
       if (!response.ok && listener.refused(response.status)) return stop();
       if (!response.ok || !response.body) throw new Error(String(response.status));
@@ -109,7 +115,8 @@ export function openSse(listener) {
     void listen();
   };
   const seen = () => {
-    if (document.visibilityState === "visible" && (openedAt === 0 || Date.now() - lastHeard > SILENCE_MS)) void listen();
+    if (document.visibilityState === "visible" && (openedAt === 0 || Date.now() - lastHeard > SILENCE_MS))
+      void listen();
   };
   const stop = () => {
     isOver = true;

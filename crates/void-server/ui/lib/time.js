@@ -19,7 +19,12 @@ export function noteServerTime(at) {
 /** Now, by the server's clock. */
 export const serverNow = () => Date.now() + aheadMs;
 
-const STEPS = /** @type {const} */ ([[60, "s"], [60, "min"], [24, "h"], [Infinity, "d"]]);
+const STEPS = /** @type {const} */ ([
+  [60, "s"],
+  [60, "min"],
+  [24, "h"],
+  [Infinity, "d"],
+]);
 
 /** @param {number} ms */
 export function span(ms) {
@@ -32,7 +37,7 @@ export function span(ms) {
 }
 
 /** With tenths where they matter. @param {number} ms */
-export const exactSpan = (ms) => ms < 9950 ? `${(Math.max(0, ms) / 1000).toFixed(1)} s` : span(ms);
+export const exactSpan = (ms) => (ms < 9950 ? `${(Math.max(0, ms) / 1000).toFixed(1)} s` : span(ms));
 
 /** @param {string} at */
 export const ago = (at) => t("time.ago", { span: span(serverNow() - Date.parse(at)) });
@@ -45,7 +50,8 @@ export const ago = (at) => t("time.ago", { span: span(serverNow() - Date.parse(a
 function written(how) {
   /** @type {Intl.DateTimeFormat | undefined} */
   let format;
-  return (at) => Number.isNaN(Date.parse(at)) ? String(at) : (format ??= new Intl.DateTimeFormat([], how)).format(new Date(at));
+  return (at) =>
+    Number.isNaN(Date.parse(at)) ? String(at) : (format ??= new Intl.DateTimeFormat([], how)).format(new Date(at));
 }
 
 const hourOf = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
@@ -54,7 +60,11 @@ const dayOf = written({ day: "numeric", month: "short" });
 const whole = written({ dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 export const day = written({ weekday: "long", day: "numeric", month: "long", year: "numeric" });
 
-/** The time of day, with the day unless it is today or said beside it. @param {string} at @param {{isDayKnown?: boolean, hasSeconds?: boolean}} [how] */
+/**
+ * The time of day, with the day unless it is today or said beside it.
+ * @param {string} at
+ * @param {{isDayKnown?: boolean, hasSeconds?: boolean}} [how]
+ */
 export function clock(at, { isDayKnown = false, hasSeconds = false } = {}) {
   const isToday = new Date(at).toDateString() === new Date(serverNow()).toDateString();
   const hour = (hasSeconds ? secondOf : hourOf)(at);
@@ -94,7 +104,9 @@ function words(at, form) {
 /** Counts every time on the page on, and writes the whole of one that is pointed at. */
 export function keepCounting() {
   document.addEventListener("pointerover", ({ target }) => {
-    const node = /** @type {HTMLTimeElement | null} */ (target instanceof Element ? target.closest("time[data-form]") : null);
+    const node = /** @type {HTMLTimeElement | null} */ (
+      target instanceof Element ? target.closest("time[data-form]") : null
+    );
     if (node) node.title = whole(node.dateTime);
   });
   setInterval(() => {

@@ -22,6 +22,7 @@ export function t(key, values = {}) {
     console.error(`no text for ${key}`);
     return key;
   }
-  const text = typeof entry === "string" ? entry : entry[plural.select(Number(values.n ?? 0)) === "one" ? "one" : "other"];
+  const text =
+    typeof entry === "string" ? entry : entry[plural.select(Number(values.n ?? 0)) === "one" ? "one" : "other"];
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
 }

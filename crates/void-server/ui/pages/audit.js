@@ -18,8 +18,45 @@ const GATHER_MS = 400;
 const FRESH_MAX = 400;
 /** Further down than this, what is new waits to be asked for. */
 const CALM_PX = 240;
-const KINDS = ["proposal.", "turn.", "node.", "host.", "token.", "session.", "freeze.", "notification.", "pairing.", "bridge.", "backup.", "access.", "passkey.", "password.", "setup_link.", "decision.", "store.", "server.", "quarantine.", "mute.", "instance.", "clock.", "audit.", "refusals."];
-const OUTCOMES = ["created", "approved", "verified", "executed", "failed", "rejected", "refused", "expired", "cancelled", "unknown"];
+const KINDS = [
+  "proposal.",
+  "turn.",
+  "node.",
+  "host.",
+  "agent.",
+  "token.",
+  "session.",
+  "freeze.",
+  "notification.",
+  "pairing.",
+  "bridge.",
+  "backup.",
+  "access.",
+  "passkey.",
+  "password.",
+  "setup_link.",
+  "decision.",
+  "store.",
+  "server.",
+  "quarantine.",
+  "mute.",
+  "instance.",
+  "clock.",
+  "audit.",
+  "refusals.",
+];
+const OUTCOMES = [
+  "created",
+  "approved",
+  "verified",
+  "executed",
+  "failed",
+  "rejected",
+  "refused",
+  "expired",
+  "cancelled",
+  "unknown",
+];
 const WHO = ["owner", "agent", "node", "system"];
 
 /** @param {{parts: string[], query: URLSearchParams}} route */
@@ -31,9 +68,18 @@ export function auditPage(route) {
 }
 
 /** @param {URLSearchParams} query @returns {import("../audit/book.js").Filters} */
-const filtersOf = (query) => ({ actor: query.get("actor") ?? "", verb: query.get("verb") ?? "", subject: query.get("subject") ?? "", tier: query.get("tier") ?? "" });
+const filtersOf = (query) => ({
+  actor: query.get("actor") ?? "",
+  verb: query.get("verb") ?? "",
+  subject: query.get("subject") ?? "",
+  tier: query.get("tier") ?? "",
+});
 
-/** Where one is: the filters, and the entry that is open. @param {import("../audit/book.js").Filters} filters @param {number} [seq] */
+/**
+ * Where one is: the filters, and the entry that is open.
+ * @param {import("../audit/book.js").Filters} filters
+ * @param {number} [seq]
+ */
 function addressOf(filters, seq) {
   const kept = new URLSearchParams(Object.entries(filters).filter(([, value]) => value));
   return `#/audit${seq === undefined ? "" : `/${seq}`}${kept.size > 0 ? `?${kept}` : ""}`;
@@ -42,9 +88,22 @@ function addressOf(filters, seq) {
 /** @param {string} seq @param {import("../audit/book.js").Filters} filters of the list that it was opened in */
 function entryAlone(seq, filters) {
   const node = el("div", { class: "stack audit" });
-  void showEntry(node, seq, { hrefOf: (other) => addressOf(filters, other), around: [el("nav", { class: "row-line", "aria-label": t("audit.ways") }, el("a", { href: addressOf(filters), class: "way" }, t("audit.back")), el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")))] });
+  void showEntry(node, seq, {
+    hrefOf: (other) => addressOf(filters, other),
+    around: [
+      el(
+        "nav",
+        { class: "row-line", "aria-label": t("audit.ways") },
+        el("a", { href: addressOf(filters), class: "way" }, t("audit.back")),
+        el("a", { href: `#/audit?at=${seq}`, class: "way" }, t("audit.in_place")),
+      ),
+    ],
+  });
   return { node, title: t("nav.audit") };
 }
+
+/** What was chosen or typed. @param {Event} event */
+const valueOf = ({ target }) => /** @type {HTMLInputElement | HTMLSelectElement} */ (target).value;
 
 /** @param {{query: URLSearchParams}} route @param {MediaQueryList} wide @param {string | undefined} seq */
 function whole(route, wide, seq) {
@@ -65,22 +124,37 @@ function whole(route, wide, seq) {
     book: () => book,
     choose: (entry) => {
       if (!wide.matches) return false;
-      mount(detail, el("article", { class: "card" }, el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })), entryDetail(entry, { hrefOf: (other) => addressOf(filters, other) })));
+      mount(
+        detail,
+        el(
+          "article",
+          { class: "card" },
+          el("p", { class: "muted small" }, t("audit.entry", { seq: entry.seq })),
+          entryDetail(entry, { hrefOf: (other) => addressOf(filters, other) }),
+        ),
+      );
       detail.scrollTop = 0;
       return true;
     },
     address: (entry) => addressOf(filters, entry),
     loaded: () => drawFoot(),
   });
-  const node = el("div", { class: "audit audit-split" }, el("div", { class: "stack" }, tools.node, fold, place), detail);
+  const node = el(
+    "div",
+    { class: "audit audit-split" },
+    el("div", { class: "stack" }, tools.node, fold, place),
+    detail,
+  );
   let isStopped = false;
-  /** What came and is not shown yet. @type {any[]} */
+  /** What came and is not shown yet. @type {import("../audit/words.js").Entry[]} */
   let held = [];
   /** So much came that the book will be opened anew; none of it is kept. */
   let isMuch = false;
   let tellNamed = () => {};
   /** The names of actions are in the words of entries; rows that are drawn without them would grow. */
-  const named = new Promise((resolve) => { tellNamed = () => resolve(null); });
+  const named = new Promise((resolve) => {
+    tellNamed = () => resolve(null);
+  });
 
   const open = async (/** @type {number} */ at = 0) => {
     const mine = new Book(filters);
@@ -91,7 +165,11 @@ function whole(route, wide, seq) {
     try {
       await Promise.all([mine.open(), named]);
     } catch (error) {
-      if (mine === book) mount(place, cannotTell(error, () => void open(at)));
+      if (mine === book)
+        mount(
+          place,
+          cannotTell(error, () => void open(at)),
+        );
       return;
     }
     if (mine !== book || isStopped) return;
@@ -107,9 +185,35 @@ function whole(route, wide, seq) {
     const found = book.isWhole ? book.top : book.loaded.length;
     list.node.hidden = found === 0;
     const parts = [];
-    if (book.isPaused && book.reached) parts.push(el("p", { class: "muted" }, t("audit.reached", { day: day(book.reached.at), at: clock(book.reached.at) })), el("div", {}, el("button", { type: "button", class: "button", onclick: () => void goOn() }, t("audit.go_on"))));
-    else if (found === 0 && book.next === null) parts.push(book.isWhole ? empty("resting", t("audit.empty")) : empty("resting", t("audit.filtered"), el("p", {}, el("button", { type: "button", class: "button", onclick: () => set({ actor: "", verb: "", subject: "", tier: "" }) }, t("audit.clear")))));
-    else if (!book.isWhole && book.next === null) parts.push(el("p", { class: "muted small" }, t("audit.end", { n: found })));
+    if (book.isPaused && book.reached)
+      parts.push(
+        el("p", { class: "muted" }, t("audit.reached", { day: day(book.reached.at), at: clock(book.reached.at) })),
+        el("div", {}, el("button", { type: "button", class: "button", onclick: () => void goOn() }, t("audit.go_on"))),
+      );
+    else if (found === 0 && book.next === null)
+      parts.push(
+        book.isWhole
+          ? empty("resting", t("audit.empty"))
+          : empty(
+              "resting",
+              t("audit.filtered"),
+              el(
+                "p",
+                {},
+                el(
+                  "button",
+                  {
+                    type: "button",
+                    class: "button",
+                    onclick: () => set({ actor: "", verb: "", subject: "", tier: "" }),
+                  },
+                  t("audit.clear"),
+                ),
+              ),
+            ),
+      );
+    else if (!book.isWhole && book.next === null)
+      parts.push(el("p", { class: "muted small" }, t("audit.end", { n: found })));
     mount(foot, ...parts);
   };
   const goOn = async () => {
@@ -117,7 +221,10 @@ function whole(route, wide, seq) {
     try {
       await book.goOn();
     } catch (error) {
-      mount(foot, cannotTell(error, () => void goOn()));
+      mount(
+        foot,
+        cannotTell(error, () => void goOn()),
+      );
       return;
     }
     list.show();
@@ -139,23 +246,85 @@ function whole(route, wide, seq) {
     mount(foldWords, used > 0 ? t("audit.filters_on", { n: used }) : t("audit.filters"));
     if (used > 0) fold.open = true;
     bar.dataset.stamp = stamp;
-    const focused = /** @type {HTMLElement | null} */ (bar.contains(document.activeElement) ? document.activeElement : null)?.dataset.name;
-    mount(bar,
-      select("actor", t("audit.filter.who"), [["", t("audit.everyone")], ...WHO.map((who) => /** @type {[string, string]} */ ([who, t(`audit.kind_of.${who}`)])), ...names.map((name) => /** @type {[string, string]} */ ([name, whoWords(name)]))]),
-      select("verb", t("audit.filter.what"), [["", t("audit.everything")], ...KINDS.map((verb) => /** @type {[string, string]} */ ([verb, t(`audit.kind.${verb.slice(0, -1)}`)]))], OUTCOMES.map((word) => [`proposal.${word}`, t(`audit.outcome.${word}`)])),
-      select("tier", t("inbox.tier"), [["", t("inbox.all_tiers")], ["safe", t("tier.safe")], ["risky", t("tier.risky")]]),
+    const focused = /** @type {HTMLElement | null} */ (
+      bar.contains(document.activeElement) ? document.activeElement : null
+    )?.dataset.name;
+    mount(
+      bar,
+      select("actor", t("audit.filter.who"), [
+        ["", t("audit.everyone")],
+        ...WHO.map((who) => /** @type {[string, string]} */ ([who, t(`audit.kind_of.${who}`)])),
+        ...names.map((name) => /** @type {[string, string]} */ ([name, whoWords(name)])),
+      ]),
+      select(
+        "verb",
+        t("audit.filter.what"),
+        [
+          ["", t("audit.everything")],
+          ...KINDS.map((verb) => /** @type {[string, string]} */ ([verb, t(`audit.kind.${verb.slice(0, -1)}`)])),
+        ],
+        OUTCOMES.map((word) => [`proposal.${word}`, t(`audit.outcome.${word}`)]),
+      ),
+      select("tier", t("inbox.tier"), [
+        ["", t("inbox.all_tiers")],
+        ["safe", t("tier.safe")],
+        ["risky", t("tier.risky")],
+      ]),
       book.isWhole ? jump() : null,
-      filters.subject ? el("p", { class: "subject" }, el("span", { class: "wrap" }, t("audit.about", { subject: filters.subject })), el("button", { type: "button", class: "button small", onclick: () => set({ subject: "" }) }, t("audit.not_only"))) : null);
+      filters.subject
+        ? el(
+            "p",
+            { class: "subject" },
+            el("span", { class: "wrap" }, t("audit.about", { subject: filters.subject })),
+            el(
+              "button",
+              { type: "button", class: "button small", onclick: () => set({ subject: "" }) },
+              t("audit.not_only"),
+            ),
+          )
+        : null,
+    );
     if (focused) /** @type {HTMLElement | null} */ (bar.querySelector(`[data-name="${focused}"]`))?.focus();
   };
-  /** @param {"actor" | "verb" | "tier"} name @param {string} label @param {[string, string][]} all @param {[string, string][]} [outcomes] */
+  /**
+   * @param {"actor" | "verb" | "tier"} name
+   * @param {string} label
+   * @param {[string, string][]} all
+   * @param {[string, string][]} [outcomes]
+   */
   const select = (name, label, all, outcomes = []) => {
-    const option = (/** @type {[string, string]} */ [value, word]) => el("option", { value, selected: value === filters[name] }, word);
+    const option = (/** @type {[string, string]} */ [value, word]) =>
+      el("option", { value, selected: value === filters[name] }, word);
     const isForeign = ![...all, ...outcomes].some(([value]) => value === filters[name]);
-    return el("label", { class: "field" }, el("span", {}, label), el("select", { class: "input", "data-name": name, onchange: (/** @type {any} */ event) => set({ [name]: event.target.value }) },
-      all.map(option), isForeign ? option([filters[name], filters[name]]) : null, outcomes.length > 0 ? el("optgroup", { label: t("audit.outcomes") }, outcomes.map(option)) : null));
+    return el(
+      "label",
+      { class: "field" },
+      el("span", {}, label),
+      el(
+        "select",
+        {
+          class: "input",
+          "data-name": name,
+          onchange: (/** @type {Event} */ event) => set({ [name]: valueOf(event) }),
+        },
+        all.map(option),
+        isForeign ? option([filters[name], filters[name]]) : null,
+        outcomes.length > 0 ? el("optgroup", { label: t("audit.outcomes") }, outcomes.map(option)) : null,
+      ),
+    );
   };
-  const jump = () => el("label", { class: "field" }, el("span", {}, t("audit.jump")), el("input", { class: "input", type: "date", "data-name": "jump", onchange: (/** @type {any} */ event) => void goToDay(event.target.value) }));
+  const jump = () =>
+    el(
+      "label",
+      { class: "field" },
+      el("span", {}, t("audit.jump")),
+      el("input", {
+        class: "input",
+        type: "date",
+        "data-name": "jump",
+        onchange: (/** @type {Event} */ event) => void goToDay(valueOf(event)),
+      }),
+    );
   /** @param {string} wanted */
   const goToDay = async (wanted) => {
     const end = new Date(`${wanted}T23:59:59.999`).getTime();
@@ -199,18 +368,37 @@ function whole(route, wide, seq) {
     list.show();
     drawFoot();
   };
-  const offer = () => mount(fresh, el("button", { type: "button", class: "button small", onclick: () => {
-    scrollTo(0, 0);
-    if (isMuch) void open();
-    else take();
-  } }, isMuch ? t("audit.many_new") : t("audit.new", { n: held.length })));
+  const offer = () =>
+    mount(
+      fresh,
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button small",
+          onclick: () => {
+            scrollTo(0, 0);
+            if (isMuch) void open();
+            else take();
+          },
+        },
+        isMuch ? t("audit.many_new") : t("audit.new", { n: held.length }),
+      ),
+    );
 
   drawFilters();
   let wasAway = false;
-  const offs = [onEvent(look), actions.watch(() => { tellNamed(); if (list.node.isConnected) list.redraw(); }), onConnection(({ kind, isFirst }) => {
-    if (kind === "live" && wasAway) look();
-    wasAway = kind !== "live" && !isFirst;
-  })];
+  const offs = [
+    onEvent(look),
+    actions.watch(() => {
+      tellNamed();
+      if (list.node.isConnected) list.redraw();
+    }),
+    onConnection(({ kind, isFirst }) => {
+      if (kind === "live" && wasAway) look();
+      wasAway = kind !== "live" && !isFirst;
+    }),
+  ];
   const at = Number(seq ?? query.get("at") ?? 0);
   if (seq) {
     list.mark(Number(seq));
@@ -218,13 +406,27 @@ function whole(route, wide, seq) {
   }
   void open(at);
   // The first time of day that is written costs more than all others; not in the same breath as the rows.
-  setTimeout(() => { const now = new Date().toISOString(); clock(now); day(now); });
+  setTimeout(() => {
+    const now = new Date().toISOString();
+    clock(now);
+    day(now);
+  });
   return {
-    node, title: t("nav.audit"),
-    stop: () => { isStopped = true; clearTimeout(timer); list.stop(); for (const off of offs) off(); },
-    keys: { j: () => list.move(1), k: () => list.move(-1), "/": () => {
-      fold.open = true;
-      /** @type {HTMLElement | null} */ (bar.querySelector("select"))?.focus();
-    } },
+    node,
+    title: t("nav.audit"),
+    stop: () => {
+      isStopped = true;
+      clearTimeout(timer);
+      list.stop();
+      for (const off of offs) off();
+    },
+    keys: {
+      j: () => list.move(1),
+      k: () => list.move(-1),
+      "/": () => {
+        fold.open = true;
+        /** @type {HTMLElement | null} */ (bar.querySelector("select"))?.focus();
+      },
+    },
   };
 }

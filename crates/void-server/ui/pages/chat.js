@@ -21,7 +21,14 @@ export function chatPage(route) {
   const unfit = fit(node);
   // A keyboard that comes up by itself hides half of a phone.
   if (text || matchMedia("(pointer: fine)").matches) requestAnimationFrame(() => view.focus());
-  return { node, title: t("nav.chat"), stop: () => { unfit(); view.stop(); } };
+  return {
+    node,
+    title: t("nav.chat"),
+    stop: () => {
+      unfit();
+      view.stop();
+    },
+  };
 }
 
 export function chatPanel() {

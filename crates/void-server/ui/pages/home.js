@@ -1,7 +1,7 @@
 // @ts-check
 // Home: one sentence of truth, what waits, what runs, what is wrong, what changed.
 
-import { sentence } from "../lib/api.js";
+import { get, sentence } from "../lib/api.js";
 import { actions, home, nodes, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
@@ -16,6 +16,12 @@ import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
 import { grouped } from "../parts/repeats.js";
 import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
+
+/** @import { Item } from "../inbox/filter.js" */
+/** @import { Content } from "../lib/dom.js" */
+/** @import { RepeatedRow } from "../parts/repeats.js" */
+/** @import { ActionResponse, Home, Mute, NodeResponse, Row, Service, Setup } from "../types/api.js" */
+/** @typedef {{watch: (watcher: () => void) => () => void}} Watchable */
 
 const CARDS_MAX = 3;
 const CHANGES_MAX = 8;
@@ -46,7 +52,7 @@ document.addEventListener("visibilitychange", () => {
   else if (hiddenAt) lastVisit = visitBefore(hiddenAt);
 });
 
-const running = /** @type {Resource<any>} */ (new Resource("/api/proposals?status=running&limit=10", /^proposal\./));
+const running = new Resource(() => get("/api/proposals?status=running&limit=10"), /^proposal\./);
 
 export function homePage() {
   const truth = el("p", { class: "truth-line" });
@@ -65,18 +71,34 @@ export function homePage() {
   const since = el("p", { class: "muted small" });
   const services = el("ul", { class: "list" });
   const node = el("div", { class: "stack" }, loading());
-  const whole = el("div", { class: "stack" }, truth, problem,
-    el("div", { class: "two" },
+  const whole = el(
+    "div",
+    { class: "stack" },
+    truth,
+    problem,
+    el(
+      "div",
+      { class: "two" },
       el("div", { class: "stack" }, cards.node, more, runsNow, untold, worries, first, checklist),
-      el("div", { class: "stack" },
-        el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services), machines,
-        el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed))));
-  /** What only some labs have is read only there. @type {Map<Resource<any>, () => void>} */
+      el(
+        "div",
+        { class: "stack" },
+        el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services),
+        machines,
+        el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed),
+      ),
+    ),
+  );
+  /** What only some labs have is read only there. @type {Map<Watchable, () => void>} */
   const watched = new Map();
-  /** @param {Resource<any>} source @param {boolean} isNeeded */
+  /** @param {Watchable} source @param {boolean} isNeeded */
   const need = (source, isNeeded) => {
     const off = watched.get(source);
-    if (isNeeded && !off) watched.set(source, source.watch(() => draw()));
+    if (isNeeded && !off)
+      watched.set(
+        source,
+        source.watch(() => draw()),
+      );
     if (isNeeded || !off) return;
     off();
     watched.delete(source);
@@ -89,11 +111,15 @@ export function homePage() {
     if (!value) mount(node, error ? cannotTell(error, () => void home.read()) : loading());
     else if (!isDrawing) drawAll(value, error);
   };
-  /** @param {any} value @param {import("../lib/api.js").ApiError | null} error */
+  /** @param {Home} value @param {import("../lib/api.js").ApiError | null} error */
   const drawAll = (value, error) => {
     if (!whole.isConnected) mount(node, whole);
     const { pose, key, values } = mood(value, isLive(), !error);
-    mount(truth, blue(pose, 32, lastPose !== "" && lastPose !== pose), el("span", {}, t(key, values), " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))));
+    mount(
+      truth,
+      blue(pose, 32, lastPose !== "" && lastPose !== pose),
+      el("span", {}, t(key, values), " ", el("span", { class: "muted" }, t("home.seen"), " ", time(value.status.at))),
+    );
     lastPose = pose;
     mount(problem, error && isLive() ? notice("caution", sentence(error)) : null);
     const down = value.services.services.filter(isWorry);
@@ -106,37 +132,94 @@ export function homePage() {
     cards.draw(value);
     const { counts } = value.inbox;
     const total = counts.proposal + counts.join + counts.failure;
-    mountChanged(more, total, () => total > CARDS_MAX ? el("a", { href: "#/inbox" }, t("home.all_waiting", { n: total })) : null);
+    mountChanged(more, total, () =>
+      total > CARDS_MAX ? el("a", { href: "#/inbox" }, t("home.all_waiting", { n: total })) : null,
+    );
     drawRuns(value);
-    keyed(worries, [...down.map(worryOf), ...heldWorries(value, down)], (/** @type {Worry} */ one) => one.id, worry);
+    keyed(worries, [...down.map(worryOf), ...heldWorries(value, down)], (one) => one.id, worry);
     fillSlots(worries);
     showFirstSteps(first, value.setup, "actions");
     // Said once, where it is looked at; with a channel that fails the frame says it.
     const { channels, services_untold: n } = value.status;
-    mountChanged(untold, [channels, n], () => channels === 0 && n > 0 ? notice("info", t("home.nobody_told", { n }), " ", el("a", { href: "#/settings/channels" }, t("home.nobody_told_way"))) : null);
+    mountChanged(untold, [channels, n], () =>
+      channels === 0 && n > 0
+        ? notice(
+            "info",
+            t("home.nobody_told", { n }),
+            " ",
+            el("a", { href: "#/settings/channels" }, t("home.nobody_told_way")),
+          )
+        : null,
+    );
     mountChanged(checklist, value.setup, () => setup(value.setup));
-    const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((/** @type {any} */ one) => one.state === "joined") : [];
+    const joined = value.status.nodes > 0 ? (nodes.value?.nodes ?? []).filter((one) => one.state === "joined") : [];
     machines.hidden = joined.length === 0;
-    keyed(strip, joined, (/** @type {any} */ one) => one.name, (/** @type {any} */ one) => row(one, nodeLine));
+    keyed(
+      strip,
+      joined,
+      (one) => one.name,
+      (one) => row(one, nodeLine),
+    );
     const watching = value.services.services;
-    keyed(services, watching.length > 0 ? watching : [{ id: "" }], (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => one.id ? row(one, serviceLine) : noServices());
+    if (watching.length === 0) keyed(services, [{ id: "" }], (one) => one.id, noServices);
+    else
+      keyed(
+        services,
+        watching,
+        (one) => one.id,
+        (one) => row(one, serviceLine),
+      );
     const fresh = value.recent.filter(isNew).length;
-    mount(since, lastVisit ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null, " ", lastVisit ? time(lastVisit) : null);
-    if (value.recent.length === 0) mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
-    else keyed(changed, grouped(value.recent).slice(0, CHANGES_MAX), (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, changeLine));
+    mount(
+      since,
+      lastVisit ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null,
+      " ",
+      lastVisit ? time(lastVisit) : null,
+    );
+    if (value.recent.length === 0)
+      mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
+    else
+      keyed(
+        changed,
+        grouped(value.recent).slice(0, CHANGES_MAX),
+        (one) => one.id,
+        (one) => row(one, changeLine),
+      );
   };
-  /** @param {any} value */
+  /** @param {Home} value */
   const drawRuns = (value) => {
     const isRunning = value.status.running > 0;
-    const all = isRunning ? (running.value?.proposals ?? []).filter((/** @type {any} */ one) => one.status === "running" && !cards.has(one.id)) : [];
+    const all = isRunning
+      ? (running.value?.proposals ?? []).filter((one) => one.status === "running" && !cards.has(one.id))
+      : [];
     const isUnread = isRunning && running.error !== null;
     runsNow.hidden = all.length === 0 && !isUnread;
-    if (isUnread && all.length === 0) mount(runs, el("li", {}, el("div", { class: "item muted" }, t("home.running_unread", { n: value.status.running }))));
-    else keyed(runs, all, (/** @type {any} */ one) => one.id, (/** @type {any} */ one) => row(one, runLine));
+    if (isUnread && all.length === 0)
+      mount(
+        runs,
+        el("li", {}, el("div", { class: "item muted" }, t("home.running_unread", { n: value.status.running }))),
+      );
+    else
+      keyed(
+        runs,
+        all,
+        (one) => one.id,
+        (one) => row(one, runLine),
+      );
   };
   const offData = home.watch(draw);
-  const offLive = onConnection(() => { if (home.value) draw(); });
-  return { node, title: t("nav.home"), stop: () => { offData(); offLive(); for (const off of watched.values()) off(); } };
+  const offLive = onConnection(() => {
+    if (home.value) draw();
+  });
+  return {
+    node,
+    title: t("nav.home"),
+    stop: () => {
+      offData();
+      offLive();
+      for (const off of watched.values()) off();
+    },
+  };
 }
 
 /**
@@ -145,14 +228,23 @@ export function homePage() {
  */
 function waitingCards() {
   const node = el("div", { class: "stack" });
-  /** Where each card was, and since when it is over. @type {Map<string, {at: number, leftAt: number, endedAt: number}>} */
+  /**
+   * Where each card was, and since when it is over.
+   * @type {Map<string, {at: number, leftAt: number, endedAt: number}>}
+   */
   const shown = new Map();
-  /** @param {any} item */
-  const keyOf = (item) => item.id ?? `join-${item.name}`;
-  /** Whether a card that no longer waits is to go. @param {string} key @param {{leftAt: number, endedAt: number}} one @param {any} ended */
+  /** @param {Item} item */
+  const keyOf = (item) => (item.kind === "join" ? `join-${item.name}` : item.id);
+  /**
+   * Whether a card that no longer waits is to go.
+   * @param {string} key
+   * @param {{leftAt: number, endedAt: number}} one
+   * @param {Row | undefined} ended
+   */
   const isDue = (key, one, ended) => {
     const card = [...node.children].find((child) => /** @type {HTMLElement} */ (child).dataset.key === key);
-    if (!card || key.startsWith("join-") || card.matches(":hover, :focus-within")) return !card || key.startsWith("join-");
+    if (!card || key.startsWith("join-") || card.matches(":hover, :focus-within"))
+      return !card || key.startsWith("join-");
     one.leftAt ||= Date.now();
     if (ended && document.visibilityState === "visible") one.endedAt ||= Date.now();
     return (one.endedAt > 0 && Date.now() - one.endedAt > ENDED_STAYS_MS) || Date.now() - one.leftAt > DECIDED_STAYS_MS;
@@ -161,35 +253,69 @@ function waitingCards() {
     node,
     /** @param {string} id */
     has: (id) => shown.has(id),
-    /** @param {any} value */
+    /** @param {Home} value */
     draw: (value) => {
       const waits = new Set(value.inbox.items.map(keyOf));
-      /** @type {{key: string, item: any}[]} */
-      const list = value.inbox.items.slice(0, CARDS_MAX).map((/** @type {any} */ item) => ({ key: keyOf(item), item }));
+      /** @type {{key: string, item: Item | null}[]} */
+      const list = value.inbox.items.slice(0, CARDS_MAX).map((item) => ({ key: keyOf(item), item }));
       for (const [key, one] of [...shown].sort(([, first], [, second]) => first.at - second.at)) {
         if (waits.has(key)) continue;
-        const ended = value.recent.find((/** @type {any} */ row) => row.id === key);
+        const ended = value.recent.find((row) => row.id === key);
         if (!isDue(key, one, ended)) list.splice(one.at, 0, { key, item: ended ?? null });
       }
       const before = new Map(shown);
       shown.clear();
-      for (const [at, { key }] of list.entries()) shown.set(key, waits.has(key) ? { at, leftAt: 0, endedAt: 0 } : { leftAt: 0, endedAt: 0, ...before.get(key), at });
-      keyed(node, list, ({ key }) => key, ({ item }) => {
-        const card = item.kind === "join" ? joinCard(item) : proposalCard(item, { isBrief: true, isOnHome: true, card: value.cards.find((/** @type {any} */ one) => one.row.id === item.id) });
-        const { update } = card;
-        // While it runs, the card itself knows more than this page.
-        return Object.assign(card, { update: (/** @type {{item: any}} */ next) => { if (next.item) update(next.item); } });
-      });
+      for (const [at, { key }] of list.entries())
+        shown.set(
+          key,
+          waits.has(key) ? { at, leftAt: 0, endedAt: 0 } : { leftAt: 0, endedAt: 0, ...before.get(key), at },
+        );
+      keyed(
+        node,
+        list,
+        ({ key }) => key,
+        ({ item }) => {
+          // Without an item its card is there already, and stays as it is.
+          if (!item) return el("div");
+          const card =
+            item.kind === "join"
+              ? joinCard(item)
+              : proposalCard(item, {
+                  isBrief: true,
+                  isOnHome: true,
+                  card: value.cards.find((one) => one.row.id === item.id),
+                });
+          const { update } = card;
+          // While it runs, the card itself knows more than this page.
+          return Object.assign(card, {
+            update: (/** @type {{item: Item | null}} */ next) => {
+              if (next.item && next.item.kind !== "join") update(next.item);
+            },
+          });
+        },
+      );
     },
   };
 }
 
-/** @typedef {{id: string, label: string, status: string, since: string, reason: string, host: string | null, node: string | null, mute: import("../parts/mutes.js").Mute | null, way: any, state: string}} Worry */
+/**
+ * @typedef {{id: string, label: string, status: string, since: string | null, reason: string, host: string | null,
+ *   node: string | null, mute: Mute | null, way: Pick<ActionResponse, "id" | "label" | "tier" | "risk" | "params"> |
+ *   null, state: string}} Worry
+ */
 
-/** Worries that somebody did something about here, and since when they are over. @type {Map<string, {last: Worry, leftAt: number}>} */
+/**
+ * Worries that somebody did something about here, and since when they are over.
+ * @type {Map<string, {last: Worry, leftAt: number}>}
+ */
 const tended = new Map();
 
-/** What is well again stays until its result was there to be seen. @param {any} value @param {any[]} down @returns {Worry[]} */
+/**
+ * What is well again stays until its result was there to be seen.
+ * @param {Home} value
+ * @param {Service[]} down
+ * @returns {Worry[]}
+ */
 function heldWorries(value, down) {
   const held = [];
   for (const [id, one] of tended) {
@@ -198,27 +324,53 @@ function heldWorries(value, down) {
       continue;
     }
     one.leftAt ||= Date.now();
-    const service = value.services.services.find((/** @type {any} */ other) => other.id === id);
+    const service = value.services.services.find((other) => other.id === id);
     if (!service || Date.now() - one.leftAt > ENDED_STAYS_MS) tended.delete(id);
     else held.push({ ...one.last, status: service.status, since: service.since, reason: "" });
   }
   return held;
 }
 
-/** What is wrong with a service, and what the catalogue allows to do about it. @param {any} service @returns {Worry} */
+/**
+ * What is wrong with a service, and what the catalogue allows to do about it.
+ * @param {Service} service
+ * @returns {Worry}
+ */
 function worryOf({ id, label, status, since, detail, host, node, vmid }) {
-  const all = (actions.value?.actions ?? []).filter((/** @type {any} */ action) => !["stop", "shutdown", "suspend"].includes(action.op) && Object.keys(action.params).length === 0);
-  const rank = (/** @type {any} */ action) => (action.verify === id || action.service === id ? 0 : 2) + (action.tier === "safe" ? 0 : 1);
-  const [way] = all.filter((/** @type {any} */ action) => action.verify === id || action.service === id || (vmid !== null && action.vmid === vmid && action.node === node))
-    .sort((/** @type {any} */ one, /** @type {any} */ other) => rank(one) - rank(other));
-  return { id, label, status, since, reason: checkReason(detail?.reason), host, node, mute: muteOf(home.value?.mutes ?? [], { id, label, host, node }), way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk, params: way.params } : null, state: `${isLive()} ${home.value?.freeze.frozen}` };
+  const all = (actions.value?.actions ?? []).filter(
+    (action) => !["stop", "shutdown", "suspend"].includes(action.op ?? "") && Object.keys(action.params).length === 0,
+  );
+  const rank = (/** @type {ActionResponse} */ action) =>
+    (action.verify === id || action.service === id ? 0 : 2) + (action.tier === "safe" ? 0 : 1);
+  const [way] = all
+    .filter(
+      (action) =>
+        action.verify === id ||
+        action.service === id ||
+        (vmid !== null && action.vmid === vmid && action.node === node),
+    )
+    .sort((one, other) => rank(one) - rank(other));
+  return {
+    id,
+    label,
+    status,
+    since,
+    reason: checkReason(detail?.reason),
+    host,
+    node,
+    mute: muteOf(home.value?.mutes ?? [], { id, label, host, node }),
+    way: way ? { id: way.id, label: way.label, tier: way.tier, risk: way.risk, params: way.params } : null,
+    state: `${isLive()} ${home.value?.freeze.frozen}`,
+  };
 }
 
 /** What is wrong, and the way to mend it; its result is shown in the same card. @param {Worry} first */
 function worry(first) {
   const about = el("div", { class: "stack tight" });
   const slot = el("div");
-  const node = /** @type {HTMLElement & {update: (one: Worry) => void}} */ (el("article", { class: "card worry" }, about, slot));
+  const node = /** @type {HTMLElement & {update: (one: Worry) => void}} */ (
+    el("article", { class: "card worry" }, about, slot)
+  );
   let stamp = "";
   node.update = (one) => {
     const { id, label, status, since, reason, mute, way } = one;
@@ -230,15 +382,31 @@ function worry(first) {
       slot.dataset.run = way.id;
       mount(slot, runSlot(way.id));
     }
-    mount(about,
+    mount(
+      about,
       el("div", { class: "row-line" }, healthPill({ status }), el("span", { class: "muted small" }, time(since))),
       el("h2", { class: "wrap" }, label),
       el("p", {}, !isDown ? t("home.up_again") : reason ? t("home.down", { reason }) : t("home.down_why")),
       mute && isDown ? muteLine(mute) : null,
       way && isDown ? el("p", { class: "row-line" }, mend(one), tierPill(way)) : null,
-      el("p", { class: "row-line" }, el("a", { class: way ? "button quiet flush" : "button", href: `#/lab/services/${encodeURIComponent(id)}` }, t("home.look")),
-        isDown ? el("a", { class: "button quiet flush", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` }, t("home.ask_blue")) : null,
-        isDown && !mute ? muteButton(one) : null));
+      el(
+        "p",
+        { class: "row-line" },
+        el(
+          "a",
+          { class: way ? "button quiet flush" : "button", href: `#/lab/services/${encodeURIComponent(id)}` },
+          t("home.look"),
+        ),
+        isDown
+          ? el(
+              "a",
+              { class: "button quiet flush", href: `#/chat/${encodeURIComponent(t("home.ask", { name: label }))}` },
+              t("home.ask_blue"),
+            )
+          : null,
+        isDown && !mute ? muteButton(one) : null,
+      ),
+    );
   };
   node.update(first);
   return node;
@@ -247,52 +415,118 @@ function worry(first) {
 /** Safe runs here; what is risky is asked for on its own page. @param {Worry} one */
 function mend(one) {
   const { way } = one;
-  if (!isOneTap(way)) return el("a", { class: "button", href: `#/lab/actions/${encodeURIComponent(way.id)}` }, t("home.way", { label: way.label }));
-  return runButton(way, { words: t("home.run", { label: way.label }), isPrimary: true, began: () => void tended.set(one.id, { last: one, leftAt: 0 }) });
+  if (!way) return null;
+  if (!isOneTap(way))
+    return el(
+      "a",
+      { class: "button", href: `#/lab/actions/${encodeURIComponent(way.id)}` },
+      t("home.way", { label: way.label }),
+    );
+  return runButton(way, {
+    words: t("home.run", { label: way.label }),
+    isPrimary: true,
+    began: () => void tended.set(one.id, { last: one, leftAt: 0 }),
+  });
 }
 
-/** @typedef {{href: string, parts: any[]}} Line */
+/** @typedef {{href: string, parts: Content[]}} Line */
 
 /**
  * A line that leads on. It stays when what it says changes, so that a finger or the focus on it stays too.
- * @param {any} item
- * @param {(item: any) => Line} line
+ * @template T
+ * @param {T} item
+ * @param {(item: T) => Line} line
  */
 function row(item, line) {
   const link = el("a");
-  const node = Object.assign(el("li", {}, link), { update: (/** @type {any} */ next) => {
-    const stamp = `${lastVisit} ${JSON.stringify(next)}`;
-    if (stamp === link.dataset.stamp) return;
-    link.dataset.stamp = stamp;
-    const { href, parts } = line(next);
-    link.setAttribute("href", href);
-    mount(link, ...parts);
-  } });
+  const node = Object.assign(el("li", {}, link), {
+    update: (/** @type {T} */ next) => {
+      const stamp = `${lastVisit} ${JSON.stringify(next)}`;
+      if (stamp === link.dataset.stamp) return;
+      link.dataset.stamp = stamp;
+      const { href, parts } = line(next);
+      link.setAttribute("href", href);
+      mount(link, ...parts);
+    },
+  });
   node.update(item);
   return node;
 }
 
-/** @param {string} title @param {...any} words */
-const twoLines = (title, ...words) => el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small" }, ...words));
+/** @param {string} title @param {...Content} words */
+const twoLines = (title, ...words) =>
+  el(
+    "span",
+    { class: "grow" },
+    el("span", { class: "title wrap" }, title),
+    el("span", { class: "muted small" }, ...words),
+  );
 
-/** @param {any} service @returns {Line} */
-const serviceLine = (service) => ({ href: `#/lab/services/${encodeURIComponent(service.id)}`, parts: [twoLines(service.label, time(service.checked_at)), healthPill(service)] });
+/** @param {Service} service @returns {Line} */
+const serviceLine = (service) => ({
+  href: `#/lab/services/${encodeURIComponent(service.id)}`,
+  parts: [twoLines(service.label, time(service.checked_at)), healthPill(service)],
+});
 
-const noServices = () => el("li", {}, el("a", { href: "#/lab" }, el("span", { class: "grow muted" }, t("home.no_services")), el("span", { class: "linked" }, t("home.watch_one"))));
+const noServices = () =>
+  el(
+    "li",
+    {},
+    el(
+      "a",
+      { href: "#/lab" },
+      el("span", { class: "grow muted" }, t("home.no_services")),
+      el("span", { class: "linked" }, t("home.watch_one")),
+    ),
+  );
 
-/** @param {any} node @returns {Line} */
-const nodeLine = (node) => ({ href: `#/lab/nodes/${encodeURIComponent(node.name)}`, parts: [el("span", { class: "wrap" }, node.name), nodePill(node), node.here ? null : el("span", { class: "muted small" }, time(node.seen_at))] });
+/** @param {NodeResponse} node @returns {Line} */
+const nodeLine = (node) => ({
+  href: `#/lab/nodes/${encodeURIComponent(node.name)}`,
+  parts: [
+    el("span", { class: "wrap" }, node.name),
+    nodePill(node),
+    node.here ? null : el("span", { class: "muted small" }, time(node.seen_at)),
+  ],
+});
 
-/** @param {any} run @returns {Line} */
-const runLine = (run) => ({ href: `#/inbox/${run.id}`, parts: [twoLines(run.label, t("step.by", { name: requesterName(run.requested_by) }), " · ", time(run.transitions.findLast((/** @type {any} */ step) => step.to === "running")?.at)), statePill(run)] });
+/** @param {Row} run @returns {Line} */
+const runLine = (run) => ({
+  href: `#/inbox/${run.id}`,
+  parts: [
+    twoLines(
+      run.label,
+      t("step.by", { name: requesterName(run.requested_by) }),
+      " · ",
+      time(run.transitions.findLast((step) => step.to === "running")?.at),
+    ),
+    statePill(run),
+  ],
+});
 
-/** @param {any} ended */
-const isNew = (ended) => lastVisit !== "" && Date.parse(ended.resolved_at) > Date.parse(lastVisit);
+/** @param {Row} ended */
+const isNew = (ended) => lastVisit !== "" && Date.parse(ended.resolved_at ?? "") > Date.parse(lastVisit);
 
-/** @param {any} ended @returns {Line} */
-const changeLine = (ended) => ({ href: `#/inbox/${ended.id}`, parts: [twoLines(ended.label, ended.times > 1 ? `${t("inbox.times", { n: ended.times })} · ` : null, time(ended.resolved_at), isNew(ended) ? [" · ", el("strong", {}, t("home.new"))] : null), statePill(ended)] });
+/** @param {RepeatedRow} ended @returns {Line} */
+const changeLine = (ended) => ({
+  href: `#/inbox/${ended.id}`,
+  parts: [
+    twoLines(
+      ended.label,
+      ended.times ? `${t("inbox.times", { n: ended.times })} · ` : null,
+      time(ended.resolved_at),
+      isNew(ended) ? [" · ", el("strong", {}, t("home.new"))] : null,
+    ),
+    statePill(ended),
+  ],
+});
 
-/** Draws anew only for something new, so that the focus stays. @param {HTMLElement} place @param {any} what @param {() => any} make */
+/**
+ * Draws anew only for something new, so that the focus stays.
+ * @param {HTMLElement} place
+ * @param {unknown} what
+ * @param {() => Content} make
+ */
 function mountChanged(place, what, make) {
   const stamp = JSON.stringify(what);
   if (place.dataset.stamp === stamp) return;
@@ -300,11 +534,33 @@ function mountChanged(place, what, make) {
   mount(place, make());
 }
 
-/** Gone when all is done. @param {Record<string, boolean>} done */
+/** Gone when all is done. @param {Setup} done */
 function setup(done) {
-  const items = [["lab_connected", "#/lab"], ["actions_loaded", "#/lab/actions"], ["phone_paired", "#/settings/channels"], ["decided_once", "#/lab/actions"]];
-  if (items.every(([key]) => done[key ?? ""])) return null;
-  return el("section", { class: "card checklist" }, el("h2", {}, t("setup.title")),
-    el("ul", {}, items.map(([key = "", href]) => el("li", { class: done[key] ? "ticked" : "" }, el("span", { "aria-hidden": "true" }, done[key] ? "✓" : "○"), " ",
-      done[key] ? el("span", {}, t(`setup.${key}`), el("span", { class: "hidden-text" }, t("setup.done"))) : el("a", { href }, t(`setup.${key}`))))));
+  const items = /** @type {const} */ ([
+    ["lab_connected", "#/lab"],
+    ["actions_loaded", "#/lab/actions"],
+    ["phone_paired", "#/settings/channels"],
+    ["decided_once", "#/lab/actions"],
+  ]);
+  if (items.every(([key]) => done[key])) return null;
+  return el(
+    "section",
+    { class: "card checklist" },
+    el("h2", {}, t("setup.title")),
+    el(
+      "ul",
+      {},
+      items.map(([key, href]) =>
+        el(
+          "li",
+          { class: done[key] ? "ticked" : "" },
+          el("span", { "aria-hidden": "true" }, done[key] ? "✓" : "○"),
+          " ",
+          done[key]
+            ? el("span", {}, t(`setup.${key}`), el("span", { class: "hidden-text" }, t("setup.done")))
+            : el("a", { href }, t(`setup.${key}`)),
+        ),
+      ),
+    ),
+  );
 }

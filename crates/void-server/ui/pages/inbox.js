@@ -18,6 +18,8 @@ import { toast } from "../parts/toasts.js";
 import { windowed } from "../parts/windows.js";
 import { currentRoute, goTo } from "../shell/router.js";
 
+/** @import { Item } from "../inbox/filter.js" */
+
 /** Rows that come and go together, and how high one is before it was seen. */
 const CHUNK_ROWS = 50;
 const ROW_PX = 75;
@@ -26,8 +28,8 @@ const SAID_IN_CHAT = /^Said in this chat: (?=")/;
 
 /** @typedef {{parts: string[], query: URLSearchParams}} Route */
 
-/** @param {any} item */
-const keyOf = (item) => item.id ?? `join-${item.name}`;
+/** @param {Item} item */
+const keyOf = (item) => (item.kind === "join" ? `join-${item.name}` : item.id);
 
 /** @param {Route} route */
 export function inboxPage(route) {
@@ -37,9 +39,9 @@ export function inboxPage(route) {
   const detail = el("div", { class: "detail" });
   const foot = el("div", { class: "stack" });
   const isOpen = () => Boolean(chosen) && !isDone;
-  /** @type {any[]} */
+  /** @type {Item[]} */
   let items = [];
-  /** Those that the filter lets through. @type {any[]} */
+  /** Those that the filter lets through. @type {Item[]} */
   let shown = [];
   /** @type {string | null} */
   let next = null;
@@ -49,17 +51,41 @@ export function inboxPage(route) {
 
   const draw = () => {
     if (!isRead) return;
-    shown = isDone ? grouped(filter.pass(items)) : filter.pass(items);
+    shown = isDone ? grouped(filter.pass(items).filter((item) => item.kind !== "join")) : filter.pass(items);
     list.hidden = shown.length === 0;
     chunks.show(Math.ceil(shown.length / CHUNK_ROWS));
     bulk.draw();
     const isHidden = shown.length === 0 && items.length > 0;
-    mount(foot,
+    mount(
+      foot,
       isHidden ? el("p", { class: "muted" }, t("inbox.filtered")) : null,
-      items.length === 0 ? (source.error ? cannotTell(source.error, () => void source.read()) : !isLive() ? empty("unsure", t("inbox.not_connected")) : isDone ? empty("resting", t("inbox.none_done")) : empty("resting", t("inbox.quiet"), home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null)) : null,
+      items.length === 0
+        ? source.error
+          ? cannotTell(source.error, () => void source.read())
+          : !isLive()
+            ? empty("unsure", t("inbox.not_connected"))
+            : isDone
+              ? empty("resting", t("inbox.none_done"))
+              : empty(
+                  "resting",
+                  t("inbox.quiet"),
+                  home.value ? el("p", { class: "small" }, t("home.seen"), " ", time(home.value.status.at)) : null,
+                )
+        : null,
       next && filter.isOn() ? el("p", { class: "muted small" }, t("inbox.looked", { n: items.length })) : null,
-      next || isHidden ? el("div", { class: "row-line" }, isHidden ? el("button", { type: "button", class: "button", onclick: () => filter.clear() }, t("inbox.unfilter")) : null,
-        next ? el("button", { type: "button", class: "button", onclick: () => void loadMore() }, t("inbox.more")) : null) : null);
+      next || isHidden
+        ? el(
+            "div",
+            { class: "row-line" },
+            isHidden
+              ? el("button", { type: "button", class: "button", onclick: () => filter.clear() }, t("inbox.unfilter"))
+              : null,
+            next
+              ? el("button", { type: "button", class: "button", onclick: () => void loadMore() }, t("inbox.more"))
+              : null,
+          )
+        : null,
+    );
   };
   const chunks = windowed(list, {
     make: () => el("ul", { class: "rows" }),
@@ -75,13 +101,36 @@ export function inboxPage(route) {
   });
   /** @param {string} key @param {string | undefined} code */
   const isChosen = (key, code) => chosen === key || (chosen !== undefined && chosen === code);
-  /** @param {any} item */
+  /** @param {Item} item */
   const rowNode = (item) => {
     const isJoin = item.kind === "join";
     const title = isJoin ? t("join.title", { name: item.name }) : item.label;
-    return el("li", {}, el("a", { href: `#/inbox/${keyOf(item)}`, "data-code": item.code ?? "", "aria-current": isChosen(keyOf(item), item.code) ? "true" : null, class: "inbox-row" },
-      el("span", { class: "grow" }, el("span", { class: "title wrap" }, title), el("span", { class: "muted small line" }, isJoin ? item.from : rowWords(item))),
-      el("span", { class: "side" }, isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item), el("span", { class: "muted small" }, time(item.resolved_at ?? item.created_at ?? item.asked_at)))));
+    const code = isJoin ? undefined : item.code;
+    return el(
+      "li",
+      {},
+      el(
+        "a",
+        {
+          href: `#/inbox/${keyOf(item)}`,
+          "data-code": code ?? "",
+          "aria-current": isChosen(keyOf(item), code) ? "true" : null,
+          class: "inbox-row",
+        },
+        el(
+          "span",
+          { class: "grow" },
+          el("span", { class: "title wrap" }, title),
+          el("span", { class: "muted small line" }, isJoin ? item.from : rowWords(item)),
+        ),
+        el(
+          "span",
+          { class: "side" },
+          isJoin ? null : isDone || item.kind === "failure" ? statePill(item) : tierPill(item),
+          el("span", { class: "muted small" }, time(isJoin ? item.asked_at : (item.resolved_at ?? item.created_at))),
+        ),
+      ),
+    );
   };
   /** How many pages were loaded beyond the first one. */
   let pages = 0;
@@ -99,7 +148,9 @@ export function inboxPage(route) {
   /** Everything after the first page anew: rows move up when others are decided. */
   const readBeyond = async () => {
     const mine = ++reading;
-    const first = home.value.inbox;
+    const first = home.value?.inbox;
+    if (!first) return;
+    /** @type {Item[]} */
     let all = first.items;
     let cursor = first.next;
     for (let page = 0; page < pages && cursor; page += 1) {
@@ -113,7 +164,7 @@ export function inboxPage(route) {
     draw();
   };
 
-  const bulk = bulkReject(() => isDone ? [] : shown);
+  const bulk = bulkReject(() => (isDone ? [] : shown));
   const filter = inboxFilter(draw, () => list.querySelector("a")?.focus());
   const left = el("div", { class: "stack" }, tabs(isDone), filter.bar, list, foot, bulk.node);
   const node = el("div", { class: "split" }, left, detail);
@@ -128,7 +179,7 @@ export function inboxPage(route) {
     const { value, error } = source;
     if (!value) return void mount(foot, error ? cannotTell(error, () => void source.read()) : loading());
     isRead = true;
-    if (isDone) items = value.recent;
+    if (!("inbox" in value)) items = value.recent;
     else {
       // What is beyond the first page stays as it was until it is read again; if that fails, until then.
       if (pages > 0) return void readBeyond().catch(() => {});
@@ -146,31 +197,46 @@ export function inboxPage(route) {
   };
   drawDetail(route);
   return {
-    node, title: t("nav.inbox"),
+    node,
+    title: t("nav.inbox"),
     // Where list and card are beside each other the list stays as it is, with its place and what was loaded.
     go: (/** @type {Route} */ to) => {
       if ((to.parts[0] === "done") !== isDone || !left.checkVisibility() || !detail.checkVisibility()) return false;
       [chosen] = to.parts;
       for (const link of list.querySelectorAll("a")) {
-        const isIt = isChosen(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "", link.dataset.code || undefined);
+        const isIt = isChosen(
+          /** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "",
+          link.dataset.code || undefined,
+        );
         if (isIt) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");
       }
       drawDetail(to);
       return true;
     },
-    stop: () => { off(); offLine(); filter.stop(currentRoute().page !== "inbox"); chunks.stop(); sizes.disconnect(); },
+    stop: () => {
+      off();
+      offLine();
+      filter.stop(currentRoute().page !== "inbox");
+      chunks.stop();
+      sizes.disconnect();
+    },
     keys: { ...inboxKeys(list, detail, (key) => items.find((item) => keyOf(item) === key)), "/": () => filter.open() },
   };
 }
 
-/** Who asked, how often in vain, and why; that it was said in a chat is on the card. @param {any} item */
+/**
+ * Who asked, how often in vain, and why; that it was said in a chat is on the card.
+ * @param {import("../parts/repeats.js").RepeatedRow} item
+ */
 function rowWords(item) {
   const why = item.reason?.replace(SAID_IN_CHAT, "") ?? t("card.no_reason");
-  return [requesterName(item.requested_by), ...(item.times > 1 ? [t("inbox.times", { n: item.times })] : []), why].join(" · ");
+  return [requesterName(item.requested_by), ...(item.times ? [t("inbox.times", { n: item.times })] : []), why].join(
+    " · ",
+  );
 }
 
-/** Two parts of one list, each row once. @param {any[]} first @param {any[]} then */
+/** Two parts of one list, each row once. @param {Item[]} first @param {Item[]} then */
 function together(first, then) {
   const known = new Set(first.map(keyOf));
   return [...first, ...then.filter((item) => !known.has(keyOf(item)))];
@@ -178,15 +244,26 @@ function together(first, then) {
 
 /** @param {boolean} isDone */
 function tabs(isDone) {
-  const tab = (/** @type {string} */ href, /** @type {string} */ word, /** @type {boolean} */ current) => el("a", { href, "aria-current": current ? "page" : null }, word);
-  return el("nav", { class: "subnav", "aria-label": t("nav.inbox") }, tab("#/inbox", t("inbox.waiting"), !isDone), tab("#/inbox/done", t("inbox.done"), isDone));
+  const tab = (/** @type {string} */ href, /** @type {string} */ word, /** @type {boolean} */ current) =>
+    el("a", { href, "aria-current": current ? "page" : null }, word);
+  return el(
+    "nav",
+    { class: "subnav", "aria-label": t("nav.inbox") },
+    tab("#/inbox", t("inbox.waiting"), !isDone),
+    tab("#/inbox/done", t("inbox.done"), isDone),
+  );
 }
 
-/** @param {HTMLElement} place @param {string} id @param {boolean} isSettling whether somebody came to say what happened */
+/**
+ * @param {HTMLElement} place
+ * @param {string} id
+ * @param {boolean} isSettling whether somebody came to say what happened
+ */
 async function showDetail(place, id, isSettling) {
   const back = el("p", { class: "only-narrow" }, el("a", { href: "#/inbox" }, t("inbox.back")));
-  const join = id.startsWith("join-") ? home.value?.inbox.items.find((/** @type {any} */ item) => keyOf(item) === id) : null;
-  if (id.startsWith("join-")) return mount(place, back, join ? joinCard(join) : el("p", { class: "muted" }, t("inbox.gone")));
+  const join = id.startsWith("join-") ? home.value?.inbox.items.find((item) => keyOf(item) === id) : null;
+  if (id.startsWith("join-"))
+    return mount(place, back, join?.kind === "join" ? joinCard(join) : el("p", { class: "muted" }, t("inbox.gone")));
   mount(place, back, loading());
   try {
     const row = await get(`/api/proposals/${encodeURIComponent(id)}`);
@@ -194,7 +271,13 @@ async function showDetail(place, id, isSettling) {
     mount(place, back, card);
     if (isSettling) card.done();
   } catch (error) {
-    mount(place, back, error instanceof ApiError && error.status === 404 ? empty("unsure", t("inbox.unknown")) : cannotTell(error, () => void showDetail(place, id, isSettling)));
+    mount(
+      place,
+      back,
+      error instanceof ApiError && error.status === 404
+        ? empty("unsure", t("inbox.unknown"))
+        : cannotTell(error, () => void showDetail(place, id, isSettling)),
+    );
   }
 }
 
@@ -203,7 +286,7 @@ async function showDetail(place, id, isSettling) {
  * them decides.
  * @param {HTMLElement} list
  * @param {HTMLElement} detail
- * @param {(key: string) => any} itemOf
+ * @param {(key: string) => Item | undefined} itemOf
  */
 function inboxKeys(list, detail, itemOf) {
   /** @param {number} by */
@@ -216,11 +299,24 @@ function inboxKeys(list, detail, itemOf) {
   const card = () => /** @type {import("../parts/cards.js").CardNode | null} */ (detail.querySelector(".approval"));
   const done = () => {
     const link = list.querySelector("a:focus");
-    const item = link && !link.hasAttribute("aria-current") ? itemOf(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "") : null;
-    if (item?.status === "unknown") return goTo(`#/inbox/${item.id}?settle`);
-    const status = item ? item.status ?? "pending" : card()?.done();
-    if (status && status !== "unknown") toast(t(status === "pending" ? "done.waits" : ["approved", "running"].includes(status) ? "done.runs" : "done.ended"));
+    const item =
+      link && !link.hasAttribute("aria-current")
+        ? itemOf(/** @type {HTMLElement} */ (link.parentElement).dataset.key ?? "")
+        : null;
+    const row = item && item.kind !== "join" ? item : null;
+    if (row?.status === "unknown") return goTo(`#/inbox/${row.id}?settle`);
+    const status = item ? (row?.status ?? "pending") : card()?.done();
+    if (status && status !== "unknown")
+      toast(
+        t(status === "pending" ? "done.waits" : ["approved", "running"].includes(status) ? "done.runs" : "done.ended"),
+      );
     return undefined;
   };
-  return { j: () => move(1), k: () => move(-1), a: () => card()?.ask("approve"), r: () => card()?.ask("reject"), e: done };
+  return {
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => card()?.ask("approve"),
+    r: () => card()?.ask("reject"),
+    e: done,
+  };
 }

@@ -11,13 +11,16 @@ import { cannotTell, loading, notice } from "../parts/empties.js";
 import { asOneself, passwordForm, proofForm, proofProblem, waysOf } from "../parts/identity.js";
 import { setTheme, theme } from "../shell/settings.js";
 
+/** @import { Content } from "../lib/dom.js" */
+/** @import { ConfirmRequest, LoginMethods, LoginResponse } from "../types/api.js" */
+
 /** Says, over a reload, that the link of this tab was spent and the session is open. */
 const SETTING_UP = "setting-up";
 const NAME_MAX = 64;
 
 /**
  * @param {import("../shell/router.js").Route} route
- * @param {Promise<any>} ways what `/api/login` says
+ * @param {Promise<LoginResponse>} ways what `/api/login` says
  * @param {() => void} opened the session is open, although the page still shows something
  * @param {() => void} done
  */
@@ -26,22 +29,34 @@ export function loginPage(route, ways, opened, done) {
   const body = el("div", { class: "stack", "aria-live": "polite" });
   const rest = [head, el("div", { class: "card" }, body), el("footer", { class: "login-foot" }, themes())];
   const node = el("main", { class: "login" }, loading());
-  /** All at once, when it is known what there is: a card that grows pushes the rest about. @param {...any} parts */
+  /** All at once, when it is known what there is: a card that grows pushes the rest about. @param {...Content} parts */
   const show = (...parts) => {
     mount(body, ...parts);
     if (!head.isConnected) mount(node, ...rest);
   };
-  /** @param {any} login */
-  const name = (login) => mount(head, blue("resting", 64), el("h1", { tabIndex: -1 }, login.lab ?? "Void"), login.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null, login.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null);
+  /** @param {Partial<LoginResponse>} login */
+  const name = (login) =>
+    mount(
+      head,
+      blue("resting", 64),
+      el("h1", { tabIndex: -1 }, login.lab ?? "Void"),
+      login.rehearsal ? el("p", {}, el("span", { class: "pill waiting" }, t("frame.rehearsal"))) : null,
+      login.rehearsal ? el("p", { class: "muted small" }, t("login.rehearsal")) : null,
+    );
 
   const signIn = async (/** @type {HTMLElement | null} */ why = null, known = ways) => {
-    /** @type {any} */
-    let login = null;
+    /** @type {LoginResponse} */
+    let login;
     try {
       login = await known;
     } catch (error) {
       mount(head, el("h1", {}, "Void"));
-      show(cannotTell(error, () => { mount(body, loading()); void signIn(why, get("/api/login")); }));
+      show(
+        cannotTell(error, () => {
+          mount(body, loading());
+          void signIn(why, get("/api/login"));
+        }),
+      );
       return;
     }
     name(login);
@@ -51,14 +66,27 @@ export function loginPage(route, ways, opened, done) {
   const setUp = async () => {
     sessionStorage.setItem(SETTING_UP, "yes");
     opened();
-    const login = await ways.catch(() => ({}));
+    const login = await ways.catch(() => /** @type {Partial<LoginResponse>} */ ({}));
     name(login);
-    const methods = login.methods ?? {};
-    show(...offers({ hasWay: Boolean(methods.password || methods.passkey), done: () => { sessionStorage.removeItem(SETTING_UP); done(); } }));
+    const { methods } = login;
+    show(
+      ...offers({
+        hasWay: Boolean(methods?.password || methods?.passkey),
+        done: () => {
+          sessionStorage.removeItem(SETTING_UP);
+          done();
+        },
+      }),
+    );
     /** @type {HTMLElement | null} */ (head.querySelector("h1"))?.focus();
   };
   if (route.page !== "setup") void signIn();
-  else void spend(route.parts[0], () => void setUp(), (problem) => void signIn(problem));
+  else
+    void spend(
+      route.parts[0],
+      () => void setUp(),
+      (problem) => void signIn(problem),
+    );
   return { title: t(route.page === "setup" ? "setup_link.title" : "login.title"), node };
 }
 
@@ -78,29 +106,62 @@ async function spend(code, then, otherwise) {
     sessionStorage.removeItem(SETTING_UP);
     history.replaceState(null, "", "#/home");
     const isSpent = error instanceof ApiError && [401, 404].includes(error.status);
-    otherwise(isSpent ? notice("caution", el("p", {}, t("setup_link.spent")), el("p", {}, t("setup_link.new"), " ", el("code", {}, "void setup-link"))) : notice("problem", sentence(error)));
+    otherwise(
+      isSpent
+        ? notice(
+            "caution",
+            el("p", {}, t("setup_link.spent")),
+            el("p", {}, t("setup_link.new"), " ", el("code", {}, "void setup-link")),
+          )
+        : notice("problem", sentence(error)),
+    );
     return;
   }
   then();
 }
 
-/** @param {import("../parts/identity.js").Methods} methods @param {() => void} done */
+/** @param {LoginMethods} methods @param {() => void} done */
 function choices(methods, done) {
-  const how = { prove: (/** @type {any} */ proof) => post("/api/session", proof), done, go: t("login.go") };
+  const how = { prove: (/** @type {ConfirmRequest} */ proof) => post("/api/session", proof), done, go: t("login.go") };
   const ways = waysOf(methods);
-  const shown = ways.filter((way) => way !== "token" || ways.length === 1).map((way, at) => proofForm(way, { ...how, isSecond: at > 0 }));
+  const shown = ways
+    .filter((way) => way !== "token" || ways.length === 1)
+    .map((way, at) => proofForm(way, { ...how, isSecond: at > 0 }));
   const or = () => el("p", { class: "or muted small", "aria-hidden": "true" }, t("login.or"));
-  const token = el("div", { class: "stack tight" }, proofForm("token", { ...how, isSecond: ways.length > 1 }), el("p", { class: "muted small" }, t("login.token_where")));
+  const token = el(
+    "div",
+    { class: "stack tight" },
+    proofForm("token", { ...how, isSecond: ways.length > 1 }),
+    el("p", { class: "muted small" }, t("login.token_where")),
+  );
   if (ways.length === 1) return [token, addressNote()];
-  return [...shown.flatMap((form, at) => at > 0 ? [or(), form] : [form]), addressNote(),
-    el("details", { class: "another" }, el("summary", {}, t("login.another_way")), token)];
+  return [
+    ...shown.flatMap((form, at) => (at > 0 ? [or(), form] : [form])),
+    addressNote(),
+    el("details", { class: "another" }, el("summary", {}, t("login.another_way")), token),
+  ];
 }
 
 /** Why there are no passkeys here, calmly. */
 function addressNote() {
   if (passkeysWork()) return null;
-  if (isLoopback()) return el("p", { class: "muted small" }, t("login.by_loopback"), " ", el("a", { href: `${location.protocol}//localhost${location.port ? `:${location.port}` : ""}/${location.hash}` }, t("login.open_localhost")));
-  return el("p", { class: "muted small" }, t(!isSecureContext ? "login.plain_http" : isAddress() ? "login.by_address" : "login.no_passkeys"));
+  if (isLoopback())
+    return el(
+      "p",
+      { class: "muted small" },
+      t("login.by_loopback"),
+      " ",
+      el(
+        "a",
+        { href: `${location.protocol}//localhost${location.port ? `:${location.port}` : ""}/${location.hash}` },
+        t("login.open_localhost"),
+      ),
+    );
+  return el(
+    "p",
+    { class: "muted small" },
+    t(!isSecureContext ? "login.plain_http" : isAddress() ? "login.by_address" : "login.no_passkeys"),
+  );
 }
 
 /**
@@ -109,7 +170,9 @@ function addressNote() {
  */
 function offers({ hasWay, done }) {
   const told = el("div", { class: "told", "aria-live": "assertive" });
-  const called = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: NAME_MAX, required: true, value: deviceName(), autocomplete: "off" }));
+  const called = /** @type {HTMLInputElement} */ (
+    el("input", { class: "input", maxLength: NAME_MAX, required: true, value: deviceName(), autocomplete: "off" })
+  );
   const make = /** @type {HTMLButtonElement} */ (el("button", { class: "button primary wide" }, t("passkey.create")));
   /** @param {Event} event */
   const create = async (event) => {
@@ -126,25 +189,53 @@ function offers({ hasWay, done }) {
       mount(make, t("passkey.create"));
     }
   };
-  const passkey = el("form", { class: "stack tight", onsubmit: (/** @type {Event} */ event) => void create(event) },
-    el("p", {}, t("passkey.what")), el("label", { class: "field" }, el("span", {}, t("passkey.name")), called), told, make);
+  const passkey = el(
+    "form",
+    { class: "stack tight", onsubmit: (/** @type {Event} */ event) => void create(event) },
+    el("p", {}, t("passkey.what")),
+    el("label", { class: "field" }, el("span", {}, t("passkey.name")), called),
+    told,
+    make,
+  );
   const password = passwordForm({ done, go: t("password.set") });
   const later = el("button", { type: "button", class: "button quiet wide", onclick: done }, t("setup_link.later"));
-  const welcome = [el("h2", {}, t("setup_link.welcome")), el("p", { class: "muted" }, t(hasWay ? "setup_link.has_way" : "setup_link.what"))];
+  const welcome = [
+    el("h2", {}, t("setup_link.welcome")),
+    el("p", { class: "muted" }, t(hasWay ? "setup_link.has_way" : "setup_link.what")),
+  ];
   if (hasWay) {
     const go = el("button", { type: "button", class: "button primary wide", onclick: done }, t("setup_link.go"));
     const forms = passkeysWork() ? [passkey, password] : [password, addressNote()];
-    return [...welcome, go, el("details", { class: "another" }, el("summary", {}, t("setup_link.another_way")), ...forms)];
+    return [
+      ...welcome,
+      go,
+      el("details", { class: "another" }, el("summary", {}, t("setup_link.another_way")), ...forms),
+    ];
   }
   if (!passkeysWork()) return [...welcome, password, addressNote(), later];
-  return [...welcome, passkey, el("details", { class: "another" }, el("summary", {}, t("setup_link.password_instead")), password), later];
+  return [
+    ...welcome,
+    passkey,
+    el("details", { class: "another" }, el("summary", {}, t("setup_link.password_instead")), password),
+    later,
+  ];
 }
 
 /** System, light, dark: the page outside is as the owner likes it too. */
 function themes() {
   const all = /** @type {const} */ (["system", "light", "dark"]);
   const row = el("div", { class: "segmented", role: "group", "aria-label": t("appearance.theme") });
-  const draw = () => mount(row, all.map((one) => el("button", { type: "button", "aria-pressed": String(theme() === one), onclick: () => choose(one) }, t(`appearance.theme_${one}`))));
+  const draw = () =>
+    mount(
+      row,
+      all.map((one) =>
+        el(
+          "button",
+          { type: "button", "aria-pressed": String(theme() === one), onclick: () => choose(one) },
+          t(`appearance.theme_${one}`),
+        ),
+      ),
+    );
   /** @param {import("../shell/settings.js").Theme} next */
   const choose = (next) => {
     setTheme(next);

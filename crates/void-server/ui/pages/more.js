@@ -8,10 +8,22 @@ import { askFreeze, thaw } from "../shell/freezing.js";
 import { icon } from "../shell/icons.js";
 
 export function morePage() {
-  const freezer = el("button", { type: "button", class: "item", onclick: () => { if (home.value?.freeze.frozen) void thaw(); else askFreeze(); } });
-  const node = el("ul", { class: "list" },
+  const freezer = el("button", {
+    type: "button",
+    class: "item",
+    onclick: () => {
+      if (home.value?.freeze.frozen) void thaw();
+      else askFreeze();
+    },
+  });
+  const node = el(
+    "ul",
+    { class: "list" },
     ["audit", "settings"].map((page) => el("li", {}, el("a", { href: `#/${page}` }, icon(page), t(`nav.${page}`)))),
-    el("li", {}, freezer));
-  const stop = home.watch(({ value }) => mount(freezer, icon("freeze"), t(value?.freeze.frozen ? "freeze.thaw" : "freeze.button")));
+    el("li", {}, freezer),
+  );
+  const stop = home.watch(({ value }) =>
+    mount(freezer, icon("freeze"), t(value?.freeze.frozen ? "freeze.thaw" : "freeze.button")),
+  );
   return { node, title: t("nav.more"), stop };
 }

@@ -20,12 +20,23 @@ import { tokensSection } from "../settings/tokens.js";
 
 /** @type {Record<string, () => import("../settings/pieces.js").Section>} */
 const SECTIONS = {
-  "channels": channelsSection, "sign-in": signInSection, "appearance": appearanceSection,
-  "nodes": nodesSection, "agents": agentsSection, "backups": backupsSection,
-  "tokens": tokensSection, "integrations": integrationsSection,
-  "doctor": doctorSection, "about": aboutSection,
+  channels: channelsSection,
+  "sign-in": signInSection,
+  appearance: appearanceSection,
+  nodes: nodesSection,
+  agents: agentsSection,
+  backups: backupsSection,
+  tokens: tokensSection,
+  integrations: integrationsSection,
+  doctor: doctorSection,
+  about: aboutSection,
 };
-const GROUPS = /** @type {const} */ ([["you", ["channels", "sign-in", "appearance"]], ["lab", ["nodes", "agents", "backups"]], ["programs", ["tokens", "integrations"]], ["void", ["doctor", "about"]]]);
+const GROUPS = /** @type {const} */ ([
+  ["you", ["channels", "sign-in", "appearance"]],
+  ["lab", ["nodes", "agents", "backups"]],
+  ["programs", ["tokens", "integrations"]],
+  ["void", ["doctor", "about"]],
+]);
 const FIRST = "channels";
 
 /** @param {import("../shell/router.js").Route} route */
@@ -35,11 +46,25 @@ export function settingsPage(route) {
   const chosen = isOpen ? wanted : FIRST;
   const shown = /** @type {() => import("../settings/pieces.js").Section} */ (SECTIONS[chosen])();
   const away = el("div", { class: "told", "aria-live": "polite" });
-  const body = el("div", { class: "settings-body stack" },
+  const body = el(
+    "div",
+    { class: "settings-body stack" },
     el("p", { class: "settings-back" }, el("a", { href: "#/settings" }, t("settings.back"))),
     wanted && !isOpen ? notice("caution", t("settings.no_such")) : null,
-    el("div", { class: "part-head" }, el("h2", { tabIndex: -1 }, t(`settings.${chosen}`)), el("p", { class: "muted" }, t(`settings.${chosen}_about`))), away, shown.node);
-  const node = el("div", { class: "settings-place" }, el("div", { class: `settings${isOpen ? " is-open" : ""}` }, nav(chosen), body));
+    el(
+      "div",
+      { class: "part-head" },
+      el("h2", { tabIndex: -1 }, t(`settings.${chosen}`)),
+      el("p", { class: "muted" }, t(`settings.${chosen}_about`)),
+    ),
+    away,
+    shown.node,
+  );
+  const node = el(
+    "div",
+    { class: "settings-place" },
+    el("div", { class: `settings${isOpen ? " is-open" : ""}` }, nav(chosen), body),
+  );
   const off = onConnection(() => {
     mount(away, isLive() || chosen === "appearance" ? null : notice("caution", t("settings.not_connected")));
     fitSenders(body);
@@ -52,13 +77,47 @@ export function settingsPage(route) {
       (isBeside ? link : /** @type {HTMLElement | null} */ (body.querySelector("h2")))?.focus({ preventScroll: true });
     });
   }
-  return { node, title: t("nav.settings"), stop: () => { off(); shown.stop?.(); } };
+  return {
+    node,
+    title: t("nav.settings"),
+    stop: () => {
+      off();
+      shown.stop?.();
+    },
+  };
 }
 
 /** @param {string} chosen */
 function nav(chosen) {
-  return el("nav", { class: "settings-nav", "aria-label": t("nav.settings") }, GROUPS.map(([group, names]) =>
-    el("section", { class: "settings-group" }, el("h2", { class: "muted small" }, t(`settings.group_${group}`)),
-      el("ul", {}, names.map((name) => el("li", {}, el("a", { href: `#/settings/${name}`, "aria-current": name === chosen ? "page" : null },
-        el("span", { class: "grow" }, el("span", { class: "name" }, t(`settings.${name}`)), el("span", { class: "muted small line" }, t(`settings.${name}_about`))))))))));
+  return el(
+    "nav",
+    { class: "settings-nav", "aria-label": t("nav.settings") },
+    GROUPS.map(([group, names]) =>
+      el(
+        "section",
+        { class: "settings-group" },
+        el("h2", { class: "muted small" }, t(`settings.group_${group}`)),
+        el(
+          "ul",
+          {},
+          names.map((name) =>
+            el(
+              "li",
+              {},
+              el(
+                "a",
+                { href: `#/settings/${name}`, "aria-current": name === chosen ? "page" : null },
+                el(
+                  "span",
+                  { class: "grow" },
+                  el("span", { class: "name" }, t(`settings.${name}`)),
+                  el("span", { class: "muted small line" }, t(`settings.${name}_about`)),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }

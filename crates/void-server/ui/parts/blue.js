@@ -6,6 +6,8 @@ import { el, svg } from "../lib/dom.js";
 import { isPlainVoice } from "../lib/words.js";
 import { isWorry } from "./states.js";
 
+/** @import { Home } from "../types/api.js" */
+
 /** @typedef {"resting" | "looking" | "holding" | "worried" | "unsure" | "asleep"} Pose */
 
 const BODY = "M16 3c5 6.200 9 10.600 9 16a9 9 0 0 1-18 0c0-5.400 4-9.800 9-16Z";
@@ -32,12 +34,23 @@ export function blue(pose, size = 32, hasTurned = false) {
   const lines = [svg("path", { d: BODY }), svg("path", { d: FIN }), svg("path", { d: eyes, class: "eyes" })];
   if (more) lines.push(svg("path", { d: more }));
   const drawn = svg("g", { transform: `rotate(${tilt} 16 18)` }, ...lines);
-  return svg("svg", { viewBox: "0 0 32 32", width: size, height: size, class: hasTurned ? "blue ripple" : "blue", "aria-hidden": "true", "data-pose": pose }, drawn);
+  return svg(
+    "svg",
+    {
+      viewBox: "0 0 32 32",
+      width: size,
+      height: size,
+      class: hasTurned ? "blue ripple" : "blue",
+      "aria-hidden": "true",
+      "data-pose": pose,
+    },
+    drawn,
+  );
 }
 
 /**
  * The pose and the sentence that the facts give; the worst comes first.
- * @param {any} home what `/api/home` said
+ * @param {Home} home what `/api/home` said
  * @param {boolean} isLive
  * @param {boolean} isRead whether the last reading succeeded
  * @returns {{pose: Pose, key: string, values: Record<string, string | number>}}
@@ -45,20 +58,23 @@ export function blue(pose, size = 32, hasTurned = false) {
 export function mood(home, isLive, isRead) {
   const { status, freeze, services } = home;
   const down = services.services.filter(isWorry);
-  const unseen = services.services.filter((/** @type {any} */ one) => one.status === "unknown");
+  const unseen = services.services.filter((one) => one.status === "unknown");
   if (!isLive) return { pose: "unsure", key: "mood.offline", values: {} };
   if (!isRead) return { pose: "unsure", key: "mood.unread", values: {} };
   const waits = status.waiting + home.inbox.counts.join;
   // Until when is said above, beside the way out.
-  if (freeze.frozen) return { pose: "asleep", key: waits > 0 ? "mood.frozen_waits" : "mood.frozen", values: { n: waits } };
+  if (freeze.frozen)
+    return { pose: "asleep", key: waits > 0 ? "mood.frozen_waits" : "mood.frozen", values: { n: waits } };
   if (down.length > 0 || status.unknown > 0) {
     const worries = down.length + status.unknown;
     if (waits > 0) return { pose: "worried", key: "mood.waits_and_worries", values: { waits, n: worries } };
-    if (down.length === 1 && status.unknown === 0) return { pose: "worried", key: "mood.down_one", values: { name: down[0].label } };
+    if (down[0] && down.length === 1 && status.unknown === 0)
+      return { pose: "worried", key: "mood.down_one", values: { name: down[0].label } };
     return { pose: "worried", key: "mood.worries", values: { n: worries } };
   }
   if (waits > 0) return { pose: "holding", key: "mood.waits", values: { n: waits } };
-  if (unseen.length > 0) return { pose: "unsure", key: "mood.unseen", values: { n: unseen.length, name: unseen[0].label } };
-  if (status.actions === 0 && services.services.length === 0) return { pose: "looking", key: "mood.nothing_set_up", values: {} };
+  if (unseen[0]) return { pose: "unsure", key: "mood.unseen", values: { n: unseen.length, name: unseen[0].label } };
+  if (status.actions === 0 && services.services.length === 0)
+    return { pose: "looking", key: "mood.nothing_set_up", values: {} };
   return { pose: "resting", key: services.services.length > 0 ? "mood.quiet" : "mood.quiet_unwatched", values: {} };
 }

@@ -5,7 +5,7 @@
 import { ApiError, del, get, post, sentence } from "../lib/api.js";
 import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
-import { isLive, onConnection, onEvent } from "../lib/live.js";
+import { isLive, isOfProposal, onConnection, onEvent } from "../lib/live.js";
 import { person, requesterName } from "../lib/people.js";
 import { clock, exactSpan, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -15,6 +15,9 @@ import { asOneself, confirmIdentity } from "./identity.js";
 import { failureParts, frozenNote, resultLine } from "./outcomes.js";
 import { healthPill, statePill, tierPill } from "./states.js";
 import { toast } from "./toasts.js";
+
+/** @import { Content } from "../lib/dom.js" */
+/** @import { Bound, Card, Inverse, JoinItem, Row, Run, Service } from "../types/api.js" */
 
 /** A second tap in the same place is no second thought. */
 const THINK_MS = 500;
@@ -34,18 +37,20 @@ const REASON_LINES = 6;
 /**
  * `ask` opens one of the two steps; `done` tells the state, and goes to the question of what happened if
  * nobody knows.
- * @typedef {HTMLElement & {update: (row: any) => void, ask: (answer: "approve" | "reject") => void, done: () => string}} CardNode
+ * @typedef {HTMLElement & {update: (row: Row) => void, ask: (answer: "approve" | "reject") => void, done: () =>
+ *   string}} CardNode
  */
 
 /**
  * A proposal's card. `level` is the heading's.
- * @param {any} row
- * @param {{level?: 1 | 2 | 3, isBrief?: boolean, isOnHome?: boolean, card?: any}} [how] `card`: what the server said just now; on Home the headline tells of a freeze
+ * @param {Row} row
+ * @param {{level?: 1 | 2 | 3, isBrief?: boolean, isOnHome?: boolean, card?: Card}} [how] `card`: what the server said
+ *   just now; on Home the headline tells of a freeze
  * @returns {CardNode}
  */
 export function proposalCard(row, how = {}) {
   const node = /** @type {CardNode} */ (el("article", { class: "card approval", "aria-label": row.label }));
-  /** What the server said beside the row. @type {any} */
+  /** What the server said beside the row. @type {Card | null} */
   let card = how.card ?? null;
   /** @type {"rest" | "approve" | "reject" | "sending"} */
   let step = "rest";
@@ -53,7 +58,10 @@ export function proposalCard(row, how = {}) {
   let wanted = null;
   /** What the foot was drawn from. @type {string | null} */
   let drawn = null;
-  /** What runs on a node says how far it is; nobody is told of every line. @type {ReturnType<typeof setTimeout> | undefined} */
+  /**
+   * What runs on a node says how far it is; nobody is told of every line.
+   * @type {ReturnType<typeof setTimeout> | undefined}
+   */
   let looking;
   /** A reason that is being typed. */
   let typed = "";
@@ -113,11 +121,33 @@ export function proposalCard(row, how = {}) {
     else mount(says, resultLine(row, card), ...failureParts(row, card));
     if (!isOver) return mount(body, ...all);
     // It is over: what one had to read for a yes is there, but no longer in the way.
-    return mount(body, el("details", { class: "more all", open: isOpen }, el("summary", {}, t("card.all")), el("div", { class: "stack" }, ...all, steps(row))));
+    return mount(
+      body,
+      el(
+        "details",
+        { class: "more all", open: isOpen },
+        el("summary", {}, t("card.all")),
+        el("div", { class: "stack" }, ...all, steps(row)),
+      ),
+    );
   };
   const drawFoot = () => {
     // What reads the same is left alone: somebody may be typing, or about to tap.
-    const stamp = row.status === "pending" ? JSON.stringify([problem, refusal, step, card?.changed, card?.consequence, isLive(), row.tier, row.risk, isRenewed, step === "reject" ? null : frozenSince()]) : null;
+    const stamp =
+      row.status === "pending"
+        ? JSON.stringify([
+            problem,
+            refusal,
+            step,
+            card?.changed,
+            card?.consequence,
+            isLive(),
+            row.tier,
+            row.risk,
+            isRenewed,
+            step === "reject" ? null : frozenSince(),
+          ])
+        : null;
     if (stamp !== null && stamp === drawn) return;
     drawn = stamp;
     const parts = [];
@@ -133,9 +163,11 @@ export function proposalCard(row, how = {}) {
     if (at) focusOn(`[data-keep=${at}]`);
   };
   /** What cannot be said while everything is frozen. */
-  const frozenSince = () => home.value?.freeze.frozen ? JSON.stringify(home.value.freeze) : null;
+  const frozenSince = () => (home.value?.freeze.frozen ? JSON.stringify(home.value.freeze) : null);
   /** @param {string} [selector] */
-  const focusOn = (selector) => { if (selector) /** @type {HTMLElement | null} */ (foot.querySelector(selector))?.focus(); };
+  const focusOn = (selector) => {
+    if (selector) /** @type {HTMLElement | null} */ (foot.querySelector(selector))?.focus();
+  };
   const again = askingAgain((focus) => {
     drawFoot();
     focusOn(focus);
@@ -150,8 +182,19 @@ export function proposalCard(row, how = {}) {
   };
   const decision = () => {
     if (card?.changed) return notice("caution", t("card.changed"));
-    if (!isLive()) return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.not_connected")), el("p", { class: "muted small wide" }, t("card.not_connected_why")));
-    if (step === "sending") return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")));
+    if (!isLive())
+      return el(
+        "div",
+        { class: "decide" },
+        el("button", { type: "button", class: "button wide", disabled: true }, t("card.not_connected")),
+        el("p", { class: "muted small wide" }, t("card.not_connected_why")),
+      );
+    if (step === "sending")
+      return el(
+        "div",
+        { class: "decide" },
+        el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")),
+      );
     // What came between the two steps ends a yes that was begun.
     if (step === "approve" && frozenSince()) step = "rest";
     if (step === "approve") return approveStep();
@@ -160,29 +203,108 @@ export function proposalCard(row, how = {}) {
     const freeze = home.value?.freeze;
     // What cannot be read whole here is not approved here.
     if (how.isBrief && card && !fitsBrief(row, card)) {
-      return el("div", { class: "decide" }, el("p", { class: "muted small wide" }, t("card.too_long")),
+      return el(
+        "div",
+        { class: "decide" },
+        el("p", { class: "muted small wide" }, t("card.too_long")),
         el("a", { class: "button primary whole", href: `#/inbox/${row.id}` }, t("card.open_whole")),
-        el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
+        el(
+          "button",
+          { type: "button", class: "button reject", onclick: () => go("reject", ".reason") },
+          t("card.reject"),
+        ),
+      );
     }
-    return el("div", { class: "decide" }, freeze?.frozen && !how.isOnHome ? frozenNote(() => void thawNow()) : null,
-      el("button", { type: "button", class: "button primary approve", disabled: !card || freeze?.frozen === true, onclick: () => isSafe ? void send("approve") : go("approve", ".back") }, isSafe ? t("card.approve_safe") : t("card.approve")),
-      el("button", { type: "button", class: "button reject", onclick: () => go("reject", ".reason") }, t("card.reject")));
+    return el(
+      "div",
+      { class: "decide" },
+      freeze?.frozen && !how.isOnHome ? frozenNote(() => void thawNow()) : null,
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button primary approve",
+          disabled: !card || freeze?.frozen === true,
+          onclick: () => (isSafe ? void send("approve") : go("approve", ".back")),
+        },
+        isSafe ? t("card.approve_safe") : t("card.approve"),
+      ),
+      el(
+        "button",
+        { type: "button", class: "button reject", onclick: () => go("reject", ".reason") },
+        t("card.reject"),
+      ),
+    );
   };
   const approveStep = () => {
-    const yes = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button danger yes", disabled: true, onclick: () => void send("approve") }, t("card.yes")));
-    setTimeout(() => { yes.disabled = false; }, THINK_MS);
-    return el("div", { class: "decide", role: "group", "aria-label": t("card.sure") },
-      el("p", { class: "wide" }, t("card.consequence", { consequence: card.consequence })),
+    const yes = /** @type {HTMLButtonElement} */ (
+      el(
+        "button",
+        { type: "button", class: "button danger yes", disabled: true, onclick: () => void send("approve") },
+        t("card.yes"),
+      )
+    );
+    setTimeout(() => {
+      yes.disabled = false;
+    }, THINK_MS);
+    return el(
+      "div",
+      { class: "decide", role: "group", "aria-label": t("card.sure") },
+      el("p", { class: "wide" }, t("card.consequence", { consequence: card?.consequence ?? "" })),
       row.risk === "critical" ? el("p", { class: "wide muted" }, t("card.critical")) : null,
-      el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")), yes);
+      el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")),
+      yes,
+    );
   };
   const rejectStep = () => {
-    const own = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 400, value: typed, "data-keep": "own", "aria-label": t("card.own_reason"), placeholder: t("card.own_reason"), oninput: () => { typed = own.value; } }));
-    return el("form", { class: "decide", role: "group", "aria-label": t("card.why_not"), onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void send("reject", own.value.trim() || undefined); } },
+    const own = /** @type {HTMLInputElement} */ (
+      el("input", {
+        class: "input",
+        maxLength: 400,
+        value: typed,
+        "data-keep": "own",
+        "aria-label": t("card.own_reason"),
+        placeholder: t("card.own_reason"),
+        oninput: () => {
+          typed = own.value;
+        },
+      })
+    );
+    return el(
+      "form",
+      {
+        class: "decide",
+        role: "group",
+        "aria-label": t("card.why_not"),
+        onsubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          void send("reject", own.value.trim() || undefined);
+        },
+      },
       el("p", { class: "wide" }, t("card.why_not")),
-      el("div", { class: "wide reasons" }, REASONS.map((reason) => el("button", { type: "button", class: "button reason", onclick: () => void send("reject", t(`reason.${reason}`)) }, t(`reason.${reason}`)))),
-      el("div", { class: "wide row-line" }, el("div", { class: "grow" }, own), el("button", { class: "button" }, t("card.reject_it"))),
-      el("button", { type: "button", class: "button quiet wide back", onclick: () => go("rest", ".reject") }, t("card.back")));
+      el(
+        "div",
+        { class: "wide reasons" },
+        REASONS.map((reason) =>
+          el(
+            "button",
+            { type: "button", class: "button reason", onclick: () => void send("reject", t(`reason.${reason}`)) },
+            t(`reason.${reason}`),
+          ),
+        ),
+      ),
+      el(
+        "div",
+        { class: "wide row-line" },
+        el("div", { class: "grow" }, own),
+        el("button", { class: "button" }, t("card.reject_it")),
+      ),
+      el(
+        "button",
+        { type: "button", class: "button quiet wide back", onclick: () => go("rest", ".reject") },
+        t("card.back"),
+      ),
+    );
   };
   /** @param {"approve" | "reject"} answer @param {string} [reason] */
   const send = async (answer, reason) => {
@@ -192,7 +314,12 @@ export function proposalCard(row, how = {}) {
     const takesFocus = foot.querySelector(":focus-visible") !== null;
     go("sending");
     try {
-      const sent = { decision: answer, digest: row.digest, revision: row.revision, ...(reason === undefined ? {} : { reason }) };
+      const sent = {
+        decision: answer,
+        digest: row.digest,
+        revision: row.revision,
+        ...(reason === undefined ? {} : { reason }),
+      };
       // The card may be older than the proof that it knew of.
       const decided = await asOneself(() => post(`/api/proposals/${row.id}/decide?wait=0`, sent));
       if (!decided) return go("rest", ".approve");
@@ -200,7 +327,10 @@ export function proposalCard(row, how = {}) {
       isDecidedHere = true;
       if (answer === "reject") again.offer(row, card, takesFocus);
     } catch (error) {
-      refusal = error instanceof ApiError && error.row && error.row.status !== "pending" ? alreadyWords(error.row) : sentence(error);
+      refusal =
+        error instanceof ApiError && error.row && error.row.status !== "pending"
+          ? alreadyWords(error.row)
+          : sentence(error);
       if (error instanceof ApiError && error.row) row = error.row;
     }
     step = "rest";
@@ -217,7 +347,11 @@ export function proposalCard(row, how = {}) {
   };
 
   node.update = (next) => {
-    const isSame = next.status === row.status && next.verification === row.verification && next.count === row.count && next.revision === row.revision;
+    const isSame =
+      next.status === row.status &&
+      next.verification === row.verification &&
+      next.count === row.count &&
+      next.revision === row.revision;
     // What nobody has read yet is not what a yes is sent for: it counts when it is drawn.
     if (next.revision === row.revision) row = next;
     if (!isSame) void load();
@@ -240,175 +374,390 @@ export function proposalCard(row, how = {}) {
   };
   /** @type {Array<() => void>} */
   const ends = [];
-  const stop = () => { for (const end of ends.splice(0)) end(); };
-  ends.push(onEvent(({ name, data }) => {
-    if (isGone()) stop();
-    else if (name.startsWith("proposal.") && data?.id === row.id) void load();
-    else if (name === "service.changed" && card?.evidence.some((/** @type {any} */ service) => service.id === data?.id)) void load();
-  }), onConnection(({ kind }) => {
-    if (isGone()) return stop();
-    drawFoot();
-    if (kind === "live" && problem) void load();
-    return undefined;
-  }), home.watch(() => {
-    if (isGone()) stop();
-    else if (row.status === "pending") drawFoot();
-  }));
+  const stop = () => {
+    for (const end of ends.splice(0)) end();
+  };
+  ends.push(
+    onEvent((event) => {
+      if (isGone()) stop();
+      else if (isOfProposal(event)) {
+        if (event.data.id === row.id) void load();
+      } else if (event.name === "service.changed" && card?.evidence.some((service) => service.id === event.data.id))
+        void load();
+    }),
+    onConnection(({ kind }) => {
+      if (isGone()) return stop();
+      drawFoot();
+      if (kind === "live" && problem) void load();
+      return undefined;
+    }),
+    home.watch(() => {
+      if (isGone()) stop();
+      else if (row.status === "pending") drawFoot();
+    }),
+  );
   draw();
   if (!card) void load();
   return node;
 }
 
-/** Every reason and every diff, the first one first. @param {any} row @param {"reason" | "diff"} kind @returns {string[]} */
-const saidOf = (row, kind) => [row[kind], ...(row.joined ?? []).map((/** @type {any} */ words) => words[kind])].filter((text) => typeof text === "string" && text !== "");
+/**
+ * Every reason and every diff, the first one first.
+ * @param {Row} row
+ * @param {"reason" | "diff"} kind
+ * @returns {string[]}
+ */
+const saidOf = (row, kind) =>
+  [row[kind], ...row.joined.map((words) => words[kind])].flatMap((text) => (text ? [text] : []));
 
-/** Whether everything that somebody should read before a yes has room on a brief card. @param {any} row @param {any} card */
+/**
+ * Whether everything that somebody should read before a yes has room on a brief card.
+ * @param {Row} row
+ * @param {Card} card
+ */
 function fitsBrief(row, card) {
   const diffs = saidOf(row, "diff");
-  const chars = [...card.bound.map((/** @type {any} */ bound) => bound.name + bound.value), ...saidOf(row, "reason"), ...diffs, ...card.read_before].reduce((sum, text) => sum + text.length, 0);
+  const chars = [
+    ...card.bound.map((bound) => bound.name + bound.value),
+    ...saidOf(row, "reason"),
+    ...diffs,
+    ...card.read_before,
+  ].reduce((sum, text) => sum + text.length, 0);
   return chars <= BRIEF_CHARS && diffs.reduce((sum, diff) => sum + diff.split("\n").length, 0) <= BRIEF_DIFF_LINES;
 }
 
 /**
- * @param {any} row
- * @param {any} card
+ * @param {Row} row
+ * @param {Card | null} card
  * @param {boolean} isBrief
  */
 function facts(row, card, isBrief) {
   const reasons = saidOf(row, "reason");
-  const why = reasons.length > 0 ? reasons.map((reason) => quoted(reason, row)) : [el("p", { class: "muted" }, t("card.no_reason"))];
-  if (row.words_left_out > 0) why.push(el("p", { class: "muted small" }, t("card.left_out", { n: row.words_left_out })));
+  const why =
+    reasons.length > 0
+      ? reasons.map((reason) => quoted(reason, row))
+      : [el("p", { class: "muted" }, t("card.no_reason"))];
+  if (row.words_left_out > 0)
+    why.push(el("p", { class: "muted small" }, t("card.left_out", { n: row.words_left_out })));
   if (!card) return why;
-  /** @type {[string, any][]} */
+  /** @type {[string, Content][]} */
   const list = [effect(row, card)];
   if (["pending", "approved", "running"].includes(row.status)) list.push([t("card.check"), card.checked_by]);
-  if (card.read_before.length > 0) list.push([t("card.read_before"), el("span", {}, card.read_before.join(", "), " ", el("span", { class: "muted" }, t("card.read_before_why")))]);
-  const took = card.runs.find((/** @type {any} */ run) => run.took_ms !== null);
-  if (took) list.push([t("card.usually"), t("card.took", { span: exactSpan(took.took_ms) })]);
+  if (card.read_before.length > 0)
+    list.push([
+      t("card.read_before"),
+      el("span", {}, card.read_before.join(", "), " ", el("span", { class: "muted" }, t("card.read_before_why"))),
+    ]);
+  const took = card.runs.find((run) => run.took_ms !== null)?.took_ms ?? null;
+  if (took !== null) list.push([t("card.usually"), t("card.took", { span: exactSpan(took) })]);
   if (card.inverse && !isBrief) list.push([t("card.undone_by"), card.inverse.label]);
-  if (!isBrief) list.push([t("card.allowed_by"), el("span", {}, el("code", {}, card.allowed_by.id), " ", el("span", { class: "muted" }, card.allowed_by.commit ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) }) : t("card.no_commit")))]);
-  list.push([t("card.asked_by"), el("span", {}, requesterName(row.requested_by), ", ", time(row.created_at), row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "", " · ", el("code", { title: t("card.code") }, row.code))]);
+  if (!isBrief)
+    list.push([
+      t("card.allowed_by"),
+      el(
+        "span",
+        {},
+        el("code", {}, card.allowed_by.id),
+        " ",
+        el(
+          "span",
+          { class: "muted" },
+          card.allowed_by.commit
+            ? t("card.at_commit", { commit: card.allowed_by.commit.slice(0, 10) })
+            : t("card.no_commit"),
+        ),
+      ),
+    ]);
+  list.push([
+    t("card.asked_by"),
+    el(
+      "span",
+      {},
+      requesterName(row.requested_by),
+      ", ",
+      time(row.created_at),
+      row.count > 1 ? ` · ${t("card.asked_times", { n: row.count })}` : "",
+      " · ",
+      el("code", { title: t("card.code") }, row.code),
+    ),
+  ]);
   if (row.status === "pending") list.push([t("card.expires"), time(row.expires_at, "until")]);
   if (row.told === "nobody") list.push([t("card.told"), t("card.told_nobody")]);
-  const dl = (/** @type {[string, any][]} */ pairs) => el("dl", { class: "facts" }, pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
-  const more = el("details", { class: "more" }, el("summary", {}, t("card.details")), dl([
-    [t("card.before"), runs(card.runs)],
-    [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
-  ]));
+  const dl = (/** @type {[string, Content][]} */ pairs) =>
+    el(
+      "dl",
+      { class: "facts" },
+      pairs.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+    );
+  const more = el(
+    "details",
+    { class: "more" },
+    el("summary", {}, t("card.details")),
+    dl([
+      [t("card.before"), runs(card.runs)],
+      [t("card.link"), el("a", { href: `/inbox/${row.id}` }, t("card.link_alone"))],
+    ]),
+  );
   // Without an Approve there is nothing here that a yes would bind: that is on the whole card.
-  if (isBrief && row.status === "pending" && !fitsBrief(row, card)) return [why[0], evidence(card.evidence, isBrief), dl(list)];
-  return [...why, evidence(card.evidence, isBrief), dl(list), bound(row, card.bound), ...saidOf(row, "diff").map((diff) => diffFigure(diff, row)), isBrief ? null : more];
+  if (isBrief && row.status === "pending" && !fitsBrief(row, card))
+    return [why[0], evidence(card.evidence, isBrief), dl(list)];
+  return [
+    ...why,
+    evidence(card.evidence, isBrief),
+    dl(list),
+    bound(row, card.bound),
+    ...saidOf(row, "diff").map((diff) => diffFigure(diff, row)),
+    isBrief ? null : more,
+  ];
 }
 
-/** Somebody was faster, perhaps oneself elsewhere. @param {any} row */
+/** Somebody was faster, perhaps oneself elsewhere. @param {Row} row */
 function alreadyWords(row) {
-  const step = row.transitions.find((/** @type {any} */ one) => ["approved", "rejected"].includes(one.to));
+  const step = row.transitions.find((one) => ["approved", "rejected"].includes(one.to));
   return step ? t(`card.already.${step.to}`, { name: person(step.by), at: clock(step.at) }) : t("card.already.other");
 }
 
-/** What a yes does; once it is over, what it did or did not do. @param {any} row @param {any} card @returns {[string, any]} */
+/**
+ * What a yes does; once it is over, what it did or did not do.
+ * @param {Row} row
+ * @param {Card} card
+ * @returns {[string, Content]}
+ */
 function effect({ status }, card) {
-  if (["pending", "approved", "running"].includes(status)) return [t("card.if_yes"), t("card.it", { consequence: card.consequence })];
-  const key = status === "executed" ? "has" : status === "failed" ? "should_have" : status === "unknown" ? "may_have" : "would_have";
+  if (["pending", "approved", "running"].includes(status))
+    return [t("card.if_yes"), t("card.it", { consequence: card.consequence })];
+  const key =
+    status === "executed"
+      ? "has"
+      : status === "failed"
+        ? "should_have"
+        : status === "unknown"
+          ? "may_have"
+          : "would_have";
   return [t("card.was"), t(`card.${key}`, { past: card.past })];
 }
 
-/** @param {any} row */
-const wordsOf = ({ requested_by: who }) => who.kind === "owner" ? t("card.words_of_you") : t("card.words_of", { name: requesterName(who) });
+/** @param {Row} row */
+const wordsOf = ({ requested_by: who }) =>
+  who.kind === "owner" ? t("card.words_of_you") : t("card.words_of", { name: requesterName(who) });
 
-/** Words of the requester, marked; long ones begin short and open. @param {string} reason @param {any} row */
+/** Words of the requester, marked; long ones begin short and open. @param {string} reason @param {Row} row */
 function quoted(reason, row) {
   const words = el("p", {}, reason);
   const isLong = reason.length > REASON_CHARS || reason.split("\n").length > REASON_LINES;
-  const more = el("button", { type: "button", class: "link-button", "aria-expanded": "false", onclick: () => {
-    const isCut = words.classList.toggle("cut");
-    more.setAttribute("aria-expanded", String(!isCut));
-    mount(more, t(isCut ? "card.reason_all" : "card.reason_less", { n: reason.length }));
-  } }, t("card.reason_all", { n: reason.length }));
+  const more = el(
+    "button",
+    {
+      type: "button",
+      class: "link-button",
+      "aria-expanded": "false",
+      onclick: () => {
+        const isCut = words.classList.toggle("cut");
+        more.setAttribute("aria-expanded", String(!isCut));
+        mount(more, t(isCut ? "card.reason_all" : "card.reason_less", { n: reason.length }));
+      },
+    },
+    t("card.reason_all", { n: reason.length }),
+  );
   words.classList.toggle("cut", isLong);
-  return el("blockquote", { class: "why" }, words, isLong ? more : null, el("footer", { class: "muted small" }, wordsOf(row)));
+  return el(
+    "blockquote",
+    { class: "why" },
+    words,
+    isLong ? more : null,
+    el("footer", { class: "muted small" }, wordsOf(row)),
+  );
 }
 
-/** Every value that a yes binds, or bound, whole and outside any fold: Void's own statement. @param {any} row @param {any[]} all */
+/**
+ * Every value that a yes binds, or bound, whole and outside any fold: Void's own statement.
+ * @param {Row} row
+ * @param {Bound[]} all
+ */
 function bound({ status }, all) {
-  const title = t(status === "pending" ? "card.binds" : ["rejected", "expired", "cancelled", "refused"].includes(status) ? "card.would_bind" : "card.bound");
-  return el("div", { class: "bound", role: "group", "aria-label": title }, el("p", { class: "muted small" }, title),
-    el("dl", {}, all.map(({ name, value, is_param: isChosen }) => el("div", { class: isChosen || name.length + value.length > SHORT_CHARS ? "whole" : "" },
-      el("dt", { class: isChosen ? "chosen" : "" }, name), el("dd", { class: isChosen ? "chosen" : "" }, el("code", { class: "wrap" }, value))))));
+  const title = t(
+    status === "pending"
+      ? "card.binds"
+      : ["rejected", "expired", "cancelled", "refused"].includes(status)
+        ? "card.would_bind"
+        : "card.bound",
+  );
+  return el(
+    "div",
+    { class: "bound", role: "group", "aria-label": title },
+    el("p", { class: "muted small" }, title),
+    el(
+      "dl",
+      {},
+      all.map(({ name, value, is_param: isChosen }) =>
+        el(
+          "div",
+          { class: isChosen || name.length + value.length > SHORT_CHARS ? "whole" : "" },
+          el("dt", { class: isChosen ? "chosen" : "" }, name),
+          el("dd", { class: isChosen ? "chosen" : "" }, el("code", { class: "wrap" }, value)),
+        ),
+      ),
+    ),
+  );
 }
 
-/** A change as the requester tells it, marked as its words. @param {string} diff @param {any} row */
+/** A change as the requester tells it, marked as its words. @param {string} diff @param {Row} row */
 function diffFigure(diff, row) {
-  return el("figure", { class: "foreign" }, el("figcaption", { class: "muted small" }, wordsOf(row)),
-    el("pre", { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") }, diff.split("\n").map(diffLine)));
+  return el(
+    "figure",
+    { class: "foreign" },
+    el("figcaption", { class: "muted small" }, wordsOf(row)),
+    el(
+      "pre",
+      { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") },
+      diff.split("\n").map(diffLine),
+    ),
+  );
 }
 
 /** A line of a change: by its sign, by colour, and by a word for whoever sees neither. @param {string} line */
 function diffLine(line) {
   const isMark = /^(\+\+\+|---)( |$)/.test(line);
   const kind = isMark ? "" : line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
-  return el("span", { class: `diff-line ${kind}` }, kind ? el("span", { class: "hidden-text" }, t(`card.diff_${kind}`), " ") : null, line, "\n");
+  return el(
+    "span",
+    { class: `diff-line ${kind}` },
+    kind ? el("span", { class: "hidden-text" }, t(`card.diff_${kind}`), " ") : null,
+    line,
+    "\n",
+  );
 }
 
-/** What Void itself saw, beside what the requester says. @param {any[]} all services @param {boolean} isBrief */
+/** What Void itself saw, beside what the requester says. @param {Service[]} all services @param {boolean} isBrief */
 function evidence(all, isBrief) {
   if (all.length === 0) return null;
-  return el("div", { class: "evidence", role: "group", "aria-label": t("card.seen") }, isBrief ? null : el("p", { class: "muted small" }, t("card.seen")),
-    el("ul", { class: "plain" }, all.map((service) => el("li", { class: "row-line" }, healthPill(service),
-      el("a", { class: "wrap", href: `#/lab/services/${encodeURIComponent(service.id)}` }, service.label), el("span", { class: "muted small" }, age(service))))));
+  return el(
+    "div",
+    { class: "evidence", role: "group", "aria-label": t("card.seen") },
+    isBrief ? null : el("p", { class: "muted small" }, t("card.seen")),
+    el(
+      "ul",
+      { class: "plain" },
+      all.map((service) =>
+        el(
+          "li",
+          { class: "row-line" },
+          healthPill(service),
+          el("a", { class: "wrap", href: `#/lab/services/${encodeURIComponent(service.id)}` }, service.label),
+          el("span", { class: "muted small" }, age(service)),
+        ),
+      ),
+    ),
+  );
 }
 
-/** @param {any} service */
+/** @param {Service} service */
 function age(service) {
   if (!service.checked_at) return t("lab.never_looked");
-  const since = service.since && service.status !== "unknown" ? [t("card.seen_since"), " ", time(service.since, "clock"), ", "] : [];
+  const since =
+    service.since && service.status !== "unknown"
+      ? [t("card.seen_since"), " ", time(service.since, "clock"), ", "]
+      : [];
   return [...since, t("lab.looked"), " ", time(service.checked_at)];
 }
 
-/** @param {any[]} all */
+/** @param {Run[]} all */
 function runs(all) {
   if (all.length === 0) return t("card.never_ran");
   const good = all.filter((run) => run.verification === "verified").length;
-  return el("div", { class: "stack tight" }, el("p", {}, t("card.of_runs", { good, n: all.length })),
-    el("ul", { class: "plain" }, all.slice(0, 5).map((run) => el("li", { class: "row-line" }, statePill(run), el("a", { href: `#/inbox/${run.id}` }, run.code), time(run.started_at)))));
+  return el(
+    "div",
+    { class: "stack tight" },
+    el("p", {}, t("card.of_runs", { good, n: all.length })),
+    el(
+      "ul",
+      { class: "plain" },
+      all
+        .slice(0, 5)
+        .map((run) =>
+          el(
+            "li",
+            { class: "row-line" },
+            statePill(run),
+            el("a", { href: `#/inbox/${run.id}` }, run.code),
+            time(run.started_at),
+          ),
+        ),
+    ),
+  );
 }
 
-/** @param {any} row @param {any} card @param {import("./again.js").Again} again */
+/** @param {Row} row @param {Card | null} card @param {import("./again.js").Again} again */
 function outcome(row, card, again) {
   const parts = [];
   const progress = row.result?.progress;
-  if (Array.isArray(progress)) parts.push(el("pre", { class: "log", tabIndex: 0, "aria-label": t("card.progress") }, progress.map((/** @type {any} */ line) => typeof line === "string" ? line : line.text ?? JSON.stringify(line)).join("\n")));
+  if (progress)
+    parts.push(el("pre", { class: "log", tabIndex: 0, "aria-label": t("card.progress") }, progress.join("\n")));
   if (["approved", "running"].includes(row.status)) parts.push(steps(row));
   if (row.resolved_at) parts.push(el("p", { class: "muted small" }, endedBy(row), " ", time(row.resolved_at)));
   if (row.status === "unknown") parts.push(settle(row));
   parts.push(again.part(row, card));
   if (row.status === "executed" && card?.inverse) {
     const { inverse } = card;
-    parts.push(el("div", { class: "row-line" }, el("button", { type: "button", class: "button", onclick: () => void runInverse(inverse, row) }, t("card.inverse", { label: inverse.label })),
-      el("span", { class: "muted small" }, t(inverse.tier === "risky" ? "card.inverse_waits" : "card.inverse_runs"))));
+    parts.push(
+      el(
+        "div",
+        { class: "row-line" },
+        el(
+          "button",
+          { type: "button", class: "button", onclick: () => void runInverse(inverse, row) },
+          t("card.inverse", { label: inverse.label }),
+        ),
+        el("span", { class: "muted small" }, t(inverse.tier === "risky" ? "card.inverse_waits" : "card.inverse_runs")),
+      ),
+    );
   }
   return parts;
 }
 
-/** Who asked and who let it through, in few words. @param {any} row */
+/** Who asked and who let it through, in few words. @param {Row} row */
 function endedBy(row) {
   const asked = requesterName(row.requested_by);
-  const approved = row.transitions.find((/** @type {any} */ step) => step.to === "approved")?.by;
+  const approved = row.transitions.find((step) => step.to === "approved")?.by;
   if (approved === "policy") return t("card.ended_policy", { name: asked });
   return approved ? t("card.ended_approved", { name: asked, by: person(approved) }) : t("card.ended", { name: asked });
 }
 
-/** Every step that the server recorded. @param {any} row */
+/** Every step that the server recorded. @param {Row} row */
 export function steps(row) {
-  return el("ol", { class: "steps" }, row.transitions.map((/** @type {any} */ step) => {
-    const isPolicy = step.to === "approved" && step.by === "policy";
-    return el("li", {}, t(isPolicy ? "step.let_through" : `step.${step.to}`), " ", el("span", { class: "muted" }, isPolicy ? "" : [t("step.by", { name: person(step.by) }), " · "], time(step.at, "clock")));
-  }), row.verification ? el("li", {}, t(`step.${row.verification === "verified" ? "verified" : row.verification === "failed" ? "check_failed" : "unverified"}`)) : null);
+  return el(
+    "ol",
+    { class: "steps" },
+    row.transitions.map((step) => {
+      const isPolicy = step.to === "approved" && step.by === "policy";
+      return el(
+        "li",
+        {},
+        t(isPolicy ? "step.let_through" : `step.${step.to}`),
+        " ",
+        el(
+          "span",
+          { class: "muted" },
+          isPolicy ? "" : [t("step.by", { name: person(step.by) }), " · "],
+          time(step.at, "clock"),
+        ),
+      );
+    }),
+    row.verification
+      ? el(
+          "li",
+          {},
+          t(
+            `step.${row.verification === "verified" ? "verified" : row.verification === "failed" ? "check_failed" : "unverified"}`,
+          ),
+        )
+      : null,
+  );
 }
 
-/** @param {any} row */
+/** @param {Row} row */
 function settle(row) {
-  /** @param {string} outcomeWord */
+  /** @param {"executed" | "failed"} outcomeWord */
   const say = async (outcomeWord) => {
     try {
       await asOneself(() => post(`/api/proposals/${row.id}/settle`, { outcome: outcomeWord }));
@@ -416,16 +765,43 @@ function settle(row) {
       toast(sentence(error), { isProblem: true });
     }
   };
-  return el("div", { class: "stack tight settle", role: "group", "aria-label": t("settle.title"), tabIndex: -1, "data-keep": "settle" }, el("p", {}, t("settle.ask")), el("div", { class: "decide" },
-    el("button", { type: "button", class: "button", "data-keep": "ran", onclick: () => void say("executed") }, t("settle.ran")),
-    el("button", { type: "button", class: "button", "data-keep": "not", onclick: () => void say("failed") }, t("settle.not"))));
+  return el(
+    "div",
+    {
+      class: "stack tight settle",
+      role: "group",
+      "aria-label": t("settle.title"),
+      tabIndex: -1,
+      "data-keep": "settle",
+    },
+    el("p", {}, t("settle.ask")),
+    el(
+      "div",
+      { class: "decide" },
+      el(
+        "button",
+        { type: "button", class: "button", "data-keep": "ran", onclick: () => void say("executed") },
+        t("settle.ran"),
+      ),
+      el(
+        "button",
+        { type: "button", class: "button", "data-keep": "not", onclick: () => void say("failed") },
+        t("settle.not"),
+      ),
+    ),
+  );
 }
 
-/** @param {any} inverse @param {any} row */
+/** @param {Inverse} inverse @param {Row} row */
 async function runInverse(inverse, row) {
   try {
-    const answer = await post(`/api/actions/${inverse.id}/run?wait=0`, { reason: t("card.inverse_reason", { code: row.code }) });
-    toast(answer.queued ? t("run.queued") : t("run.sent"), { href: `#/inbox/${answer.action_row_id}`, label: t("run.look") });
+    const answer = await post(`/api/actions/${inverse.id}/run?wait=0`, {
+      reason: t("card.inverse_reason", { code: row.code }),
+    });
+    toast("queued" in answer ? t("run.queued") : t("run.sent"), {
+      href: `#/inbox/${answer.action_row_id}`,
+      label: t("run.look"),
+    });
   } catch (error) {
     toast(sentence(error), { isProblem: true });
   }
@@ -433,7 +809,7 @@ async function runInverse(inverse, row) {
 
 /**
  * A machine that asks to be a node.
- * @param {any} item
+ * @param {JoinItem} item
  * @returns {CardNode}
  */
 export function joinCard(item) {
@@ -443,13 +819,13 @@ export function joinCard(item) {
   let step = /** @type {JoinStep} */ ("rest");
   /** Why the last answer was not taken. @type {string | null} */
   let refusal = null;
-  /** @param {"admitted" | "refused"} then @param {() => Promise<any>} act */
+  /** @param {"admitted" | "refused"} then @param {() => Promise<unknown>} act */
   const send = async (then, act) => {
     refusal = null;
     go("sending");
     try {
       // Whoever thought better of it is asked again.
-      go(await asOneself(act) ? then : "rest");
+      go((await asOneself(act)) ? then : "rest");
     } catch (error) {
       refusal = sentence(error);
       go("rest");
@@ -464,23 +840,79 @@ export function joinCard(item) {
   const draw = () => mount(foot, refusal ? notice("problem", refusal) : null, decision());
   const decision = () => {
     if (step === "admitted" || step === "refused") return notice("info", t(`join.${step}`));
-    if (!isLive()) return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.not_connected")));
-    if (step === "sending") return el("div", { class: "decide" }, el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")));
+    if (!isLive())
+      return el(
+        "div",
+        { class: "decide" },
+        el("button", { type: "button", class: "button wide", disabled: true }, t("card.not_connected")),
+      );
+    if (step === "sending")
+      return el(
+        "div",
+        { class: "decide" },
+        el("button", { type: "button", class: "button wide", disabled: true }, t("card.sending")),
+      );
     if (step === "sure") return sure();
-    return el("div", { class: "decide" },
-      el("button", { type: "button", class: "button primary approve", onclick: () => go("sure", ".back") }, t("join.admit")),
-      el("button", { type: "button", class: "button reject", onclick: () => void send("refused", () => del(`/api/nodes/${item.name}`)) }, t("join.refuse")));
+    return el(
+      "div",
+      { class: "decide" },
+      el(
+        "button",
+        { type: "button", class: "button primary approve", onclick: () => go("sure", ".back") },
+        t("join.admit"),
+      ),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button reject",
+          onclick: () => void send("refused", () => del(`/api/nodes/${item.name}`)),
+        },
+        t("join.refuse"),
+      ),
+    );
   };
-  const sure = () => el("div", { class: "decide", role: "group", "aria-label": t("card.sure") }, el("p", { class: "wide" }, t("join.sure", { name: item.name })),
-    el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")),
-    el("button", { type: "button", class: "button danger yes", onclick: () => void send("admitted", () => post(`/api/nodes/${item.name}/approve`, { fingerprint: item.fingerprint })) }, t("join.yes")));
-  mount(node, el("h2", {}, t("join.title", { name: item.name })), el("p", {}, t("join.compare")),
+  const sure = () =>
+    el(
+      "div",
+      { class: "decide", role: "group", "aria-label": t("card.sure") },
+      el("p", { class: "wide" }, t("join.sure", { name: item.name })),
+      el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")),
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button danger yes",
+          onclick: () =>
+            void send("admitted", () => post(`/api/nodes/${item.name}/approve`, { fingerprint: item.fingerprint })),
+        },
+        t("join.yes"),
+      ),
+    );
+  mount(
+    node,
+    el("h2", {}, t("join.title", { name: item.name })),
+    el("p", {}, t("join.compare")),
     el("p", {}, el("code", { class: "wrap" }, item.fingerprint)),
-    el("dl", { class: "facts" }, el("dt", {}, t("join.from")), el("dd", {}, item.from), el("dt", {}, t("join.version")), el("dd", {}, item.version ?? "–"), el("dt", {}, t("card.asked_by")), el("dd", {}, time(item.asked_at))), foot);
+    el(
+      "dl",
+      { class: "facts" },
+      el("dt", {}, t("join.from")),
+      el("dd", {}, item.from),
+      el("dt", {}, t("join.version")),
+      el("dd", {}, item.version ?? "–"),
+      el("dt", {}, t("card.asked_by")),
+      el("dd", {}, time(item.asked_at)),
+    ),
+    foot,
+  );
   draw();
-  const end = onConnection(() => node.isConnected || step === "rest" ? draw() : end());
+  const end = onConnection(() => (node.isConnected || step === "rest" ? draw() : end()));
   node.update = () => {};
   node.done = () => "pending";
-  node.ask = (answer) => /** @type {HTMLElement | null} */ (foot.querySelector(answer === "approve" ? ".approve" : ".reject"))?.[answer === "approve" ? "click" : "focus"]();
+  node.ask = (answer) =>
+    /** @type {HTMLElement | null} */ (foot.querySelector(answer === "approve" ? ".approve" : ".reject"))?.[
+      answer === "approve" ? "click" : "focus"
+    ]();
   return node;
 }

@@ -23,7 +23,9 @@ export async function copyText(text, near) {
 
 /** @param {string} text @param {HTMLElement} near */
 function copyBySelection(text, near) {
-  const area = /** @type {HTMLTextAreaElement} */ (el("textarea", { class: "hidden-text", value: text, readOnly: true, tabIndex: -1, "aria-hidden": "true" }));
+  const area = /** @type {HTMLTextAreaElement} */ (
+    el("textarea", { class: "hidden-text", value: text, readOnly: true, tabIndex: -1, "aria-hidden": "true" })
+  );
   near.after(area);
   area.select();
   const isCopied = document.execCommand("copy");
@@ -34,10 +36,14 @@ function copyBySelection(text, near) {
 
 /** @param {string} text @param {string} [what] what is copied, for who cannot see */
 export function copyButton(text, what) {
-  const button = el("button", { type: "button", class: "button small copy", onclick: () => void copy() }, t("settings.copy"));
+  const button = el(
+    "button",
+    { type: "button", class: "button small copy", onclick: () => void copy() },
+    t("settings.copy"),
+  );
   if (what) button.setAttribute("aria-label", t("settings.copy_what", { what }));
   const copy = async () => {
-    mount(button, t(await copyText(text, button) ? "settings.copied" : "settings.not_copied"));
+    mount(button, t((await copyText(text, button)) ? "settings.copied" : "settings.not_copied"));
     setTimeout(() => mount(button, t("settings.copy")), COPIED_MS);
   };
   return button;
@@ -48,4 +54,5 @@ export function copyButton(text, what) {
  * @param {string} text
  * @param {string} what
  */
-export const snippet = (text, what) => el("div", { class: "snippet" }, el("pre", { tabIndex: 0, "aria-label": what }, text), copyButton(text, what));
+export const snippet = (text, what) =>
+  el("div", { class: "snippet" }, el("pre", { tabIndex: 0, "aria-label": what }, text), copyButton(text, what));

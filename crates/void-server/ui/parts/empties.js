@@ -6,21 +6,28 @@ import { sentence } from "../lib/api.js";
 import { t } from "../lib/words.js";
 import { blue } from "./blue.js";
 
+/** @import { Content } from "../lib/dom.js" */
+
 /**
  * @param {import("./blue.js").Pose} pose
  * @param {string} text
- * @param {...any} more
+ * @param {...Content} more
  */
 export const empty = (pose, text, ...more) => el("div", { class: "empty" }, blue(pose, 96), el("p", {}, text), ...more);
 
 /** @param {unknown} error @param {() => void} [retry] */
 export const cannotTell = (error, retry) =>
-  empty("unsure", sentence(error), retry ? el("button", { type: "button", class: "button", onclick: retry }, t("retry")) : null);
+  empty(
+    "unsure",
+    sentence(error),
+    retry ? el("button", { type: "button", class: "button", onclick: retry }, t("retry")) : null,
+  );
 
 export const loading = () => el("p", { class: "loading muted", role: "status" }, t("loading"));
 
 /**
  * @param {"info" | "caution" | "problem"} kind
- * @param {...any} children
+ * @param {...Content} children
  */
-export const notice = (kind, ...children) => el("div", { class: `notice ${kind}`, role: kind === "problem" ? "alert" : "note" }, ...children);
+export const notice = (kind, ...children) =>
+  el("div", { class: `notice ${kind}`, role: kind === "problem" ? "alert" : "note" }, ...children);

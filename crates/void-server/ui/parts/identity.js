@@ -9,14 +9,15 @@ import { t } from "../lib/words.js";
 import { notice } from "./empties.js";
 import { sheet } from "./sheets.js";
 
-/** @typedef {{passkey: boolean, password: boolean, token: boolean}} Methods */
+/** @import { ConfirmRequest, LoginMethods } from "../types/api.js" */
+
 /** @typedef {"passkey" | "password" | "token"} Way */
-/** @typedef {(proof: Record<string, any>) => Promise<any>} Prove */
+/** @typedef {(proof: ConfirmRequest) => Promise<unknown>} Prove */
 
 const PASSWORD_BYTES_MIN = 12;
 const PASSWORD_BYTES_MAX = 256;
 
-/** The ways that there are here and now, the best first. @param {Methods} methods @returns {Way[]} */
+/** The ways that there are here and now, the best first. @param {LoginMethods} methods @returns {Way[]} */
 export function waysOf(methods) {
   const ways = /** @type {Way[]} */ (["passkey", "password", "token"]);
   return ways.filter((way) => way === "token" || (methods[way] && (way !== "passkey" || passkeysWork())));
@@ -45,9 +46,24 @@ export function proofProblem(error, way) {
  */
 export function proofForm(way, how) {
   const told = el("div", { class: "told", "aria-live": "assertive" });
-  const button = /** @type {HTMLButtonElement} */ (el("button", { class: `button wide${how.isSecond ? "" : " primary"}` }, way === "passkey" ? t("identity.use_passkey") : how.go));
+  const button = /** @type {HTMLButtonElement} */ (
+    el(
+      "button",
+      { class: `button wide${how.isSecond ? "" : " primary"}` },
+      way === "passkey" ? t("identity.use_passkey") : how.go,
+    )
+  );
   const word = button.textContent ?? "";
-  const field = /** @type {HTMLInputElement} */ (el("input", { type: "password", class: "input", required: true, name: way, maxLength: 512, autocomplete: way === "password" ? "current-password" : "off" }));
+  const field = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "password",
+      class: "input",
+      required: true,
+      name: way,
+      maxLength: 512,
+      autocomplete: way === "password" ? "current-password" : "off",
+    })
+  );
   /** @param {Event} event */
   const send = async (event) => {
     event.preventDefault();
@@ -56,7 +72,11 @@ export function proofForm(way, how) {
     mount(button, t(way === "passkey" ? "identity.waiting" : "identity.sending"));
     mount(told);
     try {
-      await how.prove(way === "passkey" ? { passkey: await showPasskey() } : { [way]: way === "token" ? field.value.trim() : field.value });
+      await how.prove(
+        way === "passkey"
+          ? { passkey: await showPasskey() }
+          : { [way]: way === "token" ? field.value.trim() : field.value },
+      );
       how.done();
     } catch (error) {
       mount(told, notice("problem", proofProblem(error, way)));
@@ -66,10 +86,24 @@ export function proofForm(way, how) {
       mount(button, word);
     }
   };
-  return el("form", { class: "stack tight", "data-way": way, onsubmit: (/** @type {Event} */ event) => void send(event) },
+  return el(
+    "form",
+    { class: "stack tight", "data-way": way, onsubmit: (/** @type {Event} */ event) => void send(event) },
     // Password managers look for a name beside the password.
-    way === "password" ? el("input", { type: "text", name: "username", value: "owner", autocomplete: "username", readOnly: true, hidden: true }) : null,
-    way === "passkey" ? null : el("label", { class: "field" }, el("span", {}, t(`login.${way}`)), field), told, button);
+    way === "password"
+      ? el("input", {
+          type: "text",
+          name: "username",
+          value: "owner",
+          autocomplete: "username",
+          readOnly: true,
+          hidden: true,
+        })
+      : null,
+    way === "passkey" ? null : el("label", { class: "field" }, el("span", {}, t(`login.${way}`)), field),
+    told,
+    button,
+  );
 }
 
 /** @returns {Promise<boolean>} whether the server is satisfied */
@@ -78,10 +112,32 @@ export async function confirmIdentity() {
   const [first = "token", ...others] = waysOf(answer?.methods ?? { passkey: false, password: false, token: true });
   return new Promise((resolve) => {
     let isSure = false;
-    const how = { prove: (/** @type {any} */ proof) => post("/api/session/confirm", proof), done: () => { isSure = true; dialog.close(); }, go: t("identity.confirm") };
-    const dialog = sheet(t("identity.title"), el("p", {}, t("identity.why")), proofForm(first, how),
-      others.length > 0 ? el("details", {}, el("summary", {}, t("login.another_way")), el("div", { class: "stack" }, others.map((way) => proofForm(way, { ...how, isSecond: true })))) : null,
-      el("button", { type: "button", class: "button quiet", onclick: () => dialog.close() }, t("identity.cancel")));
+    const how = {
+      prove: (/** @type {ConfirmRequest} */ proof) => post("/api/session/confirm", proof),
+      done: () => {
+        isSure = true;
+        dialog.close();
+      },
+      go: t("identity.confirm"),
+    };
+    const dialog = sheet(
+      t("identity.title"),
+      el("p", {}, t("identity.why")),
+      proofForm(first, how),
+      others.length > 0
+        ? el(
+            "details",
+            {},
+            el("summary", {}, t("login.another_way")),
+            el(
+              "div",
+              { class: "stack" },
+              others.map((way) => proofForm(way, { ...how, isSecond: true })),
+            ),
+          )
+        : null,
+      el("button", { type: "button", class: "button quiet", onclick: () => dialog.close() }, t("identity.cancel")),
+    );
     dialog.addEventListener("close", () => resolve(isSure));
     /** @type {HTMLElement | null} */ (dialog.querySelector("form .input, form .button"))?.focus();
   });
@@ -107,15 +163,33 @@ export async function asOneself(act) {
  * @param {{done: () => void, go: string}} how
  */
 export function passwordForm({ done, go }) {
-  const field = /** @type {HTMLInputElement} */ (el("input", { type: "password", class: "input", required: true, autocomplete: "new-password", name: "new-password", "aria-describedby": "password-rule" }));
+  const field = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "password",
+      class: "input",
+      required: true,
+      autocomplete: "new-password",
+      name: "new-password",
+      "aria-describedby": "password-rule",
+    })
+  );
   const told = el("div", { class: "told", "aria-live": "assertive" });
   const button = /** @type {HTMLButtonElement} */ (el("button", { class: "button primary" }, go));
-  const look = el("button", { type: "button", class: "button", "aria-pressed": "false", onclick: () => {
-    const isShown = field.type === "text";
-    field.type = isShown ? "password" : "text";
-    look.setAttribute("aria-pressed", String(!isShown));
-    mount(look, t(isShown ? "password.show" : "password.hide"));
-  } }, t("password.show"));
+  const look = el(
+    "button",
+    {
+      type: "button",
+      class: "button",
+      "aria-pressed": "false",
+      onclick: () => {
+        const isShown = field.type === "text";
+        field.type = isShown ? "password" : "text";
+        look.setAttribute("aria-pressed", String(!isShown));
+        mount(look, t(isShown ? "password.show" : "password.hide"));
+      },
+    },
+    t("password.show"),
+  );
   /** @param {Event} event */
   const send = async (event) => {
     event.preventDefault();
@@ -137,9 +211,20 @@ export function passwordForm({ done, go }) {
       mount(button, go);
     }
   };
-  return el("form", { class: "stack tight", onsubmit: (/** @type {Event} */ event) => void send(event) },
-    el("input", { type: "text", name: "username", value: "owner", autocomplete: "username", readOnly: true, hidden: true }),
+  return el(
+    "form",
+    { class: "stack tight", onsubmit: (/** @type {Event} */ event) => void send(event) },
+    el("input", {
+      type: "text",
+      name: "username",
+      value: "owner",
+      autocomplete: "username",
+      readOnly: true,
+      hidden: true,
+    }),
     el("label", { class: "field" }, el("span", {}, t("password.new")), field),
-    el("p", { class: "muted small", id: "password-rule" }, t("password.rule")), told,
-    el("div", { class: "row-line" }, button, look));
+    el("p", { class: "muted small", id: "password-rule" }, t("password.rule")),
+    told,
+    el("div", { class: "row-line" }, button, look),
+  );
 }

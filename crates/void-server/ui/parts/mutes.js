@@ -13,13 +13,24 @@ import { asOneself } from "./identity.js";
 import { sheet } from "./sheets.js";
 import { toast } from "./toasts.js";
 
+/** @import { Mute, Service as ApiService } from "../types/api.js" */
+
 const HOUR_S = 3600;
-const SPANS = /** @type {const} */ ([["mute.1h", HOUR_S], ["mute.8h", 8 * HOUR_S], ["mute.1d", 24 * HOUR_S], ["mute.7d", 7 * 24 * HOUR_S]]);
+const SPANS = /** @type {const} */ ([
+  ["mute.1h", HOUR_S],
+  ["mute.8h", 8 * HOUR_S],
+  ["mute.1d", 24 * HOUR_S],
+  ["mute.7d", 7 * 24 * HOUR_S],
+]);
 
-/** @typedef {{id: string, service: string | null, host: string | null, reason: string, by: string, until: string}} Mute */
-/** @typedef {{id: string, label: string, host: string | null, node: string | null}} Service */
+/** @typedef {Pick<ApiService, "id" | "label" | "host" | "node">} Service */
 
-/** The mute that holds for a service: of several the longest. @param {Mute[]} mutes @param {Service} service @returns {Mute | null} */
+/**
+ * The mute that holds for a service: of several the longest.
+ * @param {Mute[]} mutes
+ * @param {Service} service
+ * @returns {Mute | null}
+ */
 export function muteOf(mutes, { id, host, node }) {
   const own = mutes.filter((mute) => mute.service === id || (mute.host !== null && [host, node].includes(mute.host)));
   return own.sort((one, other) => Date.parse(other.until) - Date.parse(one.until))[0] ?? null;
@@ -28,12 +39,26 @@ export function muteOf(mutes, { id, host, node }) {
 /** Muted until when, by whom and why, with the way back. @param {Mute} mute */
 export function muteLine(mute) {
   const values = { at: clock(mute.until), name: person(mute.by), reason: mute.reason, host: mute.host ?? "" };
-  return el("p", { class: "row-line muted-line" }, el("span", { class: "grow wrap" }, t(mute.host === null ? "mute.holds" : "mute.holds_host", values)),
-    el("button", { type: "button", class: "button small", onclick: () => void unmute(mute) }, t("mute.unmute")));
+  return el(
+    "p",
+    { class: "row-line muted-line" },
+    el("span", { class: "grow wrap" }, t(mute.host === null ? "mute.holds" : "mute.holds_host", values)),
+    el("button", { type: "button", class: "button small", onclick: () => void unmute(mute) }, t("mute.unmute")),
+  );
 }
 
 /** @param {Service} service */
-export const muteButton = (service) => el("button", { type: "button", class: "button quiet flush", "aria-label": t("mute.ask_it", { label: visible(service.label) }), onclick: () => askMute(service) }, t("mute.ask"));
+export const muteButton = (service) =>
+  el(
+    "button",
+    {
+      type: "button",
+      class: "button quiet flush",
+      "aria-label": t("mute.ask_it", { label: visible(service.label) }),
+      onclick: () => askMute(service),
+    },
+    t("mute.ask"),
+  );
 
 /** @param {Mute} mute */
 async function unmute(mute) {
@@ -49,7 +74,9 @@ async function unmute(mute) {
 /** Asks what, why and for how long. @param {Service} service */
 function askMute(service) {
   const place = service.host ?? service.node;
-  const reason = /** @type {HTMLInputElement} */ (el("input", { class: "input", maxLength: 200, autocomplete: "off", required: true }));
+  const reason = /** @type {HTMLInputElement} */ (
+    el("input", { class: "input", maxLength: 200, autocomplete: "off", required: true })
+  );
   const whole = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
   const told = el("div", { "aria-live": "assertive" });
   const spans = el("div", { class: "reasons" });
@@ -64,18 +91,33 @@ function askMute(service) {
     const subject = whole.checked ? { host: place } : { service: service.id };
     draw(true);
     try {
-      if (await asOneself(() => post("/api/mutes", { ...subject, for_s: seconds, reason: reason.value.trim() }))) return dialog.close();
+      if (await asOneself(() => post("/api/mutes", { ...subject, for_s: seconds, reason: reason.value.trim() })))
+        return dialog.close();
     } catch (error) {
       mount(told, notice("problem", sentence(error)));
     }
     return draw(false);
   };
   /** @param {boolean} isSending */
-  const draw = (isSending) => isSending ? mount(spans, el("button", { type: "button", class: "button", disabled: true }, t("card.sending")))
-    : mount(spans, SPANS.map(([key, seconds]) => el("button", { type: "button", class: "button", onclick: () => void send(seconds) }, t(key))));
+  const draw = (isSending) =>
+    isSending
+      ? mount(spans, el("button", { type: "button", class: "button", disabled: true }, t("card.sending")))
+      : mount(
+          spans,
+          SPANS.map(([key, seconds]) =>
+            el("button", { type: "button", class: "button", onclick: () => void send(seconds) }, t(key)),
+          ),
+        );
   draw(false);
-  const dialog = sheet(t("mute.title", { label: service.label }), el("p", {}, t("mute.what")),
+  const dialog = sheet(
+    t("mute.title", { label: service.label }),
+    el("p", {}, t("mute.what")),
     el("label", { class: "field" }, el("span", {}, t("mute.reason")), reason),
-    place ? el("label", { class: "row-line" }, whole, el("span", { class: "grow wrap" }, t("mute.whole", { host: place }))) : null, told, spans);
+    place
+      ? el("label", { class: "row-line" }, whole, el("span", { class: "grow wrap" }, t("mute.whole", { host: place })))
+      : null,
+    told,
+    spans,
+  );
   reason.focus();
 }

@@ -9,11 +9,23 @@ import { t } from "../lib/words.js";
 import { copyButton } from "./copying.js";
 import { checkReason, shape, standing } from "./states.js";
 
+/** @import { Content } from "../lib/dom.js" */
+/** @import { Card, CheckSeen, Row } from "../types/api.js" */
+
 /** Codes that are about the way to a host, about the set-up, and about a freeze. */
-const ABOUT_HOST = ["unreachable", "auth_refused", "drift", "stopped_on_host", "host_key_unknown", "host_key_changed", "host_key_revoked", "connection_lost"];
+const ABOUT_HOST = [
+  "unreachable",
+  "auth_refused",
+  "drift",
+  "stopped_on_host",
+  "host_key_unknown",
+  "host_key_changed",
+  "host_key_revoked",
+  "connection_lost",
+];
 const ABOUT_SETUP = ["no_privilege", "not_configured", "no_such_guest"];
 
-/** What to type next. @param {any} row @param {any} card */
+/** What to type next. @param {Row} row @param {Card | null} card */
 function nextCommand(row, card) {
   const code = row.error?.code ?? "";
   const host = /^host:([^/]+)\//.exec(card?.target ?? "")?.[1];
@@ -22,85 +34,140 @@ function nextCommand(row, card) {
   return ABOUT_SETUP.includes(code) ? "void doctor" : `void inbox show ${row.code}`;
 }
 
-/** The one line. @param {any} row @param {any} card */
+/** The one line. @param {Row} row @param {Card | null} card */
 export function resultLine(row, card) {
   const [form, tone] = standing(row);
-  return el("p", { class: `result ${tone}`, role: "status" }, shape(form), el("span", { class: "wrap" }, resultWords(row, card)));
+  return el(
+    "p",
+    { class: `result ${tone}`, role: "status" },
+    shape(form),
+    el("span", { class: "wrap" }, resultWords(row, card)),
+  );
 }
 
-/** @param {any} row @param {any} card @returns {any} */
+/** @param {Row} row @param {Card | null} card @returns {Content} */
 function resultWords(row, card) {
   const why = withTimes(row.error?.message ?? "");
   const took = tookWords(row);
   switch (row.status) {
-    case "approved": return t("result.approved");
-    case "running": return [t("result.running"), " ", time(stepAt(row, "running"))];
-    case "executed": return executedWords(row, card, took);
-    case "failed": return why ? t("result.failed", { why }) : t("state.failed");
-    case "rejected": return isOwner(row.resolved_by) ? t(why ? "result.you_no_why" : "result.you_no", { why: lowered(why) }) : t(why ? "result.no_why" : "result.no", { why: lowered(why), name: person(row.resolved_by ?? "system") });
-    case "expired": return t(stepAt(row, "approved") ? "result.lapsed" : "result.expired");
-    case "cancelled": return t(why ? "result.cancelled_why" : "result.cancelled", { why, name: person(row.resolved_by ?? "system") });
-    case "unknown": return why ? t("result.unknown", { why }) : t("state.unknown");
-    case "refused": return why ? t("result.refused", { why }) : t("state.refused");
-    default: return standing(row)[2];
+    case "approved":
+      return t("result.approved");
+    case "running":
+      return [t("result.running"), " ", time(stepAt(row, "running"))];
+    case "executed":
+      return executedWords(row, card, took);
+    case "failed":
+      return why ? t("result.failed", { why }) : t("state.failed");
+    case "rejected":
+      return isOwner(row.resolved_by)
+        ? t(why ? "result.you_no_why" : "result.you_no", { why: lowered(why) })
+        : t(why ? "result.no_why" : "result.no", { why: lowered(why), name: person(row.resolved_by ?? "system") });
+    case "expired":
+      return t(stepAt(row, "approved") ? "result.lapsed" : "result.expired");
+    case "cancelled":
+      return t(why ? "result.cancelled_why" : "result.cancelled", { why, name: person(row.resolved_by ?? "system") });
+    case "unknown":
+      return why ? t("result.unknown", { why }) : t("state.unknown");
+    case "refused":
+      return why ? t("result.refused", { why }) : t("state.refused");
+    default:
+      return standing(row)[2];
   }
 }
 
-/** @param {any} row @param {any} card @param {string} took */
+/** @param {Row} row @param {Card | null} card @param {string} took */
 function executedWords(row, card, took) {
   const check = row.result?.check;
   const what = check ? seenWords(check, card) : "";
   const span = took ? t("result.span", { span: took }) : "";
-  if (row.verification === "verified") return [what ? t("result.verified", { what }) : t("state.verified"), span].join(" ").trim();
-  if (row.verification === "failed") return [what ? t("result.check_failed", { what }) : t("state.check_failed"), span].join(" ").trim();
+  if (row.verification === "verified")
+    return [what ? t("result.verified", { what }) : t("state.verified"), span].join(" ").trim();
+  if (row.verification === "failed")
+    return [what ? t("result.check_failed", { what }) : t("state.check_failed"), span].join(" ").trim();
   if (row.verification === "unverified") {
     const reason = check?.reason ?? check?.detail?.reason;
-    return check ? t("result.unread", { reason: checkReason(reason) || t("state.unverified") }) : t("result.unverified");
+    return check
+      ? t("result.unread", { reason: checkReason(reason) || t("state.unverified") })
+      : t("result.unverified");
   }
   return t("result.checking");
 }
 
-/** What a check saw, such as "CT 107 is stopped". @param {any} check @param {any} card */
+/** What a check saw, such as "CT 107 is stopped". @param {CheckSeen} check @param {Card | null} card */
 function seenWords(check, card) {
   const isRunning = check.status === "running" || check.status === "up";
   if (check.guest !== undefined) {
-    const kind = card?.bound.some((/** @type {any} */ one) => ["guest", "kindPath"].includes(one.name) && one.value === "qemu") ? "VM" : "CT";
+    const kind = card?.bound.some((one) => ["guest", "kindPath"].includes(one.name) && one.value === "qemu")
+      ? "VM"
+      : "CT";
     return t(isRunning ? "result.runs" : "result.is_stopped", { name: `${kind} ${check.guest}` });
   }
   return check.service ? t(isRunning ? "result.is_up" : "result.is_down", { name: check.service }) : "";
 }
 
 /** @param {string} words */
-const lowered = (words) => /^[A-Z][a-z]/.test(words) ? words[0]?.toLowerCase() + words.slice(1) : words;
+const lowered = (words) => (/^[A-Z][a-z]/.test(words) ? words[0]?.toLowerCase() + words.slice(1) : words);
 
-/** @param {any} row @param {string} to */
-const stepAt = (row, to) => row.transitions.findLast((/** @type {any} */ step) => step.to === to)?.at;
+/** @param {Row} row @param {string} to */
+const stepAt = (row, to) => row.transitions.findLast((step) => step.to === to)?.at;
 
-/** From its start to the end of its check. @param {any} row */
+/** From its start to the end of its check. @param {Row} row */
 function tookWords(row) {
   const [from, to] = [stepAt(row, "running"), stepAt(row, "executed")];
   if (!from || !to) return "";
   return exactSpan(Date.parse(to) - Date.parse(from) + (row.result?.check?.after_ms ?? 0));
 }
 
-/** Why it failed, first: what the machine said, and what to look at next. @param {any} row @param {any} card */
+/** Why it failed, first: what the machine said, and what to look at next. @param {Row} row @param {Card | null} card */
 export function failureParts(row, card) {
   const { result } = row;
-  const outputs = ["stderr", "stdout"].filter((name) => typeof result?.[name] === "string" && result[name].trim() !== "");
+  const exit = result?.exit ?? null;
+  const outputs = /** @type {const} */ (["stderr", "stdout"]).filter((name) => (result?.[name] ?? "").trim() !== "");
   const isBad = ["failed", "unknown"].includes(row.status) || row.verification === "failed";
   const parts = [];
-  if (outputs.length > 0 || (isBad && typeof result?.exit === "number")) {
-    parts.push(el("details", { class: "more said", open: isBad }, el("summary", {}, t(typeof result.exit === "number" ? "result.machine_exit" : "result.machine", { exit: result.exit })),
-      outputs.length === 0 ? el("p", { class: "muted small" }, t("result.silent")) : outputs.map((name) => el("figure", { class: "stack tight" }, el("figcaption", { class: "muted small" }, t(`result.${name}`)), el("pre", { class: "log", tabIndex: 0, "aria-label": t(`result.${name}`) }, result[name])))));
+  if (outputs.length > 0 || (isBad && exit !== null)) {
+    parts.push(
+      el(
+        "details",
+        { class: "more said", open: isBad },
+        el("summary", {}, exit !== null ? t("result.machine_exit", { exit }) : t("result.machine")),
+        outputs.length === 0
+          ? el("p", { class: "muted small" }, t("result.silent"))
+          : outputs.map((name) =>
+              el(
+                "figure",
+                { class: "stack tight" },
+                el("figcaption", { class: "muted small" }, t(`result.${name}`)),
+                el("pre", { class: "log", tabIndex: 0, "aria-label": t(`result.${name}`) }, result?.[name]),
+              ),
+            ),
+      ),
+    );
   }
   if (isBad) {
     const command = nextCommand(row, card);
-    parts.push(el("p", { class: "next-command row-line" }, el("span", { class: "muted" }, t("result.next")), el("code", { class: "wrap" }, command), copyButton(command)));
+    parts.push(
+      el(
+        "p",
+        { class: "next-command row-line" },
+        el("span", { class: "muted" }, t("result.next")),
+        el("code", { class: "wrap" }, command),
+        copyButton(command),
+      ),
+    );
   }
   return parts;
 }
 
-/** Why a yes cannot be given now, in a colour of its own, and the way out; until when is said above. @param {() => void} thaw */
-export const frozenNote = (thaw) => el("div", { class: "notice frozen-note wide", role: "note" }, shape("paused"),
-  el("span", { class: "grow" }, t("card.frozen")),
-  el("button", { type: "button", class: "link-button", onclick: thaw }, t("freeze.thaw")));
+/**
+ * Why a yes cannot be given now, in a colour of its own, and the way out; until when is said above.
+ * @param {() => void} thaw
+ */
+export const frozenNote = (thaw) =>
+  el(
+    "div",
+    { class: "notice frozen-note wide", role: "note" },
+    shape("paused"),
+    el("span", { class: "grow" }, t("card.frozen")),
+    el("button", { type: "button", class: "link-button", onclick: thaw }, t("freeze.thaw")),
+  );

@@ -11,6 +11,8 @@ import { runsAtOnce } from "./again.js";
 import { proposalCard } from "./cards.js";
 import { notice } from "./empties.js";
 
+/** @import { ActionResponse } from "../types/api.js" */
+
 /** A result that nobody looked at any more is not shown again. */
 const KEPT_MS = 10 * 60_000;
 
@@ -19,8 +21,11 @@ const kept = new Map();
 /** @type {Set<string>} */
 const sending = new Set();
 
-/** Whether one tap is enough: nobody is asked, and there is nothing to fill in. @param {any} action */
-export const isOneTap = (action) => runsAtOnce(action) && Object.keys(action.params ?? {}).length === 0;
+/**
+ * Whether one tap is enough: nobody is asked, and there is nothing to fill in.
+ * @param {Pick<ActionResponse, "tier" | "risk" | "params">} action
+ */
+export const isOneTap = (action) => runsAtOnce(action) && Object.keys(action.params).length === 0;
 
 /** Where the result of an action is shown. @param {string} id */
 export const runSlot = (id) => el("div", { class: "run-slot", "data-run": id, "aria-live": "polite" });
@@ -35,14 +40,26 @@ export function fillSlots(root) {
 }
 
 /**
- * @param {any} action
- * @param {{words: string, name?: string, isPrimary?: boolean, began?: () => void}} how `name`: for whoever does not see what it stands beside
+ * @param {Pick<ActionResponse, "id">} action
+ * @param {{words: string, name?: string, isPrimary?: boolean, began?: () => void}} how `name`: for whoever does not
+ *   see what it stands beside
  */
 export function runButton(action, { words, name, isPrimary = false, began }) {
   const isFrozen = home.value?.freeze.frozen === true;
   const isBusy = sending.has(action.id);
   const why = !isLive() ? t("card.not_connected") : isFrozen ? t("actions.frozen") : isBusy ? t("card.sending") : "";
-  const button = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: `button ${isPrimary ? "primary" : "small"} run-now`, disabled: why !== "", onclick: () => void run() }, why || words));
+  const button = /** @type {HTMLButtonElement} */ (
+    el(
+      "button",
+      {
+        type: "button",
+        class: `button ${isPrimary ? "primary" : "small"} run-now`,
+        disabled: why !== "",
+        onclick: () => void run(),
+      },
+      why || words,
+    )
+  );
   if (name && !why) button.setAttribute("aria-label", name);
   /** @param {HTMLElement} node */
   const show = (node) => {

@@ -11,8 +11,14 @@ const SHAPES = {
   sent: () => [ring(), svg("path", { d: "M8 2a6 6 0 0 1 0 12Z", fill: "currentColor" })],
   running: () => [svg("path", { d: "M8 2a6 6 0 1 1-5.2 3", class: "line spin" })],
   done: () => [dot(7), svg("path", { d: "m4.800 8.200 2.200 2.200 4.200-4.600", class: "cut" })],
-  unsure: () => [dot(7), svg("path", { d: "M6.300 6.300a1.700 1.700 0 1 1 2.300 1.600c-.5.2-.6.5-.6 1M8 11.300v.2", class: "cut" })],
-  failed: () => [svg("rect", { x: 2, y: 2, width: 12, height: 12, rx: 2, fill: "currentColor" }), svg("path", { d: "m5.500 5.500 5 5m0-5-5 5", class: "cut" })],
+  unsure: () => [
+    dot(7),
+    svg("path", { d: "M6.300 6.300a1.700 1.700 0 1 1 2.300 1.600c-.5.2-.6.5-.6 1M8 11.300v.2", class: "cut" }),
+  ],
+  failed: () => [
+    svg("rect", { x: 2, y: 2, width: 12, height: 12, rx: 2, fill: "currentColor" }),
+    svg("path", { d: "m5.500 5.500 5 5m0-5-5 5", class: "cut" }),
+  ],
   rejected: () => [ring(), svg("path", { d: "M4 12 12 4", class: "line" })],
   over: () => [svg("circle", { cx: 8, cy: 8, r: 6, class: "line dashed" })],
   up: () => [svg("path", { d: "m3 8.500 3.500 3.500L13 4.500", class: "line" })],
@@ -28,7 +34,11 @@ const ring = () => svg("circle", { cx: 8, cy: 8, r: 6, class: "line" });
 /** @param {number} r */
 const dot = (r) => svg("circle", { cx: 8, cy: 8, r, fill: "currentColor" });
 /** @param {Record<string, string>} look */
-const shield = (look) => svg("path", { d: "M8 1.500 13.500 3.500v4c0 3.400-2.300 5.900-5.500 7-3.200-1.100-5.500-3.600-5.500-7v-4Z", ...look });
+const shield = (look) =>
+  svg("path", {
+    d: "M8 1.500 13.500 3.500v4c0 3.400-2.300 5.900-5.500 7-3.200-1.100-5.500-3.600-5.500-7v-4Z",
+    ...look,
+  });
 
 /** @param {string} name */
 export function shape(name) {
@@ -51,20 +61,30 @@ export function pill(form, tone, word) {
  */
 export function standing(row) {
   switch (row.status) {
-    case "pending": return ["waiting", "waiting", t("state.pending")];
-    case "approved": return ["sent", "running", t("state.approved")];
-    case "running": return ["running", "running", t("state.running")];
+    case "pending":
+      return ["waiting", "waiting", t("state.pending")];
+    case "approved":
+      return ["sent", "running", t("state.approved")];
+    case "running":
+      return ["running", "running", t("state.running")];
     case "executed":
       if (row.verification === "verified") return ["done", "ok", t("state.verified")];
       if (row.verification === "failed") return ["failed", "bad", t("state.check_failed")];
       return ["unsure", "", t("state.unverified")];
-    case "failed": return ["failed", "bad", t("state.failed")];
-    case "rejected": return ["rejected", "", t("state.rejected")];
-    case "expired": return ["over", "", t("state.expired")];
-    case "cancelled": return ["over", "", t("state.cancelled")];
-    case "unknown": return ["stale", "bad", t("state.unknown")];
-    case "refused": return ["failed", "bad", t("state.refused")];
-    default: return ["stale", "", row.status];
+    case "failed":
+      return ["failed", "bad", t("state.failed")];
+    case "rejected":
+      return ["rejected", "", t("state.rejected")];
+    case "expired":
+      return ["over", "", t("state.expired")];
+    case "cancelled":
+      return ["over", "", t("state.cancelled")];
+    case "unknown":
+      return ["stale", "bad", t("state.unknown")];
+    case "refused":
+      return ["failed", "bad", t("state.refused")];
+    default:
+      return ["stale", "", row.status];
   }
 }
 
@@ -77,17 +97,28 @@ export function tierPill(row) {
   return row.tier === "risky" ? pill("risky", "risky", t("tier.risky")) : pill("safe", "", t("tier.safe"));
 }
 
-/** Whether something is as nobody wanted it. What the owner stopped is not. @param {{status: string, stopped?: any}} service */
+/**
+ * Whether something is as nobody wanted it. What the owner stopped is not.
+ * @param {{status: string, stopped?: unknown}} service
+ */
 export const isWorry = (service) => service.status === "down" && !service.stopped;
 
 /** @param {{status: string, stopped?: {by: string, at: string} | null}} service a service, a guest or a machine */
 export function healthPill(service) {
-  if (service.stopped && ["down", "stopped"].includes(service.status)) return pill("paused", "", t("health.stopped_by_you", { at: clock(service.stopped.at) }));
+  if (service.stopped && ["down", "stopped"].includes(service.status))
+    return pill("paused", "", t("health.stopped_by_you", { at: clock(service.stopped.at) }));
   switch (service.status) {
-    case "up": case "running": case "online": return pill("up", "ok", t(`health.${service.status}`));
-    case "down": return pill("down", "bad", t("health.down"));
-    case "stopped": case "offline": return pill("paused", "", t(`health.${service.status}`));
-    default: return pill("stale", "", t("health.unknown"));
+    case "up":
+    case "running":
+    case "online":
+      return pill("up", "ok", t(`health.${service.status}`));
+    case "down":
+      return pill("down", "bad", t("health.down"));
+    case "stopped":
+    case "offline":
+      return pill("paused", "", t(`health.${service.status}`));
+    default:
+      return pill("stale", "", t("health.unknown"));
   }
 }
 
@@ -97,7 +128,21 @@ export function nodePill(node) {
   return node.here ? pill("up", "ok", t("node.here")) : pill("stale", "", t("node.away"));
 }
 
-const CHECK_REASONS = ["refused", "unreachable", "timed_out", "reset", "wrong_status", "not_http", "stopped", "unknown_name", "certificate", "proxmox", "local", "stale"];
+const CHECK_REASONS = [
+  "refused",
+  "unreachable",
+  "timed_out",
+  "reset",
+  "wrong_status",
+  "not_http",
+  "stopped",
+  "unknown_name",
+  "certificate",
+  "proxmox",
+  "local",
+  "stale",
+];
 
 /** Why a check says what it says. @param {string | null | undefined} reason a code */
-export const checkReason = (reason) => !reason ? "" : CHECK_REASONS.includes(reason) ? t(`reason.check.${reason}`) : reason;
+export const checkReason = (reason) =>
+  !reason ? "" : CHECK_REASONS.includes(reason) ? t(`reason.check.${reason}`) : reason;

@@ -8,7 +8,8 @@ const STAYS_MS = 8000;
 
 /**
  * @param {string} text
- * @param {{href?: string, label?: string, onclick?: () => void, isProblem?: boolean, takesFocus?: boolean}} [more] a way on
+ * @param {{href?: string, label?: string, onclick?: () => void, isProblem?: boolean, takesFocus?: boolean}} [more] a
+ *   way on
  * @returns {() => void} takes it away
  */
 export function toast(text, more = {}) {
@@ -21,13 +22,32 @@ export function toast(text, more = {}) {
     if (hadFocus) find("#main")?.focus({ preventScroll: true });
   };
   const way = href && label ? el("a", { href, class: "button quiet", onclick: close }, label) : null;
-  const act = onclick && label ? el("button", { type: "button", class: "button quiet", onclick: () => { close(); onclick(); } }, label) : null;
+  const act =
+    onclick && label
+      ? el(
+          "button",
+          {
+            type: "button",
+            class: "button quiet",
+            onclick: () => {
+              close();
+              onclick();
+            },
+          },
+          label,
+        )
+      : null;
   // Said twice it is one note.
   const plain = label ? null : text;
   for (const old of [...shelf.children]) if (plain !== null && old.getAttribute("data-plain") === plain) old.remove();
-  const node = el("div", { class: "toast", role: isProblem ? "alert" : "status", tabIndex: -1, "data-plain": plain },
-    el("span", { class: "grow" }, text), way, act,
-    el("button", { type: "button", class: "button quiet", "aria-label": t("toast.close"), onclick: close }, "×"));
+  const node = el(
+    "div",
+    { class: "toast", role: isProblem ? "alert" : "status", tabIndex: -1, "data-plain": plain },
+    el("span", { class: "grow" }, text),
+    way,
+    act,
+    el("button", { type: "button", class: "button quiet", "aria-label": t("toast.close"), onclick: close }, "×"),
+  );
   /** What holds it. @type {Set<string>} */
   const held = new Set();
   let timer = setTimeout(close, STAYS_MS);
@@ -38,7 +58,12 @@ export function toast(text, more = {}) {
     clearTimeout(timer);
     if (held.size === 0) timer = setTimeout(close, STAYS_MS);
   };
-  for (const [name, by, isHeld] of /** @type {const} */ ([["pointerenter", "pointer", true], ["pointerleave", "pointer", false], ["focusin", "focus", true], ["focusout", "focus", false]])) {
+  for (const [name, by, isHeld] of /** @type {const} */ ([
+    ["pointerenter", "pointer", true],
+    ["pointerleave", "pointer", false],
+    ["focusin", "focus", true],
+    ["focusout", "focus", false],
+  ])) {
     node.addEventListener(name, () => hold(by, isHeld));
   }
   shelf.append(node);
@@ -55,9 +80,13 @@ function shelfNow() {
   if (known) return known;
   const made = el("div", { class: "toasts" });
   dialog.append(made);
-  dialog.addEventListener("close", () => {
-    page.append(...made.children);
-    made.remove();
-  }, { once: true });
+  dialog.addEventListener(
+    "close",
+    () => {
+      page.append(...made.children);
+      made.remove();
+    },
+    { once: true },
+  );
   return made;
 }

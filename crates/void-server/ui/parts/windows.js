@@ -29,20 +29,23 @@ export function windowed(holder, { make, draw, blank, guess }) {
   /** @type {Set<HTMLElement>} */
   const near = new Set();
   const drawOne = (/** @type {HTMLElement} */ chunk) => draw(chunk, chunks.indexOf(chunk));
-  const observer = new IntersectionObserver((seen) => {
-    for (const { target, isIntersecting, boundingClientRect } of seen) {
-      const chunk = /** @type {HTMLElement} */ (target);
-      if (isIntersecting === near.has(chunk) || !chunk.isConnected) continue;
-      if (isIntersecting) {
-        near.add(chunk);
-        drawOne(chunk);
-      } else if (!chunk.contains(document.activeElement)) {
-        // What has the focus stays.
-        near.delete(chunk);
-        if (boundingClientRect.height > 0) blank(chunk, boundingClientRect.height);
+  const observer = new IntersectionObserver(
+    (seen) => {
+      for (const { target, isIntersecting, boundingClientRect } of seen) {
+        const chunk = /** @type {HTMLElement} */ (target);
+        if (isIntersecting === near.has(chunk) || !chunk.isConnected) continue;
+        if (isIntersecting) {
+          near.add(chunk);
+          drawOne(chunk);
+        } else if (!chunk.contains(document.activeElement)) {
+          // What has the focus stays.
+          near.delete(chunk);
+          if (boundingClientRect.height > 0) blank(chunk, boundingClientRect.height);
+        }
       }
-    }
-  }, { rootMargin: NEAR });
+    },
+    { rootMargin: NEAR },
+  );
 
   /** @param {number} count */
   const show = (count) => {

@@ -10,7 +10,7 @@ import { cannotTell, loading } from "../parts/empties.js";
 import { pill } from "../parts/states.js";
 import { part, sender } from "./pieces.js";
 
-/** @typedef {{level: "ok" | "warning" | "problem", check: string, message: string, next: string | null}} Finding */
+/** @import { Finding } from "../types/api.js" */
 
 const SHAPES = /** @type {const} */ ({ ok: ["up", "ok"], warning: ["unsure", "waiting"], problem: ["failed", "bad"] });
 const WORST = ["problem", "warning", "ok"];
@@ -24,12 +24,22 @@ export function doctorSection() {
       mount(place, ...verdict(findings, at));
     } catch (error) {
       // What cannot be read is no calm gap.
-      mount(place, cannotTell(error, () => void look()));
+      mount(
+        place,
+        cannotTell(error, () => void look()),
+      );
     }
   };
   void look();
-  return { node: el("div", { class: "stack" }, place, el("p", {}, sender(t("doctor.again"), look, { busy: t("doctor.looking") })),
-    part(t("doctor.more"), t("doctor.more_about"), snippet("void doctor", t("doctor.more")))) };
+  return {
+    node: el(
+      "div",
+      { class: "stack" },
+      place,
+      el("p", {}, sender(t("doctor.again"), look, { busy: t("doctor.looking") })),
+      part(t("doctor.more"), t("doctor.more_about"), snippet("void doctor", t("doctor.more"))),
+    ),
+  };
 }
 
 /** @param {Finding[]} findings @param {string} at */
@@ -37,13 +47,33 @@ function verdict(findings, at) {
   const sorted = [...findings].sort((one, other) => WORST.indexOf(one.level) - WORST.indexOf(other.level));
   const count = (/** @type {string} */ wanted) => findings.filter(({ level }) => level === wanted).length;
   const [bad, odd] = [count("problem"), count("warning")];
-  const words = bad + odd === 0 ? t("doctor.well") : t("doctor.counts", { bad: t("doctor.problems", { n: bad }), odd: t("doctor.warnings", { n: odd }) });
-  return [el("p", { class: "verdict" }, words, " ", el("span", { class: "muted small" }, t("doctor.looked"), " ", time(at))), el("ul", { class: "list" }, sorted.map(findingRow))];
+  const words =
+    bad + odd === 0
+      ? t("doctor.well")
+      : t("doctor.counts", { bad: t("doctor.problems", { n: bad }), odd: t("doctor.warnings", { n: odd }) });
+  return [
+    el("p", { class: "verdict" }, words, " ", el("span", { class: "muted small" }, t("doctor.looked"), " ", time(at))),
+    el("ul", { class: "list" }, sorted.map(findingRow)),
+  ];
 }
 
 /** @param {Finding} finding */
 function findingRow({ level, check, message, next }) {
   const [shape, tone] = SHAPES[level];
-  return el("li", {}, el("div", { class: "item tall finding" }, el("span", { class: "level" }, pill(shape, tone, t(`doctor.${level}`))),
-    el("span", { class: "grow" }, el("strong", { class: "line" }, check), el("span", { class: "line wrap" }, message), next ? el("span", { class: "muted small line wrap" }, t("doctor.next"), " ", el("code", {}, next)) : null)));
+  return el(
+    "li",
+    {},
+    el(
+      "div",
+      { class: "item tall finding" },
+      el("span", { class: "level" }, pill(shape, tone, t(`doctor.${level}`))),
+      el(
+        "span",
+        { class: "grow" },
+        el("strong", { class: "line" }, check),
+        el("span", { class: "line wrap" }, message),
+        next ? el("span", { class: "muted small line wrap" }, t("doctor.next"), " ", el("code", {}, next)) : null,
+      ),
+    ),
+  );
 }

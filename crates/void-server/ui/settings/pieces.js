@@ -9,26 +9,44 @@ import { t } from "../lib/words.js";
 import { snippet } from "../parts/copying.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 
+/** @import { Content } from "../lib/dom.js" */
+
 /** @typedef {{node: HTMLElement, stop?: () => void}} Section */
 
 /**
  * A part of a section with a heading.
  * @param {string} title
  * @param {string | null} about
- * @param {...any} children
+ * @param {...Content} children
  */
 export const part = (title, about, ...children) =>
-  el("section", { class: "stack tight part" }, el("div", { class: "part-head" }, el("h3", {}, title), about ? el("p", { class: "muted small" }, about) : null), ...children);
+  el(
+    "section",
+    { class: "stack tight part" },
+    el("div", { class: "part-head" }, el("h3", {}, title), about ? el("p", { class: "muted small" }, about) : null),
+    ...children,
+  );
 
 /**
  * A button that sends something: busy while it does, off while there is no connection.
  * @param {string} word
- * @param {() => Promise<any>} act
+ * @param {() => Promise<unknown>} act
  * @param {{kind?: string, told?: HTMLElement, busy?: string, label?: string, submits?: boolean}} [how]
  */
 export function sender(word, act, how = {}) {
   const { kind = "", told, busy = t("card.sending"), label, submits = false } = how;
-  const button = /** @type {HTMLButtonElement} */ (el("button", { type: submits ? "submit" : "button", class: `button ${kind}`, "data-sends": "yes", "aria-label": label ?? null }, word));
+  const button = /** @type {HTMLButtonElement} */ (
+    el(
+      "button",
+      {
+        type: submits ? "submit" : "button",
+        class: `button ${kind}`,
+        "data-sends": "yes",
+        "aria-label": label ?? null,
+      },
+      word,
+    )
+  );
   const go = async () => {
     if (button.disabled) return;
     button.dataset.busy = "yes";
@@ -45,11 +63,12 @@ export function sender(word, act, how = {}) {
       fit(button);
     }
   };
-  if (submits) button.addEventListener("click", (event) => {
-    const { form } = button;
-    event.preventDefault();
-    if (form?.reportValidity()) void go();
-  });
+  if (submits)
+    button.addEventListener("click", (event) => {
+      const { form } = button;
+      event.preventDefault();
+      if (form?.reportValidity()) void go();
+    });
   else button.addEventListener("click", () => void go());
   fit(button);
   return button;
@@ -70,20 +89,45 @@ export function fitSenders(node) {
 /**
  * Something that cannot be taken back, in two steps at the same place. The first touch only asks. What
  * acts answers null if the owner thought better of it.
- * @param {{word: string, ask: string, yes: string, act: () => Promise<any>, label?: string}} how
+ * @param {{word: string, ask: string, yes: string, act: () => Promise<unknown>, label?: string}} how
  */
 export function twoStep({ word, ask, yes, act, label }) {
   const place = el("div", { class: "two-step", "aria-live": "polite" });
   const rest = () => {
-    const first = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "button small", "data-sends": "yes", "aria-label": label ? visible(label) : null, onclick: step }, word));
+    const first = /** @type {HTMLButtonElement} */ (
+      el(
+        "button",
+        {
+          type: "button",
+          class: "button small",
+          "data-sends": "yes",
+          "aria-label": label ? visible(label) : null,
+          onclick: step,
+        },
+        word,
+      )
+    );
     fit(first);
     mount(place, first);
     return first;
   };
   const step = () => {
     const told = el("div", { class: "told" });
-    const back = el("button", { type: "button", class: "button small", onclick: () => rest().focus() }, t("settings.keep"));
-    mount(place, el("div", { class: "asks", role: "group", "aria-label": visible(ask) }, el("p", { class: "small" }, ask), told, el("div", { class: "row-line" }, back, sender(yes, go, { kind: "danger small", told }))));
+    const back = el(
+      "button",
+      { type: "button", class: "button small", onclick: () => rest().focus() },
+      t("settings.keep"),
+    );
+    mount(
+      place,
+      el(
+        "div",
+        { class: "asks", role: "group", "aria-label": visible(ask) },
+        el("p", { class: "small" }, ask),
+        told,
+        el("div", { class: "row-line" }, back, sender(yes, go, { kind: "danger small", told })),
+      ),
+    );
     back.focus();
   };
   const go = async () => {
@@ -103,12 +147,18 @@ export function twoStep({ word, ask, yes, act, label }) {
 
 /**
  * A secret, now and never again.
- * @param {{what: string, why: string, text: string, more?: any, done: () => void}} how
+ * @param {{what: string, why: string, text: string, more?: Content, done: () => void}} how
  */
 export function secretOnce({ what, why, text, more, done }) {
-  const node = el("div", { class: "card secret", role: "group", "aria-label": what, tabIndex: -1 },
-    el("h4", {}, what), el("p", { class: "small" }, why), snippet(text, what), more ?? null,
-    el("p", {}, el("button", { type: "button", class: "button", onclick: done }, t("settings.have_it"))));
+  const node = el(
+    "div",
+    { class: "card secret", role: "group", "aria-label": what, tabIndex: -1 },
+    el("h4", {}, what),
+    el("p", { class: "small" }, why),
+    snippet(text, what),
+    more ?? null,
+    el("p", {}, el("button", { type: "button", class: "button", onclick: done }, t("settings.have_it"))),
+  );
   queueMicrotask(() => node.focus());
   return node;
 }
@@ -130,23 +180,40 @@ export function showing(resource, place, draw, how = {}) {
       draw(value);
     } else if (error && (!isShown || error.status !== 0)) {
       isShown = false;
-      const again = () => { mount(place, loading()); void resource.read(); };
+      const again = () => {
+        mount(place, loading());
+        void resource.read();
+      };
       mount(place, how.isSmall ? smallTrouble(error, again) : cannotTell(error, again));
     }
   });
 }
 
 /** @param {unknown} error @param {() => void} again */
-const smallTrouble = (error, again) => notice("problem", el("div", { class: "row-line" }, el("span", { class: "grow" }, sentence(error)), el("button", { type: "button", class: "button small", onclick: again }, t("retry"))));
+const smallTrouble = (error, again) =>
+  notice(
+    "problem",
+    el(
+      "div",
+      { class: "row-line" },
+      el("span", { class: "grow" }, sentence(error)),
+      el("button", { type: "button", class: "button small", onclick: again }, t("retry")),
+    ),
+  );
 
-/** Where a value comes from, when it is not to be changed here. @param {...any} words */
+/** Where a value comes from, when it is not to be changed here. @param {...Content} words */
 export const source = (...words) => el("p", { class: "muted small source" }, ...words);
 
 /** @param {string} text */
 export const code = (text) => el("code", { class: "wrap" }, text);
 
 /** A fingerprint, broken only between its pairs. @param {string} text */
-export const fingerprint = (text) => el("code", {}, text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]));
+export const fingerprint = (text) =>
+  el(
+    "code",
+    {},
+    text.split(":").map((pair, at) => [at > 0 ? ":" : "", el("wbr"), pair]),
+  );
 
-/** Why something is quiet, inside a list. @param {...any} words */
+/** Why something is quiet, inside a list. @param {...Content} words */
 export const quiet = (...words) => el("div", { class: "quiet muted" }, ...words);

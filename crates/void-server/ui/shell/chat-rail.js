@@ -26,8 +26,24 @@ export function chatRail(aside, load) {
   let panel = null;
   let isOver = false;
   const place = el("div", { class: "chat-place" });
-  const grip = el("div", { class: "grip", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": t("chat.width"), "aria-valuemin": WIDTH_MIN, "aria-valuemax": WIDTH_MAX });
-  const fold = el("button", { type: "button", class: "fold", onclick: () => { isFolded = !isFolded; localStorage.setItem("chat-folded", isFolded ? "yes" : "no"); void draw(); } });
+  const grip = el("div", {
+    class: "grip",
+    role: "separator",
+    tabIndex: 0,
+    "aria-orientation": "vertical",
+    "aria-label": t("chat.width"),
+    "aria-valuemin": WIDTH_MIN,
+    "aria-valuemax": WIDTH_MAX,
+  });
+  const fold = el("button", {
+    type: "button",
+    class: "fold",
+    onclick: () => {
+      isFolded = !isFolded;
+      localStorage.setItem("chat-folded", isFolded ? "yes" : "no");
+      void draw();
+    },
+  });
   const setWidth = (/** @type {number} */ next) => {
     width = Math.round(Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, next)));
     document.documentElement.style.setProperty("--chat", `${width}px`);
@@ -66,7 +82,14 @@ export function chatRail(aside, load) {
     } catch (error) {
       reportError(error);
       // Some browsers remember that a module could not be had; unfolding tries again, a reload surely does.
-      mount(place, empty("unsure", t("error.unloaded"), el("button", { type: "button", class: "button", onclick: () => location.reload() }, t("reload"))));
+      mount(
+        place,
+        empty(
+          "unsure",
+          t("error.unloaded"),
+          el("button", { type: "button", class: "button", onclick: () => location.reload() }, t("reload")),
+        ),
+      );
       return;
     }
     if (panel || isOver || isFolded || !isWide.matches) return;

@@ -11,7 +11,12 @@ import { sheet } from "../parts/sheets.js";
 import { toast } from "../parts/toasts.js";
 
 const MORNING_HOUR = 8;
-const SPANS = [["freeze.15min", () => 900], ["freeze.1h", () => 3600], ["freeze.tomorrow", untilTomorrow], ["freeze.open", () => 0]];
+const SPANS = [
+  ["freeze.15min", () => 900],
+  ["freeze.1h", () => 3600],
+  ["freeze.tomorrow", untilTomorrow],
+  ["freeze.open", () => 0],
+];
 
 /** Seconds until the next day's morning where the owner is. */
 function untilTomorrow() {
@@ -31,7 +36,12 @@ export function askFreeze() {
     if (!isLive()) return mount(told, notice("problem", t("freeze.not_connected")));
     draw(true);
     try {
-      const set = await asOneself(() => post("/api/freeze", { ...(reason.value.trim() ? { reason: reason.value.trim() } : {}), ...(seconds ? { for_s: seconds } : {}) }));
+      const set = await asOneself(() =>
+        post("/api/freeze", {
+          ...(reason.value.trim() ? { reason: reason.value.trim() } : {}),
+          ...(seconds ? { for_s: seconds } : {}),
+        }),
+      );
       if (!set) return draw(false);
       dialog.close();
     } catch (error) {
@@ -42,10 +52,27 @@ export function askFreeze() {
   };
   const spans = el("div", { class: "reasons" });
   /** @param {boolean} isSending */
-  const draw = (isSending) => isSending ? mount(spans, el("button", { type: "button", class: "button", disabled: true }, t("card.sending")))
-    : mount(spans, SPANS.map(([key, seconds]) => el("button", { type: "button", class: "button", onclick: () => void send(/** @type {() => number} */ (seconds)()) }, t(String(key)))));
+  const draw = (isSending) =>
+    isSending
+      ? mount(spans, el("button", { type: "button", class: "button", disabled: true }, t("card.sending")))
+      : mount(
+          spans,
+          SPANS.map(([key, seconds]) =>
+            el(
+              "button",
+              { type: "button", class: "button", onclick: () => void send(/** @type {() => number} */ (seconds)()) },
+              t(String(key)),
+            ),
+          ),
+        );
   draw(false);
-  const dialog = sheet(t("freeze.title"), el("p", {}, t("freeze.what")), el("label", { class: "field" }, el("span", {}, t("freeze.reason")), reason), told, spans);
+  const dialog = sheet(
+    t("freeze.title"),
+    el("p", {}, t("freeze.what")),
+    el("label", { class: "field" }, el("span", {}, t("freeze.reason")), reason),
+    told,
+    spans,
+  );
 }
 
 export async function thaw() {

@@ -18,4 +18,9 @@ const PATHS = {
 };
 
 /** @param {string} name */
-export const icon = (name) => svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" }, svg("path", { d: PATHS[name] ?? "" }));
+export const icon = (name) =>
+  svg(
+    "svg",
+    { viewBox: "0 0 20 20", width: 20, height: 20, class: "icon", "aria-hidden": "true" },
+    svg("path", { d: PATHS[name] ?? "" }),
+  );

@@ -44,7 +44,10 @@ function keyAction(key, shell) {
   prefix = 0;
   const place = PLACES[key];
   if (isSecond && place) return () => goTo(place);
-  if (key === "g") return () => { prefix = Date.now(); };
+  if (key === "g")
+    return () => {
+      prefix = Date.now();
+    };
   if (key === "?") return showKeys;
   if (key === "/") return () => filterOr(shell.palette);
   return ofPage[key];
@@ -57,8 +60,45 @@ function filterOr(otherwise) {
 }
 
 export function showKeys() {
-  const rows = [["g h", "nav.home"], ["g i", "nav.inbox"], ["g l", "nav.lab"], ["g c", "nav.chat"], ["g u", "nav.audit"], ["g s", "nav.settings"],
-    ["Ctrl K", "keys.palette"], ["/", "keys.filter"], ["j k", "keys.move"], ["Enter", "keys.open"], ["a", "keys.approve"], ["r", "keys.reject"], ["e", "keys.done"], ["?", "keys.help"]];
-  sheet(t("keys.title"), el("table", {}, el("tbody", {}, rows.map(([keys = "", word = ""]) => el("tr", {}, el("th", { scope: "row" }, keys.split(" ").map((key) => [el("kbd", {}, key), " "])), el("td", {}, t(word)))))),
-    el("p", { class: "muted" }, t("keys.note")), el("p", {}, el("a", { href: "#/settings/appearance" }, t("keys.turn_off"))));
+  const rows = [
+    ["g h", "nav.home"],
+    ["g i", "nav.inbox"],
+    ["g l", "nav.lab"],
+    ["g c", "nav.chat"],
+    ["g u", "nav.audit"],
+    ["g s", "nav.settings"],
+    ["Ctrl K", "keys.palette"],
+    ["/", "keys.filter"],
+    ["j k", "keys.move"],
+    ["Enter", "keys.open"],
+    ["a", "keys.approve"],
+    ["r", "keys.reject"],
+    ["e", "keys.done"],
+    ["?", "keys.help"],
+  ];
+  sheet(
+    t("keys.title"),
+    el(
+      "table",
+      {},
+      el(
+        "tbody",
+        {},
+        rows.map(([keys = "", word = ""]) =>
+          el(
+            "tr",
+            {},
+            el(
+              "th",
+              { scope: "row" },
+              keys.split(" ").map((key) => [el("kbd", {}, key), " "]),
+            ),
+            el("td", {}, t(word)),
+          ),
+        ),
+      ),
+    ),
+    el("p", { class: "muted" }, t("keys.note")),
+    el("p", {}, el("a", { href: "#/settings/appearance" }, t("keys.turn_off"))),
+  );
 }

@@ -14,45 +14,111 @@ import { chooseAgent } from "./settings.js";
 
 const SHOWN_MAX = 12;
 
-/** @typedef {{words: string, id?: string, kind: string, pill?: any, act: () => void}} Entry */
+/** @typedef {{words: string, id?: string, kind: string, pill?: HTMLElement, act: () => void}} Entry */
 
-/** @param {string} kind @param {any[] | undefined} all @param {(one: any) => {words: string, id?: string, href: string}} name @returns {Entry[]} */
-const found = (kind, all, name) => (all ?? []).map((one) => {
-  const { words, id, href } = name(one);
-  return { words, ...(id ? { id } : {}), kind: t(kind), ...(one.tier ? { pill: tierPill(one) } : {}), act: () => goTo(href) };
-});
+/**
+ * @template T
+ * @param {string} kind
+ * @param {T[] | undefined} all
+ * @param {(one: T) => {words: string, id?: string, href: string, tiered?: {tier: string, risk?: string}}} name
+ * @returns {Entry[]}
+ */
+const found = (kind, all, name) =>
+  (all ?? []).map((one) => {
+    const { words, id, href, tiered } = name(one);
+    return {
+      words,
+      ...(id ? { id } : {}),
+      kind: t(kind),
+      ...(tiered ? { pill: tierPill(tiered) } : {}),
+      act: () => goTo(href),
+    };
+  });
 
 /** @param {string} typed @returns {Entry[]} */
 function entries(typed) {
   const seq = /^#(\d+)$/.exec(typed.trim())?.[1];
-  if (seq) return [{ words: t("palette.entry_name", { seq }), kind: t("palette.entry"), act: () => goTo(`#/audit/${seq}`) }];
-  const guests = (proxmox.value?.nodes ?? []).flatMap((/** @type {any} */ node) => node.guests.map((/** @type {any} */ guest) => ({ node: node.name, vmid: guest.vmid, name: guest.name })));
+  if (seq)
+    return [{ words: t("palette.entry_name", { seq }), kind: t("palette.entry"), act: () => goTo(`#/audit/${seq}`) }];
+  const guests = (proxmox.value?.nodes ?? []).flatMap((node) =>
+    node.guests.map((guest) => ({ node: node.name, vmid: guest.vmid, name: guest.name })),
+  );
   const isFrozen = home.value?.freeze.frozen === true;
   return [
-    ...found("palette.page", ["home", "inbox", "lab", "chat", "audit", "settings"], (page) => ({ words: t(`nav.${page}`), href: `#/${page}` })),
-    ...found("palette.waits", home.value?.inbox.items.filter((/** @type {any} */ item) => item.id), ({ label, code, id }) => ({ words: label, id: code, href: `#/inbox/${id}` })).map(({ pill: _, ...rest }) => rest),
-    ...found("palette.service", home.value?.services.services, ({ label, id }) => ({ words: label, id, href: `#/lab/services/${encodeURIComponent(id)}` })),
-    ...found("palette.guest", guests, ({ name, vmid, node }) => ({ words: name, id: `${node}/${vmid}`, href: `#/lab/guests/${encodeURIComponent(node)}/${vmid}` })),
-    ...found("palette.node", [...proxmox.value?.nodes ?? [], ...nodes.value?.nodes ?? []], ({ name }) => ({ words: name, href: `#/lab/nodes/${encodeURIComponent(name)}` })),
-    ...(agents.value?.agents ?? []).map((/** @type {any} */ agent) => ({ words: agent.name, id: agent.slug, kind: t("palette.agent"), act: () => { chooseAgent(agent.slug); goTo("#/chat"); } })),
-    ...found("palette.host", hosts.value?.hosts, ({ name, address, port }) => ({ words: name, ...(address ? { id: port ? `${address}:${port}` : address } : {}), href: `#/lab/nodes/${encodeURIComponent(name)}` })),
-    ...found("palette.action", actions.value?.actions, ({ label, id }) => ({ words: label, id, href: `#/lab/actions/${encodeURIComponent(id)}` })),
-    isFrozen ? { words: t("palette.thaw"), kind: t("palette.act"), act: () => void thaw() } : { words: t("palette.freeze"), kind: t("palette.act"), act: askFreeze },
+    ...found("palette.page", ["home", "inbox", "lab", "chat", "audit", "settings"], (page) => ({
+      words: t(`nav.${page}`),
+      href: `#/${page}`,
+    })),
+    ...found(
+      "palette.waits",
+      home.value?.inbox.items.filter((item) => item.kind !== "join"),
+      ({ label, code, id }) => ({ words: label, id: code, href: `#/inbox/${id}` }),
+    ),
+    ...found("palette.service", home.value?.services.services, ({ label, id }) => ({
+      words: label,
+      id,
+      href: `#/lab/services/${encodeURIComponent(id)}`,
+    })),
+    ...found("palette.guest", guests, ({ name, vmid, node }) => ({
+      words: name,
+      id: `${node}/${vmid}`,
+      href: `#/lab/guests/${encodeURIComponent(node)}/${vmid}`,
+    })),
+    ...found("palette.node", [...(proxmox.value?.nodes ?? []), ...(nodes.value?.nodes ?? [])], ({ name }) => ({
+      words: name,
+      href: `#/lab/nodes/${encodeURIComponent(name)}`,
+    })),
+    ...(agents.value?.agents ?? []).map((agent) => ({
+      words: agent.name,
+      id: agent.slug,
+      kind: t("palette.agent"),
+      act: () => {
+        chooseAgent(agent.slug);
+        goTo("#/chat");
+      },
+    })),
+    ...found("palette.host", hosts.value?.hosts, ({ name, address, port }) => ({
+      words: name,
+      ...(address ? { id: port ? `${address}:${port}` : address } : {}),
+      href: `#/lab/nodes/${encodeURIComponent(name)}`,
+    })),
+    ...found("palette.action", actions.value?.actions, (action) => ({
+      words: action.label,
+      id: action.id,
+      href: `#/lab/actions/${encodeURIComponent(action.id)}`,
+      tiered: action,
+    })),
+    isFrozen
+      ? { words: t("palette.thaw"), kind: t("palette.act"), act: () => void thaw() }
+      : { words: t("palette.freeze"), kind: t("palette.act"), act: askFreeze },
     { words: t("keys.title"), kind: t("palette.act"), act: showKeys },
-    ...found("palette.ended", grouped(ended.value?.recent ?? home.value?.recent ?? []), (row) => ({ words: row.label, id: row.times > 1 ? `${row.code} · ${t("inbox.times", { n: row.times })}` : row.code, href: `#/inbox/${row.id}` })).map(({ pill: _, ...rest }) => rest),
+    ...found("palette.ended", grouped(ended.value?.recent ?? home.value?.recent ?? []), (row) => ({
+      words: row.label,
+      id: row.times ? `${row.code} · ${t("inbox.times", { n: row.times })}` : row.code,
+      href: `#/inbox/${row.id}`,
+    })),
   ];
 }
 
 /** Shorter words have no slip that could be told from another word. */
 const SLIP_FROM = 4;
 
-/** Whether two words differ by one letter: missing, too many, another one, or two that changed places. @param {string} one @param {string} other */
+/**
+ * Whether two words differ by one letter: missing, too many, another one, or two that changed places.
+ * @param {string} one
+ * @param {string} other
+ */
 function isSlip(one, other) {
   if (Math.abs(one.length - other.length) > 1) return false;
   let at = 0;
   while (at < one.length && one[at] === other[at]) at += 1;
   const [rest, its] = [one.slice(at), other.slice(at)];
-  return rest.slice(1) === its.slice(1) || rest.slice(1) === its || rest === its.slice(1) || (rest[0] === its[1] && rest[1] === its[0] && rest.slice(2) === its.slice(2));
+  return (
+    rest.slice(1) === its.slice(1) ||
+    rest.slice(1) === its ||
+    rest === its.slice(1) ||
+    (rest[0] === its[1] && rest[1] === its[0] && rest.slice(2) === its.slice(2))
+  );
 }
 
 /** How well an entry fits: 0 as typed, 1 with a slip, null not. @param {Entry} entry @param {string[]} words */
@@ -63,7 +129,11 @@ function fitOf(entry, words) {
   for (const word of words) {
     if (text.includes(word)) continue;
     // What is being typed is the beginning of a word.
-    const isNear = word.length >= SLIP_FROM && parts.some((part) => [part, part.slice(0, word.length), part.slice(0, word.length + 1)].some((some) => isSlip(word, some)));
+    const isNear =
+      word.length >= SLIP_FROM &&
+      parts.some((part) =>
+        [part, part.slice(0, word.length), part.slice(0, word.length + 1)].some((some) => isSlip(word, some)),
+      );
     if (!isNear) return null;
     slips += 1;
   }
@@ -75,9 +145,22 @@ export function openPalette() {
   let chosen = 0;
   /** @type {Entry[]} */
   let shown = [];
-  const input = /** @type {HTMLInputElement} */ (el("input", { class: "input", type: "text", placeholder: t("palette.placeholder"), "aria-label": t("palette.placeholder"), role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list", autocomplete: "off" }));
+  const input = /** @type {HTMLInputElement} */ (
+    el("input", {
+      class: "input",
+      type: "text",
+      placeholder: t("palette.placeholder"),
+      "aria-label": t("palette.placeholder"),
+      role: "combobox",
+      "aria-expanded": "true",
+      "aria-controls": "palette-list",
+      autocomplete: "off",
+    })
+  );
   const list = el("ul", { id: "palette-list", role: "listbox", "aria-label": t("palette.results") });
-  const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "palette", "aria-label": t("keys.palette") }, el("div", { class: "inside" }, input, list)));
+  const dialog = /** @type {HTMLDialogElement} */ (
+    el("dialog", { class: "palette", "aria-label": t("keys.palette") }, el("div", { class: "inside" }, input, list))
+  );
   /** @param {Entry} entry */
   const pick = (entry) => {
     dialog.close();
@@ -85,16 +168,46 @@ export function openPalette() {
   };
   const draw = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = entries(input.value).map((entry) => ({ entry, fit: input.value.startsWith("#") ? 0 : fitOf(entry, words) }));
+    const fits = entries(input.value).map((entry) => ({
+      entry,
+      fit: input.value.startsWith("#") ? 0 : fitOf(entry, words),
+    }));
     // A slip is forgiven after whatever is as it was typed.
-    shown = [0, 1].flatMap((wanted) => fits.filter(({ fit }) => fit === wanted).map(({ entry }) => entry)).slice(0, SHOWN_MAX);
+    shown = [0, 1]
+      .flatMap((wanted) => fits.filter(({ fit }) => fit === wanted).map(({ entry }) => entry))
+      .slice(0, SHOWN_MAX);
     chosen = Math.min(chosen, Math.max(0, shown.length - 1));
-    mount(list, ...(shown.length === 0 ? [el("li", { class: "muted item", role: "option", "aria-disabled": "true" }, t("palette.nothing"))] : shown.map((entry, index) =>
-      el("li", { role: "option", id: `palette-${index}`, "aria-selected": String(index === chosen), onclick: () => pick(entry) }, el("span", { class: "grow" }, el("span", { class: "title wrap" }, entry.words), entry.id ? el("code", { class: "muted wrap" }, entry.id) : null), entry.pill, el("span", { class: "muted small kind" }, entry.kind)))));
+    mount(
+      list,
+      ...(shown.length === 0
+        ? [el("li", { class: "muted item", role: "option", "aria-disabled": "true" }, t("palette.nothing"))]
+        : shown.map((entry, index) =>
+            el(
+              "li",
+              {
+                role: "option",
+                id: `palette-${index}`,
+                "aria-selected": String(index === chosen),
+                onclick: () => pick(entry),
+              },
+              el(
+                "span",
+                { class: "grow" },
+                el("span", { class: "title wrap" }, entry.words),
+                entry.id ? el("code", { class: "muted wrap" }, entry.id) : null,
+              ),
+              entry.pill,
+              el("span", { class: "muted small kind" }, entry.kind),
+            ),
+          )),
+    );
     input.setAttribute("aria-activedescendant", shown.length > 0 ? `palette-${chosen}` : "");
     list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   };
-  input.addEventListener("input", () => { chosen = 0; draw(); });
+  input.addEventListener("input", () => {
+    chosen = 0;
+    draw();
+  });
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
@@ -107,7 +220,9 @@ export function openPalette() {
       pick(entry);
     }
   });
-  dialog.addEventListener("close", () => { for (const off of offs) off(); });
+  dialog.addEventListener("close", () => {
+    for (const off of offs) off();
+  });
   showOver(dialog);
   draw();
   const offs = [actions, nodes, hosts, proxmox, agents, ended].map((source) => source.watch(draw));

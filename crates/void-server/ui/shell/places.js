@@ -59,7 +59,10 @@ function findPlace(main, { top, href }) {
   let isFocused = href === "";
   const look = () => {
     const isAway = document.activeElement !== main && document.activeElement !== document.body;
-    const link = isFocused || isAway ? null : [...main.querySelectorAll("a[href]")].find((one) => one.getAttribute("href") === href);
+    const link =
+      isFocused || isAway
+        ? null
+        : [...main.querySelectorAll("a[href]")].find((one) => one.getAttribute("href") === href);
     if (link) {
       isFocused = true;
       /** @type {HTMLElement} */ (link).focus({ preventScroll: true });

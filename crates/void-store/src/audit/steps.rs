@@ -136,6 +136,8 @@ pub struct TokenStep {
     pub id: String,
     pub kind: String,
     pub name: String,
+    /// The name of its agent, if it has one.
+    pub agent: Option<String>,
     pub capabilities: String,
     pub is_revoked: bool,
     /// `None`: the record knows nothing about it.
@@ -147,7 +149,8 @@ pub struct TokenStep {
 /// Rows in the order of their ids, after the id `after`.
 pub async fn of_tokens(tx: &mut Tx, after: &str, limit: u32) -> Result<Vec<TokenStep>, StoreError> {
     let sql = concat!(
-        "SELECT id, kind, name, capabilities, revoked_at, \
+        "SELECT id, kind, name, (SELECT agents.name FROM agents WHERE agents.id = tokens.agent_id), capabilities, \
+         revoked_at, \
          (SELECT verb FROM audit WHERE subject = tokens.id AND",
         up_to_head!(),
         "AND verb IN ('token.created', 'token.revoked', 'quarantine.removed') ORDER BY seq DESC LIMIT 1), \
@@ -163,10 +166,50 @@ pub async fn of_tokens(tx: &mut Tx, after: &str, limit: u32) -> Result<Vec<Token
             id: row.text(0)?.to_owned(),
             kind: row.text(1)?.to_owned(),
             name: row.text(2)?.to_owned(),
-            capabilities: row.text(3)?.to_owned(),
-            is_revoked: row.opt_time(4)?.is_some(),
-            verb: row.opt_text(5)?.map(str::to_owned),
-            made: row.opt_text(6)?.map(str::to_owned),
+            agent: row.opt_text(3)?.map(str::to_owned),
+            capabilities: row.text(4)?.to_owned(),
+            is_revoked: row.opt_time(5)?.is_some(),
+            verb: row.opt_text(6)?.map(str::to_owned),
+            made: row.opt_text(7)?.map(str::to_owned),
+        })
+    };
+    rows.iter().map(step).collect()
+}
+
+/// An agent's row, and what the newest entry says that told its capabilities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStep {
+    pub id: String,
+    pub name: String,
+    pub capabilities: String,
+    pub is_withdrawn: bool,
+    pub has_live_token: bool,
+    /// `None`: the record knows nothing about it.
+    pub said: Option<String>,
+}
+
+/// Rows in the order of their ids, after the id `after`. An agent from before there were agents has the id of
+/// its token, whose entries tell what it may do.
+pub async fn of_agents(tx: &mut Tx, after: &str, limit: u32) -> Result<Vec<AgentStep>, StoreError> {
+    let sql = concat!(
+        "SELECT id, name, capabilities, withdrawn_at, (SELECT MIN(tokens.id) FROM tokens \
+         WHERE tokens.agent_id = agents.id AND tokens.revoked_at IS NULL), \
+         (SELECT detail FROM audit WHERE subject = agents.id AND",
+        up_to_head!(),
+        "AND verb IN ('agent.created', 'agent.changed', 'agent.restored', 'token.created') \
+         ORDER BY seq DESC LIMIT 1) FROM agents WHERE id > $1 ORDER BY id LIMIT $2"
+    );
+    let rows = tx
+        .all("agents", sql, values![after, i64::from(limit)])
+        .await?;
+    let step = |row: &Row| -> Result<AgentStep, StoreError> {
+        Ok(AgentStep {
+            id: row.text(0)?.to_owned(),
+            name: row.text(1)?.to_owned(),
+            capabilities: row.text(2)?.to_owned(),
+            is_withdrawn: row.opt_time(3)?.is_some(),
+            has_live_token: row.opt_text(4)?.is_some(),
+            said: row.opt_text(5)?.map(str::to_owned),
         })
     };
     rows.iter().map(step).collect()

@@ -4,8 +4,8 @@ use serde_json::json;
 use void_domain::audit::NewAuditEntry;
 use void_domain::secrets::Secret;
 use void_store::{PostgresConfig, Store, StoreError, audit};
-use void_testkit::PostgresCluster;
 use void_testkit::proposals::NOW;
+use void_testkit::{PostgresCluster, has_postgres};
 
 use crate::engines;
 
@@ -36,6 +36,9 @@ pub async fn head(store: &Store) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_that_does_not_flush_is_refused_by_name() {
+    if !has_postgres() {
+        return;
+    }
     for setting in ["fsync", "full_page_writes"] {
         let option = format!("{setting}=off");
         let (_cluster, url) = tokio::task::spawn_blocking(move || {
@@ -59,6 +62,9 @@ async fn a_cluster_that_does_not_flush_is_refused_by_name() {
 /// The default of the cluster, of the role or of the database is not ours.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_acknowledged_survives_a_crash_whatever_the_defaults_are() {
+    if !has_postgres() {
+        return;
+    }
     let (mut cluster, url) = tokio::task::spawn_blocking(|| {
         // What is not flushed by the commit itself stays in memory for ten seconds.
         let cluster = PostgresCluster::start(&["wal_writer_delay=10000"]);

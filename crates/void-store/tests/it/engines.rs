@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 use void_domain::secrets::Secret;
 use void_store::{PostgresConfig, SqliteConfig, Store};
-use void_testkit::postgres_database;
+use void_testkit::{has_postgres, postgres_database};
 
 pub struct Engine {
     pub name: &'static str,
@@ -25,17 +25,21 @@ pub async fn sqlite() -> Engine {
     }
 }
 
-pub async fn postgres() -> Engine {
+/// Nothing where PostgreSQL is left out (`has_postgres`).
+pub async fn postgres() -> Option<Engine> {
+    if !has_postgres() {
+        return None;
+    }
     let url = tokio::task::spawn_blocking(postgres_database)
         .await
         .unwrap();
     let store = open_postgres(&url).await;
-    Engine {
+    Some(Engine {
         name: "postgres",
         store,
         folder: tempfile::tempdir().unwrap(),
         url: Some(url),
-    }
+    })
 }
 
 pub async fn open_postgres(url: &str) -> Store {
@@ -47,6 +51,9 @@ pub async fn open_postgres(url: &str) -> Store {
     .unwrap()
 }
 
-pub async fn both() -> [Engine; 2] {
-    [sqlite().await, postgres().await]
+pub async fn both() -> Vec<Engine> {
+    [sqlite().await]
+        .into_iter()
+        .chain(postgres().await)
+        .collect()
 }

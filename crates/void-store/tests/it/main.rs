@@ -12,6 +12,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod agents;
 mod alerts;
 mod backups;
 mod bridge;

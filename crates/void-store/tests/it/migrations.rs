@@ -11,10 +11,11 @@ use void_domain::secrets::Secret;
 use void_domain::sessions::Method;
 use void_domain::time::Timestamp;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, proposals, sessions};
-use void_testkit::postgres_database;
 use void_testkit::proposals::pending;
+use void_testkit::{has_postgres, postgres_database, postgres_run};
 
 use crate::engines;
+use crate::proposals::insert;
 
 /// Column name → (type, not null), per table, with `INTEGER` and `BIGINT` as the same thing.
 type Tables = BTreeMap<String, BTreeMap<String, (String, bool)>>;
@@ -80,7 +81,9 @@ async fn postgres_shape(url: &str) -> (Tables, BTreeSet<String>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn both_dialects_make_the_same_tables() {
     let sqlite = engines::sqlite().await;
-    let postgres = engines::postgres().await;
+    let Some(postgres) = engines::postgres().await else {
+        return;
+    };
     let left = sqlite_shape(&sqlite.folder.path().join("void.db"));
     let right = postgres_shape(postgres.url.as_ref().unwrap()).await;
     assert!(left.0.len() >= 9, "{:?}", left.0.keys());
@@ -118,17 +121,65 @@ fn both_dialects_hold_the_same_constraints() {
     }
 }
 
+/// Every row of every table, as text; on SQLite also the counter of changes to the schema, on PostgreSQL
+/// the transaction that wrote the row.
+type Rows = BTreeMap<String, BTreeSet<String>>;
+
+fn sqlite_rows(path: &Path) -> Rows {
+    let db = Connection::open(path).unwrap();
+    let mut rows = Rows::new();
+    for table in sqlite_shape(path).0.into_keys() {
+        let mut statement = db.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let width = statement.column_count();
+        let found = statement.query_map([], |row| {
+            let cells: Result<Vec<rusqlite::types::Value>, _> =
+                (0..width).map(|column| row.get(column)).collect();
+            Ok(format!("{:?}", cells?))
+        });
+        rows.insert(table, found.unwrap().map(Result::unwrap).collect());
+    }
+    let changes = db.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0));
+    rows.insert("".into(), [changes.unwrap().to_string()].into());
+    rows
+}
+
+async fn postgres_rows(url: &str) -> Rows {
+    let mut rows = Rows::new();
+    for table in postgres_shape(url).await.0.into_keys() {
+        let said = postgres_run(url, &format!("SELECT t.xmin, t.* FROM {table} t"));
+        rows.insert(table, said.lines().map(str::to_owned).collect());
+    }
+    rows
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn opening_again_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let config = SqliteConfig::new(folder.path().join("void.db"));
-    for _ in 0..2 {
-        let store = Store::open_sqlite(config.clone()).await.unwrap();
-        drop(store);
-        release(folder.path()).await;
-    }
-    let engine = engines::postgres().await;
-    engines::open_postgres(engine.url.as_ref().unwrap()).await;
+    let path = folder.path().join("void.db");
+    let store = Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+    insert(&store, pending(1)).await;
+    drop(store);
+    release(folder.path()).await;
+    let before = (sqlite_shape(&path), sqlite_rows(&path));
+    assert_eq!(before.1["proposals"].len(), 1);
+    assert!(!before.1["migrations"].is_empty());
+    drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
+    release(folder.path()).await;
+    assert_eq!((sqlite_shape(&path), sqlite_rows(&path)), before);
+
+    let Some(engine) = engines::postgres().await else {
+        return;
+    };
+    let url = engine.url.as_ref().unwrap();
+    insert(&engine.store, pending(1)).await;
+    let before = (postgres_shape(url).await, postgres_rows(url).await);
+    assert_eq!(before.1["proposals"].len(), 1);
+    assert!(!before.1["migrations"].is_empty());
+    drop(engines::open_postgres(url).await);
+    assert_eq!(
+        (postgres_shape(url).await, postgres_rows(url).await),
+        before
+    );
 }
 
 /// The writer thread lets go of the file after its last job.
@@ -155,7 +206,9 @@ async fn a_database_of_a_newer_void_is_left_alone() {
         Some(newer())
     );
 
-    let engine = engines::postgres().await;
+    let Some(engine) = engines::postgres().await else {
+        return;
+    };
     let url = engine.url.unwrap();
     let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls)
         .await
@@ -198,6 +251,9 @@ async fn a_migration_that_was_edited_afterwards_is_refused() {
 /// Instances that start at the same moment bring an empty database up to date exactly once.
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_that_start_together_take_turns() {
+    if !has_postgres() {
+        return;
+    }
     let url = tokio::task::spawn_blocking(postgres_database)
         .await
         .unwrap();
@@ -216,6 +272,9 @@ async fn instances_that_start_together_take_turns() {
     for start in starts {
         start.await.unwrap().unwrap();
     }
+    let alone = engines::postgres().await.unwrap();
+    let alone = postgres_shape(alone.url.as_ref().unwrap()).await;
+    assert_eq!(postgres_shape(&url).await, alone);
 }
 
 /// Stops in the middle of every statement of every migration: nothing of it is left, what was there
@@ -401,7 +460,8 @@ async fn deliveries_and_keys_from_before_alerts_stay() {
 async fn a_database_with_a_trigger_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("void.db");
-    drop(Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap());
+    Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+    release(folder.path()).await;
     for (create, drop) in [
         (
             "CREATE TRIGGER odd AFTER UPDATE ON freezes BEGIN SELECT 1; END;",
@@ -419,7 +479,9 @@ async fn a_database_with_a_trigger_is_not_opened() {
             refused.to_string().contains("(odd): it is not Void's"),
             "{refused}"
         );
+        release(folder.path()).await;
         run(drop);
         Store::open_sqlite(SqliteConfig::new(&path)).await.unwrap();
+        release(folder.path()).await;
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use void_domain::ids::{ProposalCode, ProposalId, TokenId};
+use void_domain::ids::{ProposalCode, ProposalId, RequesterId};
 use void_domain::proposals::{
     Cancellation, Failure, Moved, Proposal, State, Status, Verification, VerificationOutcome,
 };
@@ -291,7 +291,7 @@ async fn the_count_of_what_waits_is_kept_with_the_rows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_page_without_gaps_and_keep_to_their_filter() {
     for engine in engines::both().await {
-        let agent = TokenId::new(NOW, [5; 10]);
+        let agent = RequesterId::new(NOW, [5; 10]);
         for n in 0..25 {
             let mut created = pending(n);
             if n % 5 == 0 {

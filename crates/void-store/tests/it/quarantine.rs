@@ -1,16 +1,17 @@
 //! What is in quarantine opens nothing, of every kind and on both engines, until it is let out one by one.
 
 use void_domain::actors::ActorKind;
+use void_domain::agents::{Agent, AgentState};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
-use void_domain::ids::{PasskeyId, TokenId};
+use void_domain::ids::{AgentId, PasskeyId, TokenId};
 use void_domain::notifications::{Channel, Target};
 use void_domain::secrets::Secret;
 use void_store::notifications::pairs::{self, Pair};
 use void_store::passkeys::{self, Passkey};
 use void_store::quarantine::{self, Kind};
 use void_store::tokens::{self, Token};
-use void_store::{Store, StoreError, Tx, passwords};
+use void_store::{Store, StoreError, Tx, agents, passwords};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
@@ -18,10 +19,15 @@ use crate::engines;
 const NODE: u8 = 2;
 const AGENT: u8 = 1;
 
+fn agent_id() -> AgentId {
+    AgentId::of_first_token(TokenId::new(NOW, [AGENT; 10]))
+}
+
 fn token(n: u8, kind: ActorKind) -> Token {
     Token {
         id: TokenId::new(NOW, [n; 10]),
         kind,
+        agent_id: (kind == ActorKind::Agent).then(agent_id),
         name: format!("name-{n}"),
         hash: Digest::of(&[n]),
         capabilities: Capabilities::none(),
@@ -51,6 +57,14 @@ fn accounts() -> [Target; 2] {
 }
 
 async fn fill(tx: &mut Tx) -> Result<(), StoreError> {
+    let agent = Agent {
+        id: agent_id(),
+        name: format!("name-{AGENT}").parse().unwrap(),
+        capabilities: Capabilities::none(),
+        created_at: NOW,
+        state: AgentState::Live,
+    };
+    agents::insert(tx, &agent).await?;
     tokens::insert(tx, &token(AGENT, ActorKind::Agent)).await?;
     tokens::insert(tx, &token(NODE, ActorKind::Node)).await?;
     // Withdrawn before: nothing to confirm.

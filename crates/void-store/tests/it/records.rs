@@ -112,7 +112,8 @@ async fn a_revoked_token_is_not_found_and_its_name_is_free_again() {
     for engine in engines::both().await {
         let token = |n: u8| Token {
             id: TokenId::new(NOW, [n; 10]),
-            kind: ActorKind::Agent,
+            kind: ActorKind::Viewer,
+            agent_id: None,
             name: "little-blue".into(),
             hash: Digest::of(&[n]),
             capabilities: [Capability::Read, Capability::Act].into_iter().collect(),

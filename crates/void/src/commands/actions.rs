@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use void_api::actions::{ActionResponse, ActionsResponse};
 use void_domain::catalogue::{Catalogue, JSON_SCHEMA, Severity, Tier};
 use void_domain::limits;
 use void_domain::starters::Starter;
 use void_domain::text;
 
-use super::rows::{tier, word};
+use super::rows::tier;
 use super::{Session, counted, quoted};
 use crate::catalogue;
 use crate::cli::ActionsCommand;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
 
@@ -52,11 +54,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         session.output.value(answer);
         return Ok(Exit::Done);
     }
-    let actions = answer
-        .get("actions")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let ActionsResponse { actions, .. } = read(answer)?;
     if actions.is_empty() {
         session
             .output
@@ -68,12 +66,12 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
             .note(format!("  next: {write}, then {}", session.again("reload")));
         return Ok(Exit::Done);
     }
-    let row = |action: &Value| {
+    let row = |action: &ActionResponse| {
         vec![
-            word(action, "id").to_owned(),
-            tier(action).to_owned(),
-            word(action, "target").to_owned(),
-            word(action, "label").to_owned(),
+            action.id.clone(),
+            tier(&action.tier, &action.risk).to_owned(),
+            action.target.clone(),
+            action.label.clone(),
         ]
     };
     let rows: Vec<Vec<String>> = actions.iter().map(row).collect();
@@ -84,14 +82,11 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
 }
 
 async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
-    let answer = session.client()?.get("/api/actions").await?;
-    let actions = answer
-        .get("actions")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    let Some(action) = actions.iter().find(|action| word(action, "id") == id) else {
-        let near = text::nearest(id, actions.iter().map(|action| word(action, "id")));
+    let sent = session.client()?.get("/api/actions").await?;
+    let ActionsResponse { actions, .. } = read(sent.clone())?;
+    let found = actions.iter().enumerate().find(|(_, one)| one.id == id);
+    let Some((index, action)) = found else {
+        let near = text::nearest(id, actions.iter().map(|action| action.id.as_str()));
         let problem = Problem::new(
             Exit::NotFound,
             "unknown_action",
@@ -105,16 +100,19 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
             None => problem.next("void actions ls"),
         });
     };
+    // All that was sent of it, also what this program does not know.
+    let whole = sent.pointer(&format!("/actions/{index}"));
+    let whole = whole.cloned().unwrap_or_default();
     if session.output.json {
-        session.output.value(action.clone());
+        session.output.value(whole);
         return Ok(Exit::Done);
     }
     session.output.line(format!(
         "{}   {}",
-        text::escaped(word(action, "label")),
-        tier(action)
+        text::escaped(&action.label),
+        tier(&action.tier, &action.risk)
     ));
-    for (name, value) in action.as_object().into_iter().flatten() {
+    for (name, value) in whole.as_object().into_iter().flatten() {
         let shown = match value {
             Value::Null => continue,
             Value::String(text) => text::escaped(text),
@@ -147,7 +145,7 @@ fn brake_notes(catalogue: &Catalogue) -> BTreeMap<String, String> {
 fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
     let path = file.unwrap_or_else(|| session.settings.actions.value.clone());
     let text = catalogue::read(&path)?;
-    let (findings, loaded) = match Catalogue::parse(&text, &session.settings.lockout.value) {
+    let (findings, loaded) = match Catalogue::parse(&text, &session.settings.lockout) {
         Ok(catalogue) => (catalogue.warnings().to_vec(), Some(catalogue)),
         Err(findings) => (findings, None),
     };

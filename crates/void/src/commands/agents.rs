@@ -1,10 +1,10 @@
 //! `void agents`
 
-use serde_json::Value;
+use void_api::agents::{AgentResponse, AgentsResponse};
 
 use super::Session;
-use super::rows::word;
 use crate::cli::AgentsCommand;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 
 pub(super) async fn run(session: &Session<'_>, command: AgentsCommand) -> Result<Exit, Problem> {
@@ -19,36 +19,28 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         session.output.value(answer);
         return Ok(Exit::Done);
     }
-    let agents = answer.get("agents").and_then(Value::as_array);
-    let rows: Vec<Vec<String>> = agents.into_iter().flatten().map(row).collect();
+    let AgentsResponse { agents } = read(answer)?;
+    let rows: Vec<Vec<String>> = agents.iter().map(row).collect();
     let header = ["AGENT", "BRAIN", "MODEL", "MAY", "TOKENS TODAY", "ABOUT"];
     session.output.table(&header, &rows);
     Ok(Exit::Done)
 }
 
-fn row(agent: &Value) -> Vec<String> {
-    let withdrawn = agent.get("withdrawn") == Some(&Value::Bool(true));
-    let capabilities = agent.get("capabilities").and_then(Value::as_array);
-    let may: Vec<&str> = capabilities
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let number = |name: &str| agent.get(name).and_then(Value::as_u64);
-    let used = number("used_tokens").unwrap_or(0);
+fn row(agent: &AgentResponse) -> Vec<String> {
+    let used = agent.used_tokens;
     vec![
-        word(agent, "slug").to_owned(),
-        word(agent, "brain").to_owned(),
-        word(agent, "model").to_owned(),
-        if withdrawn {
+        agent.slug.clone().into_owned(),
+        agent.brain.clone(),
+        agent.model.clone(),
+        if agent.withdrawn {
             "nothing: withdrawn".to_owned()
         } else {
-            may.join(" ")
+            agent.capabilities.join(" ")
         },
-        match number("daily_tokens") {
+        match agent.daily_tokens {
             Some(budget) => format!("{used} of {budget}"),
             None => used.to_string(),
         },
-        word(agent, "about").to_owned(),
+        agent.about.clone().into_owned(),
     ]
 }

@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
+use void_api::audit::{AuditResponse, EntryResponse, VerdictResponse};
+use void_api::proposals::RowResponse;
 use void_domain::text;
 use void_verify::{Options, Report};
 
 use super::Session;
-use super::rows::word;
+use super::rows::or_dash;
 use crate::cli::AuditCommand;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
 
@@ -37,43 +40,36 @@ async fn list(session: &Session<'_>, subject: Option<String>, limit: u32) -> Res
     let mut path = format!("/api/audit?limit={limit}");
     if let Some(subject) = subject {
         // A code is what people know; the record knows the id.
-        let row = client
-            .get(&format!("/api/proposals/{}", super::run::segment(&subject)))
+        let row: RowResponse = client
+            .get_as(&format!("/api/proposals/{}", super::run::segment(&subject)))
             .await?;
-        path = format!("{path}&subject={}", word(&row, "id"));
+        path = format!("{path}&subject={}", row.id);
     }
     let answer = client.get(&path).await?;
     if session.output.json {
         session.output.value(answer);
         return Ok(Exit::Done);
     }
-    let entries = answer
-        .get("entries")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    let row = |entry: &Value| {
-        let about = entry
-            .pointer("/detail/action_id")
-            .or_else(|| entry.get("subject"))
-            .and_then(Value::as_str);
+    let answer: AuditResponse = read(answer)?;
+    let row = |entry: &EntryResponse| {
+        let action = entry.detail.get("action_id");
+        let about = match action {
+            Some(action) => action.as_str().unwrap_or("-"),
+            None => or_dash(&entry.subject),
+        };
         vec![
-            entry.get("seq").map(Value::to_string).unwrap_or_default(),
-            session.output.times.short(word(entry, "at")),
-            word(entry, "actor").to_owned(),
-            word(entry, "verb").to_owned(),
-            about.unwrap_or("-").to_owned(),
+            entry.seq.to_string(),
+            session.output.times.short(&entry.at),
+            entry.actor.clone(),
+            entry.verb.clone(),
+            about.to_owned(),
         ]
     };
-    let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = answer.entries.iter().map(row).collect();
     session
         .output
         .table(&["SEQ", "AT", "WHO", "WHAT", "ABOUT"], &rows);
-    let head = answer
-        .pointer("/head/hash")
-        .and_then(Value::as_str)
-        .unwrap_or("-");
-    session.output.note(format!("head {head}"));
+    session.output.note(format!("head {}", answer.head.hash));
     Ok(Exit::Done)
 }
 
@@ -146,7 +142,7 @@ async fn verify(
 
 /// An export ends at the head; what stands beyond it in the database is named by the server.
 async fn check_stored(session: &Session<'_>) -> Result<(), Problem> {
-    let verdict = session.client()?.get("/api/audit-verify").await?;
+    let verdict: VerdictResponse = session.client()?.get_as("/api/audit-verify").await?;
     match stored_problem(&verdict) {
         Some(problem) => Err(Problem::failed("damaged", problem).next(
             "void doctor; the server sets rows that it did not write aside at its next start",
@@ -162,19 +158,13 @@ pub(super) const EDITED_NEXT: &str =
     "find out who can write to the database; revoke, reject or freeze again what was edited";
 
 /// Rows that do not say what the record says.
-pub(super) fn edited(verdict: &Value) -> Option<String> {
-    let rows = verdict.get("mismatches").and_then(Value::as_array)?;
-    let total = verdict.get("mismatches_total").and_then(Value::as_u64)?;
-    let shown: Vec<String> = rows
-        .iter()
+pub(super) fn edited(verdict: &VerdictResponse) -> Option<String> {
+    let total = verdict.mismatches_total;
+    let shown: Vec<String> = (verdict.mismatches.iter())
         .take(EDITED_SHOWN_MAX)
         .map(|row| {
-            format!(
-                "{} {}: {}",
-                word(row, "table"),
-                word(row, "id"),
-                text::escaped(word(row, "message"))
-            )
+            let message = text::escaped(&row.message);
+            format!("{} {}: {message}", row.table, row.id)
         })
         .collect();
     let more = total.saturating_sub(shown.len() as u64);
@@ -192,12 +182,9 @@ pub(super) fn edited(verdict: &Value) -> Option<String> {
 }
 
 /// What the server's own walk found wrong.
-pub(super) fn stored_problem(verdict: &Value) -> Option<String> {
-    let problem = verdict
-        .get("problem")
-        .filter(|problem| problem.is_object())?;
-    let seq = problem.get("seq").and_then(Value::as_u64).unwrap_or(0);
-    Some(format!("entry {seq}: {}", word(problem, "message")))
+pub(super) fn stored_problem(verdict: &VerdictResponse) -> Option<String> {
+    let problem = verdict.problem.as_ref()?;
+    Some(format!("entry {}: {}", problem.seq, problem.message))
 }
 
 fn tempfile_path(session: &Session<'_>) -> PathBuf {

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use void_api::backups::BackupResponse;
 use void_control::{Clock, backups};
 use void_store::{StoreError, backups as copies};
 
-use super::rows::word;
 use super::{Session, patiently};
 use crate::cli::BackupCommand;
+use crate::client::read;
 use crate::compose::store_problem;
 use crate::exit::{Exit, Problem};
 use crate::output;
@@ -24,17 +25,17 @@ pub(super) async fn run(session: &Session<'_>, command: BackupCommand) -> Result
 
 async fn create(session: &Session<'_>) -> Result<Exit, Problem> {
     let client = session.client()?;
-    let made = patiently(session, "copying", client.post("/api/backups", json!({}))).await?;
+    let made = patiently(session, "copying", client.post("/api/backups", &json!({}))).await?;
     if session.output.json {
         session.output.value(made);
     } else {
-        let seq = made.get("audit_seq").and_then(Value::as_u64).unwrap_or(0);
+        let made: BackupResponse = read(made)?;
         session
             .output
-            .line(format!("Made and checked {}", word(&made, "file")));
+            .line(format!("Made and checked {}", made.copy.file));
         session.output.line(format!(
-            "  {seq} audit entries, head {}",
-            word(&made, "audit_hash")
+            "  {} audit entries, head {}",
+            made.audit_seq, made.audit_hash
         ));
     }
     Ok(Exit::Done)

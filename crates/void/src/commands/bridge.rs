@@ -1,10 +1,12 @@
 //! `void bridge`
 
 use serde_json::Value;
+use void_api::bridge::{BridgeResponse, MoveResponse, MovesResponse};
 
 use super::Session;
-use super::rows::word;
+use super::rows::or_dash;
 use crate::cli::BridgeCommand;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 
 pub(super) async fn run(session: &Session<'_>, command: BridgeCommand) -> Result<Exit, Problem> {
@@ -24,38 +26,36 @@ const PLACES: [&str; 6] = [
 ];
 
 async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
-    let bridge = session.client()?.get("/api/bridge").await?;
-    let exit = match bridge.get("problem") {
-        Some(Value::String(_)) => Exit::Failed,
-        _ => Exit::Done,
+    let sent = session.client()?.get("/api/bridge").await?;
+    let bridge: BridgeResponse = read(sent.clone())?;
+    let exit = match bridge.problem {
+        Some(_) => Exit::Failed,
+        None => Exit::Done,
     };
     if session.output.json {
-        session.output.value(bridge);
+        session.output.value(sent);
         return Ok(exit);
     }
-    if bridge.get("enabled") != Some(&Value::Bool(true)) {
+    if !bridge.enabled {
         session.output.line("The file bridge is off.");
         let next = "  next: set VOID_BRIDGE_DIR, or dir under [bridge] in void.toml";
         session.output.note(next);
         return Ok(exit);
     }
-    let decisions = bridge.get("decisions") == Some(&Value::Bool(true));
     session.output.line(format!(
         "The file bridge is on: {}",
-        word(&bridge, "folder")
+        or_dash(&bridge.folder)
     ));
-    session.output.line(if decisions {
+    session.output.line(if bridge.decisions {
         "  a move counts as the owner's decision, except for what is critical"
     } else {
         "  a move decides nothing; files that are moved go back"
     });
-    let looked = bridge.get("last_scan_at").and_then(Value::as_str);
+    let looked = bridge.last_scan_at.as_deref();
     let looked = looked.map_or_else(|| "not yet".to_owned(), |at| session.output.times.short(at));
     session.output.line(format!("  last look: {looked}"));
-    if exit == Exit::Failed {
-        session
-            .output
-            .line(format!("  problem: {}", word(&bridge, "problem")));
+    if let Some(problem) = &bridge.problem {
+        session.output.line(format!("  problem: {problem}"));
     }
     session.output.table(&["STATE", "FILES"], &counts(&bridge));
     let invalid = invalid(&bridge);
@@ -65,24 +65,18 @@ async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-fn counts(bridge: &Value) -> Vec<Vec<String>> {
-    let count = |place: &str| {
-        let files = bridge.get("counts").and_then(|counts| counts.get(place));
-        files.and_then(Value::as_u64).unwrap_or(0).to_string()
-    };
+fn counts(bridge: &BridgeResponse) -> Vec<Vec<String>> {
+    let count = |place: &str| bridge.counts.get(place).copied().unwrap_or(0).to_string();
     PLACES
         .iter()
         .map(|place| vec![(*place).to_owned(), count(place)])
         .collect()
 }
 
-fn invalid(bridge: &Value) -> Vec<Vec<String>> {
-    let files = bridge.get("invalid").and_then(Value::as_array);
-    let row = |file: &Value| {
-        let why = word(file, "reason").replace('\n', "; ");
-        vec![word(file, "file").to_owned(), why]
-    };
-    files.into_iter().flatten().map(row).collect()
+fn invalid(bridge: &BridgeResponse) -> Vec<Vec<String>> {
+    let rows = bridge.invalid.iter();
+    rows.map(|one| vec![one.file.clone(), one.reason.replace('\n', "; ")])
+        .collect()
 }
 
 /// Until Ctrl-C, one line per move.
@@ -94,33 +88,34 @@ async fn watch(session: &Session<'_>) -> Result<Exit, Problem> {
             seen = client.get(&path) => seen?,
             _ = tokio::signal::ctrl_c() => return Ok(Exit::Done),
         };
-        if seen.get("enabled") != Some(&Value::Bool(true)) {
+        let moved: MovesResponse = read(seen.clone())?;
+        if !moved.enabled {
             return Err(Problem::failed("off", "the file bridge is off")
                 .next("set VOID_BRIDGE_DIR, or dir under [bridge] in void.toml"));
         }
-        let moves = seen.get("moves").and_then(Value::as_array);
-        for one in moves.into_iter().flatten() {
-            print(session, one);
+        if session.output.json {
+            // Each as it was sent, on a line of its own.
+            let moves = seen.get("moves").and_then(Value::as_array);
+            for one in moves.into_iter().flatten() {
+                session.output.value(one.clone());
+            }
+        } else {
+            moved.moves.iter().for_each(|one| print(session, one));
         }
         if session.output.is_closed() {
             return Ok(Exit::Done);
         }
-        let last = seen.get("last").and_then(Value::as_u64).unwrap_or(0);
-        path = format!("/api/bridge/moves?wait=30&after={last}");
+        path = format!("/api/bridge/moves?wait=30&after={}", moved.last);
     }
 }
 
-fn print(session: &Session<'_>, one: &Value) {
-    if session.output.json {
-        session.output.value(one.clone());
-        return;
-    }
-    let from = one.get("from").and_then(Value::as_str).unwrap_or("-");
+fn print(session: &Session<'_>, one: &MoveResponse) {
     session.output.line(format!(
-        "{}  {}  {from} -> {}  {}",
-        session.output.times.clock(word(one, "at")),
-        word(one, "file"),
-        word(one, "to"),
-        word(one, "note").replace('\n', "; ")
+        "{}  {}  {} -> {}  {}",
+        session.output.times.clock(&one.at),
+        one.file,
+        or_dash(&one.from),
+        one.to,
+        one.note.replace('\n', "; ")
     ));
 }

@@ -12,15 +12,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use void_api::agents::{ConversationResponse, SayRequest};
+use void_api::conversations::{StartedResponse, TruthResponse};
+use void_api::events::{TurnDeltaEvent, TurnDoneEvent, TurnErrorEvent, TurnToolEvent};
 use void_domain::text;
 
 use self::markdown::{Drawing, Run};
 use self::quotes::Quote;
 use super::Session;
-use super::rows::word;
 use super::run::segment;
 use crate::cli::ChatArgs;
-use crate::client::{Client, Event};
+use crate::client::{Client, Event, read};
 use crate::exit::{Exit, Problem};
 use crate::output::{Output, Tone};
 
@@ -35,15 +37,15 @@ const MESSAGE_BYTES_MAX: u64 = 64 * 1024;
 pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, Problem> {
     let client = session.client()?;
     let path = format!("/api/agents/{}/conversation", segment(&args.agent));
-    let open = if args.new {
-        client.post(&path, json!({})).await?
+    let open: ConversationResponse = read(if args.new {
+        client.post(&path, &json!({})).await?
     } else {
         client.get(&path).await?
-    };
+    })?;
     let chat = Chat {
         session,
         client,
-        id: word(&open, "conversation_id").to_owned(),
+        id: open.conversation_id.clone(),
     };
     match args.message {
         Some(message) => {
@@ -67,13 +69,12 @@ struct Chat<'a> {
 
 impl Chat<'_> {
     /// Line by line, until the owner has no more to say.
-    async fn converse(&self, open: &Value) -> Result<Exit, Problem> {
-        let agent = open.get("agent").unwrap_or(&Value::Null);
+    async fn converse(&self, open: &ConversationResponse) -> Result<Exit, Problem> {
         let output = self.session.output;
         output.note(format!(
             "{} ({}). An empty line, exit or Ctrl-D ends it; Ctrl-C stops an answer.",
-            text::escaped(word(agent, "name")),
-            text::escaped(word(agent, "model"))
+            text::escaped(&open.agent.name),
+            text::escaped(&open.agent.model)
         ));
         loop {
             let _ = write!(io::stderr(), "\n> ");
@@ -117,14 +118,17 @@ impl Chat<'_> {
     /// Says something and shows the answer as it comes.
     async fn say(&self, message: &str) -> Result<Exit, Problem> {
         let path = format!("/api/conversations/{}/messages", self.id);
-        let started = self.client.post(&path, json!({"text": message})).await?;
-        let turn = word(&started, "assistant_message_id");
+        let body = SayRequest {
+            text: message.to_owned(),
+        };
+        let started: StartedResponse = read(self.client.post(&path, &body).await?)?;
+        let turn = &started.assistant_message_id;
         let mut shown = Shown::new(self.session);
         tokio::select! {
             heard = self.listen(turn, &mut shown) => heard,
             _ = tokio::signal::ctrl_c() => {
                 let path = format!("/api/conversations/{}/stop", self.id);
-                self.client.post(&path, json!({})).await?;
+                self.client.post(&path, &json!({})).await?;
                 Err(Problem::new(Exit::Interrupted, "interrupted", "the answer was stopped; what it proposed stays as it is"))
             }
         }
@@ -188,18 +192,18 @@ impl<'a> Shown<'a> {
             output.value(line);
         }
         match event.name.as_str() {
-            "delta" if !output.json => self.text(word(data, "text")),
-            "tool" if !output.json && word(data, "status") != "running" => self.tool(data),
+            "delta" if !output.json => self.text(&read::<TurnDeltaEvent>(data.clone())?.text),
+            "tool" if !output.json => self.tool(&read(data.clone())?),
             "done" => {
                 if !output.json {
-                    self.end(data);
+                    self.end(&read(data.clone())?);
                 }
                 return Ok(Some(Exit::Done));
             }
             "error" => {
                 self.break_line();
-                let code = word(data, "code").to_owned();
-                let problem = Problem::failed(&code, word(data, "message"));
+                let failure: TurnErrorEvent = read(data.clone())?;
+                let problem = Problem::failed(failure.code, failure.message);
                 return Err(problem.next(self.session.again("agents ls")));
             }
             _ => {}
@@ -220,11 +224,14 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn tool(&mut self, data: &Value) {
+    fn tool(&mut self, call: &TurnToolEvent) {
+        if call.status == "running" {
+            return;
+        }
         self.break_line();
-        let failed = word(data, "status") != "ok";
+        let failed = call.status != "ok";
         let sign = if failed { "✗" } else { "✓" };
-        let line = format!("{}  {}", word(data, "tool"), word(data, "args_summary"));
+        let line = format!("{}  {}", call.tool, call.args_summary);
         let tone = if failed { Tone::Bad } else { Tone::Dim };
         let output = self.session.output;
         let line = output.tone(tone, text::escaped(&line).trim_end());
@@ -242,24 +249,17 @@ impl<'a> Shown<'a> {
     }
 
     /// The server's own words about the turn.
-    fn end(&mut self, data: &Value) {
+    fn end(&mut self, done: &TurnDoneEvent) {
         self.break_line();
         let output = self.session.output;
-        let truth = data.get("truth").unwrap_or(&Value::Null);
         output.line("");
-        output.hanging("", &truth_line(output, truth, word(data, "truth_line")));
-        for waiting in items(truth, "waits") {
-            let command = format!("inbox approve {}", word(waiting, "code"));
+        output.hanging("", &truth_line(output, &done.truth, &done.truth_line));
+        for waiting in &done.truth.waits {
+            let command = format!("inbox approve {}", waiting.code);
             output.line(format!("  yes: {}", self.session.again(&command)));
         }
-        let sources = data.get("tainted_by").and_then(Value::as_array);
-        let sources: Vec<&str> = sources
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        if !sources.is_empty() {
-            let sources = text::escaped(&sources.join(", "));
+        if !done.tainted_by.is_empty() {
+            let sources = text::escaped(&done.tainted_by.join(", "));
             let line =
                 format!("Read from outside: {sources}. From here on everything waits for you.");
             output.hanging("", &output.tone(Tone::Waiting, &line));
@@ -267,21 +267,12 @@ impl<'a> Shown<'a> {
     }
 }
 
-fn items<'v>(truth: &'v Value, part: &str) -> impl Iterator<Item = &'v Value> {
-    truth
-        .get(part)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-}
-
-fn truth_line(output: &Output, truth: &Value, line: &str) -> String {
-    let has = |part: &str| items(truth, part).next().is_some();
-    let tone = if has("refused") {
+fn truth_line(output: &Output, truth: &TruthResponse, line: &str) -> String {
+    let tone = if !truth.refused.is_empty() {
         Tone::Bad
-    } else if has("waits") || has("unverified") {
+    } else if !truth.waits.is_empty() || !truth.unverified.is_empty() {
         Tone::Waiting
-    } else if has("ran") {
+    } else if !truth.ran.is_empty() {
         Tone::Good
     } else {
         Tone::Dim

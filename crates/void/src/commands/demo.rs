@@ -3,16 +3,20 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
+use void_api::actions::{RunRequest, RunResponse};
+use void_api::notifications::{InvitationResponse, PairRequest};
+use void_api::proposals::RowResponse;
+use void_api::setup_links::SetupLinkResponse;
+use void_api::tokens::{NewTokenResponse, TokenRequest};
 use void_domain::text;
 use void_server::Bound;
 
-use super::rows::word;
 use super::serve::{self, Serving};
 use super::{program, setup_link};
 use crate::agents;
-use crate::cli::{Cli, DemoArgs, LogFormat, QrArgs};
-use crate::client::Client;
+use crate::cli::{DemoArgs, LogFormat, QrArgs};
+use crate::client::{Client, read};
 use crate::compose::{self, Label};
 use crate::exit::{Exit, Problem};
 use crate::output::{Output, Tone};
@@ -23,7 +27,6 @@ const PORT: u16 = 3000;
 const AGENT: &str = "little-blue";
 
 pub(super) async fn run(
-    cli: &Cli,
     args: &DemoArgs,
     environment: &Environment,
     output: &Output,
@@ -40,13 +43,12 @@ pub(super) async fn run(
     }
     // The owner's own settings have no say in a rehearsal.
     let nothing = Environment::empty();
-    let cli = Cli {
+    let flags = Flags {
         config: Some(lab.settings_file()),
         data: Some(lab.data()),
-        url: None,
-        ..cli.clone()
+        ..Flags::default()
     };
-    let settings = Settings::load(&cli, Flags::default(), &nothing)?;
+    let settings = Settings::load(&flags, &nothing)?;
     let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
     let agents = agents::load(&settings, &nothing, bound.address)?;
     let serving = Serving::start(bound, control, agents, &settings, &nothing);
@@ -102,42 +104,57 @@ fn base_folder(environment: &Environment) -> PathBuf {
 async fn ask_for_something(
     settings: &Settings,
     environment: &Environment,
-) -> Result<Value, Problem> {
+) -> Result<RowResponse, Problem> {
     let owner = Client::new(None, settings, environment)?;
-    let new = json!({"kind": "agent", "name": AGENT, "capabilities": ["read", "act"]});
-    let token = owner.post("/api/tokens", new).await?;
-    let agent = owner.with_token(word(&token, "token"));
-    let subject = json!({"reason": "Nobody has booted anything from it for twelve days."});
-    let asked = agent.post("/api/actions/stop-ct107/run", subject).await?;
-    let id = word(&asked, "action_row_id");
-    owner.get(&format!("/api/proposals/{id}")).await
+    let new = TokenRequest {
+        kind: "agent".to_owned(),
+        name: AGENT.to_owned(),
+        capabilities: json!(["read", "act"]),
+        restore: false,
+    };
+    let made: NewTokenResponse = read(owner.post("/api/tokens", &new).await?)?;
+    let agent = owner.with_token(&made.token);
+    let wish = RunRequest {
+        reason: Some("Nobody has booted anything from it for twelve days.".to_owned()),
+        ..RunRequest::default()
+    };
+    let asked = agent.post("/api/actions/stop-ct107/run", &wish).await?;
+    let asked: RunResponse = read(asked)?;
+    let path = format!("/api/proposals/{}", asked.row_id());
+    owner.get_as(&path).await
 }
 
 /// The link that makes a phone the owner's.
 async fn invite(settings: &Settings, environment: &Environment) -> Result<String, Problem> {
     let owner = Client::new(None, settings, environment)?;
-    let body = json!({"channel": "telegram"});
-    let made = owner.post("/api/notifications/pair", body).await?;
-    Ok(word(&made, "link").to_owned())
+    let body = PairRequest {
+        channel: "telegram".to_owned(),
+    };
+    let made = owner.post("/api/notifications/pair", &body).await?;
+    let InvitationResponse { link, .. } = read(made)?;
+    Ok(link)
 }
 
 /// The link that signs a browser in.
-async fn new_link(settings: &Settings, environment: &Environment) -> Result<Value, Problem> {
+async fn new_link(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<SetupLinkResponse, Problem> {
     let owner = Client::new(None, settings, environment)?;
-    owner.post("/api/setup-links", json!({})).await
+    read(owner.post("/api/setup-links", &json!({})).await?)
 }
 
 fn greet(
     output: &Output,
     lab: &Rehearsal,
-    link: &Value,
-    waiting: &Value,
+    link: &SetupLinkResponse,
+    waiting: &RowResponse,
     phone: Option<&str>,
     qr: QrArgs,
 ) {
     let data = lab.data();
-    let (url, elsewhere) = (word(link, "url"), setup_link::elsewhere(link));
-    let code = word(waiting, "code");
+    let (url, elsewhere) = (&link.url, &link.elsewhere);
+    let code = &waiting.code;
     let commands = [
         "services".to_owned(),
         "chat -m \"what is wrong?\"".to_owned(),
@@ -160,7 +177,7 @@ fn greet(
         output.line(format!("  {other}"));
     }
     let way_out = format!("For a phone in the same network: {program} demo --listen 0.0.0.0");
-    setup_link::show_code(output, qr, url, &elsewhere, &way_out);
+    setup_link::show_code(output, qr, url, elsewhere, &way_out);
     output.line("");
     output.line(format!(
         "Caddy is down, and {AGENT} asks to stop iVentoy ({code}). In a second terminal:\n"

@@ -65,7 +65,7 @@ async fn examine(
     settings: &Settings,
     environment: &Environment,
     address: SocketAddr,
-) -> Vec<void_server::Finding> {
+) -> Vec<void_api::doctor::Finding> {
     let output = Output::new(true, ColorChoice::Never, Times::as_they_come(), environment);
     let session = Session {
         settings: settings.clone(),
@@ -76,9 +76,9 @@ async fn examine(
     };
     let mut findings = Findings::default();
     look(&session, &mut findings).await;
-    let told = |finding: Finding| void_server::Finding {
+    let told = |finding: Finding| void_api::doctor::Finding {
         check: finding.check.to_owned(),
-        level: finding.level.as_str(),
+        level: finding.level.as_str().into(),
         message: text::escaped_lines(&finding.message),
         next: finding.next,
     };
@@ -86,8 +86,8 @@ async fn examine(
 }
 
 /// What to do about a host that did not answer as it should.
-pub(super) fn next_after_host(host: &Value, code: &str) -> String {
-    hosts::next_after(host, code).1
+pub(super) fn next_after_host(name: &str, code: &str) -> String {
+    hosts::next_after(name, false, code).1
 }
 
 async fn look(session: &Session<'_>, findings: &mut Findings) {

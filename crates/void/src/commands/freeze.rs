@@ -1,40 +1,39 @@
 //! `void freeze` and `void thaw`
 
 use serde_json::{Value, json};
+use void_api::freeze::{FreezeRequest, FreezeResponse};
+use void_api::status::StatusResponse;
 use void_domain::actors::person;
 use void_domain::text;
 
 use super::Session;
-use super::rows::word;
+use super::rows::or_dash;
 use crate::cli::FreezeArgs;
-use crate::client::Client;
+use crate::client::{Client, read};
 use crate::exit::{Exit, Problem};
 use crate::times::Times;
 
 pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Exit, Problem> {
     let seconds = args.lasts.as_deref().map(seconds).transpose()?;
-    let frozen = session
-        .client()?
-        .post(
-            "/api/freeze",
-            json!({"reason": args.reason, "for_s": seconds}),
-        )
-        .await?;
+    let body = FreezeRequest {
+        reason: args.reason,
+        for_s: seconds,
+    };
+    let frozen = session.client()?.post("/api/freeze", &body).await?;
     if session.output.json {
         session.output.value(frozen);
         return Ok(Exit::Done);
     }
-    let until = frozen
-        .get("until")
-        .and_then(Value::as_str)
+    let frozen: FreezeResponse = read(frozen)?;
+    let until = (frozen.until.as_deref())
         .map(|until| format!(" until {}", session.output.times.clock(until)))
         .unwrap_or_default();
     session.output.line(format!(
         "Frozen{until} by {}. Nothing new starts; risky wishes still queue.",
-        person(word(&frozen, "by"))
+        person(or_dash(&frozen.by))
     ));
-    let status = session.client()?.get("/api/status").await?;
-    if let running @ 1.. = status.get("running").and_then(Value::as_u64).unwrap_or(0) {
+    let status: StatusResponse = session.client()?.get_as("/api/status").await?;
+    if let running @ 1.. = status.running {
         session.output.line(format!(
             "  running:  {running}, to its end; no freeze stops what has started"
         ));
@@ -60,22 +59,24 @@ pub(super) async fn thaw(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-/// The freeze that holds now.
-pub(super) async fn frozen(client: &Client) -> Result<Option<Value>, Problem> {
-    let freeze = client.get("/api/freeze").await?;
-    Ok(Some(freeze).filter(|freeze| freeze.get("frozen") == Some(&Value::Bool(true))))
+/// The freeze that holds now, as it was sent and as it is read.
+pub(super) async fn frozen(client: &Client) -> Result<Option<(Value, FreezeResponse)>, Problem> {
+    let sent = client.get("/api/freeze").await?;
+    let freeze: FreezeResponse = read(sent.clone())?;
+    Ok(Some((sent, freeze)).filter(|(_, freeze)| freeze.frozen))
 }
 
-/// By whom, why and until when: of `/api/freeze` with no prefix, of `/api/status` with `frozen_`.
-pub(super) fn told(times: &Times, freeze: &Value, prefix: &str) -> String {
-    let member = |name: &str| {
-        let value = freeze.get(format!("{prefix}{name}"));
-        value.and_then(Value::as_str)
-    };
+/// By whom, why and until when.
+pub(super) fn told(
+    times: &Times,
+    by: Option<&str>,
+    reason: Option<&str>,
+    until: Option<&str>,
+) -> String {
     let parts = [
-        member("by").map(|by| format!("by {}", person(by))),
-        member("reason").map(|reason| format!("\"{}\"", text::escaped(reason))),
-        member("until").map(|until| format!("until {}", times.clock(until))),
+        by.map(|by| format!("by {}", person(by))),
+        reason.map(|reason| format!("\"{}\"", text::escaped(reason))),
+        until.map(|until| format!("until {}", times.clock(until))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

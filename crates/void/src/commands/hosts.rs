@@ -1,13 +1,14 @@
 //! `void hosts`
 
-use serde_json::{Value, json};
+use serde_json::json;
+use void_api::hosts::{CheckResponse, HostResponse, HostsResponse, TrustRequest, TrustedResponse};
 use void_domain::hosts::HostName;
 use void_domain::text;
 
-use super::rows::word;
 use super::run::segment;
 use super::{Session, doctor, patiently, quoted};
 use crate::cli::HostsCommand;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
 
@@ -25,38 +26,22 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         session.output.value(answer);
         return Ok(Exit::Done);
     }
-    let hosts = answer
-        .get("hosts")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let HostsResponse { hosts } = read(answer)?;
     if hosts.is_empty() {
         session.output.line("The catalogue names no machines.");
         return Ok(Exit::Done);
     }
-    let row = |host: &Value| {
-        let trusted: Vec<&str> = host
-            .get("trusted")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        let key = match (
-            word(host, "address"),
-            host.get("pinned") == Some(&Value::Bool(true)),
-            trusted.as_slice(),
-        ) {
+    let row = |host: &HostResponse| {
+        let key = match (host.address.as_str(), host.pinned, host.trusted.as_slice()) {
             ("local", _, _) => "not needed".to_owned(),
             (_, true, keys) => format!("pinned {}", keys.join(" ")),
             (_, false, []) => "not trusted yet".to_owned(),
             (_, false, keys) => keys.join(" "),
         };
-        let actions = host.get("actions").and_then(Value::as_u64).unwrap_or(0);
         vec![
-            word(host, "name").to_owned(),
-            word(host, "address").to_owned(),
-            actions.to_string(),
+            host.name.clone(),
+            host.address.clone(),
+            host.actions.to_string(),
             key,
         ]
     };
@@ -70,34 +55,31 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
 async fn check(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
     let client = session.client()?;
     let path = format!("/api/hosts/{}/check", segment(name));
-    let checked = patiently(session, "asking", client.post(&path, json!({}))).await?;
-    let drift = checked.get("drift").and_then(Value::as_str);
-    let error = checked.get("error").filter(|error| error.is_object());
-    let cannot = checked.get("cannot").and_then(Value::as_object);
-    let cannot = cannot.filter(|cannot| !cannot.is_empty());
-    let stopped = checked.get("stopped") == Some(&Value::Bool(true));
+    let sent = patiently(session, "asking", client.post(&path, &json!({}))).await?;
+    let checked: CheckResponse = read(sent.clone())?;
+    let (error, drift) = (checked.error.as_ref(), checked.drift.as_deref());
     let exit = match (error, drift) {
         (Some(_), _) => Exit::Unreachable,
         (None, Some(_)) => Exit::Failed,
-        (None, None) if cannot.is_some() => Exit::Failed,
+        (None, None) if !checked.cannot.is_empty() => Exit::Failed,
         (None, None) => Exit::Done,
     };
     let output = session.output;
     if output.json {
-        output.value(checked);
+        output.value(sent);
         return Ok(exit);
     }
     let next = session.again(&provision(name));
     let name = text::escaped(name);
     match (error, drift) {
         (Some(error), _) => {
-            let line = format!("{name}: {}", text::escaped(word(error, "message")));
+            let line = format!("{name}: {}", text::escaped(&error.message));
             output.line(output.tone(Tone::Bad, &line));
-            let next = match word(error, "code") {
+            let next = match error.code.as_str() {
                 // The doctor looks at the key and says what is missing.
                 "not_configured" => "void doctor".to_owned(),
                 code if is_mended_by_provisioning(code) => next.clone(),
-                code => doctor::next_after_host(&json!({ "name": name }), code),
+                code => doctor::next_after_host(&name, code),
             };
             output.line(format!("  next: {next}"));
         }
@@ -105,9 +87,9 @@ async fn check(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
             output.line(output.tone(Tone::Bad, &format!("{name}: {}", text::escaped(drift))));
             output.line(format!("  next: {next}"));
         }
-        (None, None) if cannot.is_some() => {
-            for (id, why) in cannot.into_iter().flatten() {
-                let why = text::escaped(why.as_str().unwrap_or("-"));
+        (None, None) if !checked.cannot.is_empty() => {
+            for (id, why) in &checked.cannot {
+                let why = text::escaped(why);
                 let line = format!("{name}: {} cannot run: {why}", text::escaped(id));
                 output.line(output.tone(Tone::Bad, &line));
             }
@@ -118,7 +100,7 @@ async fn check(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
             &format!("{name}: its list is as the catalogue says, and all of it could run"),
         )),
     }
-    if stopped {
+    if checked.stopped == Some(true) {
         output.line(format!(
             "{name}: its stop file is set; nothing runs there until it is removed"
         ));
@@ -145,18 +127,16 @@ pub(super) fn is_mended_by_provisioning(code: &str) -> bool {
 async fn trust(session: &Session<'_>, name: &str, fingerprint: &str) -> Result<Exit, Problem> {
     let client = session.client()?;
     let path = format!("/api/hosts/{}/trust", segment(name));
-    let trusted = patiently(
-        session,
-        "asking",
-        client.post(&path, json!({"fingerprint": fingerprint})),
-    )
-    .await?;
+    let body = TrustRequest {
+        fingerprint: fingerprint.to_owned(),
+    };
+    let trusted = patiently(session, "asking", client.post(&path, &body)).await?;
     if session.output.json {
         session.output.value(trusted);
     } else {
+        let TrustedResponse { fingerprint, .. } = read(trusted)?;
         session.output.line(format!(
-            "Trusted {} for {}.",
-            word(&trusted, "fingerprint"),
+            "Trusted {fingerprint} for {}.",
             text::escaped(name)
         ));
         session

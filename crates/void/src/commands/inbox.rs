@@ -1,13 +1,19 @@
 //! `void inbox`
 
 use serde_json::{Value, json};
+use void_api::cards::CardResponse;
+use void_api::events::EventSummary;
+use void_api::inbox::{InboxResponse, ItemResponse};
+use void_api::proposals::{
+    DecideRequest, DecisionWord, OutcomeWord, ProposalsResponse, RowResponse, SettleRequest,
+};
 use void_domain::text;
 
-use super::rows::{self, given, word};
+use super::rows::{self, is_open, or_dash};
 use super::run::segment;
 use super::{Session, patiently};
 use crate::cli::{InboxCommand, InboxListArgs, SettleOutcome};
-use crate::client::{Client, Events};
+use crate::client::{Client, Events, read};
 use crate::digest_words;
 use crate::exit::{Exit, Problem};
 use crate::output;
@@ -22,7 +28,7 @@ pub(super) async fn run(session: &Session<'_>, command: InboxCommand) -> Result<
         InboxCommand::Show { id } => {
             let client = session.client()?;
             if session.output.json {
-                session.output.value(find(&client, &id).await?);
+                session.output.value(client.get(&path(&id)).await?);
             } else {
                 rows::show_card(session.output, &card(&client, &id).await?);
             }
@@ -39,49 +45,47 @@ pub(super) async fn run(session: &Session<'_>, command: InboxCommand) -> Result<
         InboxCommand::Cancel { id } => {
             let client = session.client()?;
             let row = find(&client, &id).await?;
-            let row = client
-                .post(
-                    &format!("/api/proposals/{}/cancel", word(&row, "id")),
-                    json!({}),
-                )
-                .await?;
-            print(session, row);
+            let path = format!("{}/cancel", path(&row.id));
+            print(session, client.post(&path, &json!({})).await?)?;
             Ok(Exit::Done)
         }
         InboxCommand::Settle { id, outcome } => {
-            let outcome = match outcome {
-                SettleOutcome::Executed => "executed",
-                SettleOutcome::Failed => "failed",
-            };
-            let path = format!("/api/proposals/{}/settle", segment(&id));
-            let row = session
-                .client()?
-                .post(&path, json!({"outcome": outcome}))
-                .await?;
-            print(session, row);
+            let outcome = Some(match outcome {
+                SettleOutcome::Executed => OutcomeWord::Executed,
+                SettleOutcome::Failed => OutcomeWord::Failed,
+            });
+            let path = format!("{}/settle", path(&id));
+            let client = session.client()?;
+            let settled = client.post(&path, &SettleRequest { outcome }).await?;
+            print(session, settled)?;
             Ok(Exit::Done)
         }
         InboxCommand::Watch { id } => watch(session, id).await,
     }
 }
 
-async fn find(client: &Client, id: &str) -> Result<Value, Problem> {
-    client.get(&format!("/api/proposals/{}", segment(id))).await
+fn path(id: &str) -> String {
+    format!("/api/proposals/{}", segment(id))
+}
+
+async fn find(client: &Client, id: &str) -> Result<RowResponse, Problem> {
+    client.get_as(&path(id)).await
 }
 
 /// The row with everything that a yes binds and what Void makes of it.
-async fn card(client: &Client, id: &str) -> Result<Value, Problem> {
-    client
-        .get(&format!("/api/proposals/{}/card", segment(id)))
-        .await
+async fn card(client: &Client, id: &str) -> Result<CardResponse, Problem> {
+    client.get_as(&format!("{}/card", path(id))).await
 }
 
-fn print(session: &Session<'_>, row: Value) {
+/// Shows the row that came back; its exit code says the same.
+fn print(session: &Session<'_>, sent: Value) -> Result<RowResponse, Problem> {
+    let row: RowResponse = read(sent.clone())?;
     if session.output.json {
-        session.output.value(row);
+        session.output.value(sent);
     } else {
         rows::show(session.output, &row);
     }
+    Ok(row)
 }
 
 /// The page that was asked for.
@@ -110,36 +114,28 @@ async fn history(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Pr
         output.value(answer);
         return Ok(Exit::Done);
     }
-    let proposals = answer.get("proposals").and_then(Value::as_array);
-    let rows: Vec<Vec<String>> = proposals
-        .into_iter()
-        .flatten()
-        .map(|row| {
-            vec![
-                word(row, "code").to_owned(),
-                output.times.short(word(row, "created_at")),
-                rows::state(row).0.to_owned(),
-                word(row, "label").to_owned(),
-                asked_by(row).to_owned(),
-                given(row, "resolved_by").unwrap_or("-").to_owned(),
-            ]
-        })
-        .collect();
+    let answer: ProposalsResponse = read(answer)?;
+    let row = |row: &RowResponse| {
+        vec![
+            row.code.clone(),
+            output.times.short(&row.created_at),
+            rows::state(row).0.to_owned(),
+            row.label.clone(),
+            row.requested_by.name.clone(),
+            or_dash(&row.resolved_by).to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = answer.proposals.iter().map(row).collect();
     if rows.is_empty() {
         output.line("Nothing was asked for yet.");
         return Ok(Exit::Done);
     }
     let header = ["CODE", "ASKED", "STATE", "WHAT", "ASKED BY", "DECIDED BY"];
     output.table(&header, &rows);
-    if let Some(next) = given(&answer, "next") {
+    if let Some(next) = &answer.next {
         output.note(more(session, args, next));
     }
     Ok(Exit::Done)
-}
-
-fn asked_by(row: &Value) -> &str {
-    let name = row.pointer("/requested_by/name").and_then(Value::as_str);
-    name.unwrap_or("-")
 }
 
 async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Problem> {
@@ -149,46 +145,39 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Probl
         session.output.value(inbox);
         return Ok(Exit::Done);
     }
-    let items = inbox
-        .get("items")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    if items.is_empty() {
+    let inbox: InboxResponse = read(inbox)?;
+    if inbox.items.is_empty() {
         session.output.line("Nothing waits for you.");
         return Ok(Exit::Done);
     }
-    let row = |item: &Value| {
-        if word(item, "kind") == "join" {
-            let what = format!("{} asks to be a node: void node ls", word(item, "name"));
-            let from = word(item, "from").to_owned();
+    let row = |item: &ItemResponse| match item {
+        ItemResponse::Join(join) => {
+            let what = format!("{} asks to be a node: void node ls", join.name);
             let dash = || "-".to_owned();
-            return vec![dash(), "join".to_owned(), dash(), what, from, dash()];
+            let from = join.from.clone();
+            vec![dash(), "join".to_owned(), dash(), what, from, dash()]
         }
-        vec![
-            word(item, "code").to_owned(),
-            rows::state(item).0.to_owned(),
-            rows::tier(item).to_owned(),
-            word(item, "label").to_owned(),
-            asked_by(item).to_owned(),
-            session.output.times.short(word(item, "expires_at")),
-        ]
+        ItemResponse::Row(item) => vec![
+            item.row.code.clone(),
+            rows::state(&item.row).0.to_owned(),
+            rows::tier(&item.row.tier, &item.row.risk).to_owned(),
+            item.row.label.clone(),
+            item.row.requested_by.name.clone(),
+            session.output.times.short(&item.row.expires_at),
+        ],
     };
-    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = inbox.items.iter().map(row).collect();
     session.output.table(
         &["CODE", "STATE", "TIER", "WHAT", "ASKED BY", "EXPIRES"],
         &rows,
     );
-    let untold = inbox
-        .pointer("/counts/untold")
-        .and_then(Value::as_u64)
-        .unwrap_or(0);
+    let untold = inbox.counts.untold;
     if untold > 0 {
         session.output.note(format!(
             "nobody could be told about {untold} of them; void notify ls says why"
         ));
     }
-    if let Some(next) = given(&inbox, "next") {
+    if let Some(next) = &inbox.next {
         session.output.note(more(session, args, next));
     }
     Ok(Exit::Done)
@@ -204,12 +193,12 @@ async fn approve(
 ) -> Result<Exit, Problem> {
     let client = session.client()?;
     let card = card(&client, id).await?;
-    let row = card.get("row").cloned().unwrap_or_default();
+    let row = &card.row;
     let digest = match digest {
-        Some(typed) => typed_digest(typed, &row)?,
-        None if word(&row, "status") != "pending" => word(&row, "digest").to_owned(),
-        None if word(&row, "risk") == "critical" => ask_for_words(session, &card, &row)?,
-        None if yes => word(&row, "digest").to_owned(),
+        Some(typed) => typed_digest(typed, row)?,
+        None if row.status != "pending" => row.digest.clone(),
+        None if row.risk == "critical" => ask_for_words(session, &card)?,
+        None if yes => row.digest.clone(),
         None if !output::is_interactive() => {
             return Err(Problem::usage("there is nobody to ask here")
                 .next("add --yes, or --digest with the one you saw"));
@@ -220,61 +209,64 @@ async fn approve(
                 session.output.note("Nothing was approved.");
                 return Ok(Exit::Interrupted);
             }
-            word(&row, "digest").to_owned()
+            row.digest.clone()
         }
     };
-    let body = json!({
-        "decision": "approve",
-        "digest": digest,
-        "revision": row.get("revision"),
-        "reason": reason,
-    });
-    let path = format!("/api/proposals/{}/decide?wait={wait}", word(&row, "id"));
-    let row = patiently(session, "running", client.post(&path, body)).await?;
-    let exit = rows::exit(&row);
-    print(session, row.clone());
+    let body = DecideRequest {
+        decision: Some(DecisionWord::Approve),
+        digest: Some(digest),
+        revision: Some(row.revision),
+        reason,
+    };
+    let path = format!("{}/decide?wait={wait}", path(&row.id));
+    let sent = patiently(session, "running", client.post(&path, &body)).await?;
+    let row = print(session, sent)?;
     if !session.output.json {
         rows::show_next(session.output, &row);
     }
-    Ok(exit)
+    Ok(rows::exit(&row))
 }
 
 async fn reject(session: &Session<'_>, id: &str, reason: Option<String>) -> Result<Exit, Problem> {
     let client = session.client()?;
     let row = find(&client, id).await?;
-    let body = json!({"decision": "reject", "digest": word(&row, "digest"), "reason": reason});
-    let row = client
-        .post(&format!("/api/proposals/{}/decide", word(&row, "id")), body)
-        .await?;
-    print(session, row);
+    let body = DecideRequest {
+        decision: Some(DecisionWord::Reject),
+        digest: Some(row.digest),
+        revision: None,
+        reason,
+    };
+    let path = format!("{}/decide", path(&row.id));
+    print(session, client.post(&path, &body).await?)?;
     Ok(Exit::Done)
 }
 
 /// The digest that was typed, or whose words were: the server gets the whole of it.
-fn typed_digest(typed: String, row: &Value) -> Result<String, Problem> {
+fn typed_digest(typed: String, row: &RowResponse) -> Result<String, Problem> {
     if !digest_words::are_meant(&typed) {
         return Ok(typed);
     }
-    if digest_words::are_typed(&typed, word(row, "digest")) {
-        return Ok(word(row, "digest").to_owned());
+    if digest_words::are_typed(&typed, &row.digest) {
+        return Ok(row.digest.clone());
     }
     let message = "those are not the words of what waits there; nothing was approved";
-    let next = format!("void inbox show {}", word(row, "code"));
+    let next = format!("void inbox show {}", row.code);
     Err(Problem::new(Exit::Refused, "changed", message).next(next))
 }
 
 /// Shows what may cut the owner off, and has the words of its digest typed.
-fn ask_for_words(session: &Session<'_>, card: &Value, row: &Value) -> Result<String, Problem> {
-    let (output, code) = (session.output, word(row, "code"));
+fn ask_for_words(session: &Session<'_>, card: &CardResponse) -> Result<String, Problem> {
+    let (output, row) = (session.output, &card.row);
+    let code = &row.code;
     if !output.json {
         rows::show_card(output, card);
     }
-    let (digest, words) = (word(row, "digest"), rows::words_to_type(row));
+    let (digest, words) = (&row.digest, rows::words_to_type(row));
     let asked = words.as_ref().filter(|_| output::is_interactive());
     let Some(words) = asked else {
         // Programs have no use for words.
         let typed = words.filter(|_| !output.json);
-        let typed = typed.map_or_else(|| digest.to_owned(), |words| words.replace(' ', "-"));
+        let typed = typed.map_or_else(|| digest.clone(), |words| words.replace(' ', "-"));
         let next = format!("void inbox approve {code} --digest {typed}");
         let message = "this may cut you off: approve it with the digest that you see, or its words";
         return Err(Problem::usage(message).next(next));
@@ -282,7 +274,7 @@ fn ask_for_words(session: &Session<'_>, card: &Value, row: &Value) -> Result<Str
     output.note("This may cut you off. Type these four words to say yes:");
     let typed = output::ask(&format!("  {words}\n>")).unwrap_or_default();
     if digest_words::are_typed(&typed, digest) {
-        return Ok(digest.to_owned());
+        return Ok(digest.clone());
     }
     let message = "those are not the words; nothing was approved";
     Err(Problem::new(Exit::Interrupted, "not_typed", message)
@@ -296,17 +288,16 @@ async fn watch(session: &Session<'_>, id: Option<String>) -> Result<Exit, Proble
     let followed = match &id {
         None => None,
         Some(id) => {
-            let row = find(&client, id).await?;
-            let ended = !matches!(word(&row, "status"), "pending" | "approved" | "running");
-            let (exit, row_id) = (rows::exit(&row), word(&row, "id").to_owned());
-            if ended {
-                print(session, row);
-                return Ok(exit);
+            let sent = client.get(&path(id)).await?;
+            let row: RowResponse = read(sent.clone())?;
+            if !is_open(&row.status) {
+                print(session, sent)?;
+                return Ok(rows::exit(&row));
             }
             session
                 .output
                 .note(format!("watching {}; Ctrl-C to stop", text::escaped(id)));
-            Some(row_id)
+            Some(row.id)
         }
     };
     let following = follow(session, &client, stream, followed.as_deref());
@@ -324,7 +315,9 @@ async fn follow(
 ) -> Result<Exit, Problem> {
     while let Some(event) = stream.next().await? {
         let (kind, data) = (event.name, event.data);
-        if followed.is_some_and(|id| word(&data, "id") != id) {
+        // What a newer server tells otherwise is shown by its name alone.
+        let about: EventSummary = serde_json::from_value(data.clone()).unwrap_or_default();
+        if followed.is_some_and(|id| about.id.as_deref() != Some(id)) {
             continue;
         }
         if session.output.json {
@@ -332,20 +325,18 @@ async fn follow(
         } else {
             session.output.line(format!(
                 "{}  {kind:20}  {}  {}",
-                session.output.times.clock(word(&data, "at")),
-                word(&data, "code"),
-                text::escaped(word(&data, "label"))
+                session.output.times.clock(or_dash(&about.at)),
+                or_dash(&about.code),
+                text::escaped(or_dash(&about.label))
             ));
         }
         if session.output.is_closed() {
             return Ok(Exit::Done);
         }
-        let ended = !matches!(word(&data, "status"), "pending" | "approved" | "running");
-        if let Some(id) = followed.filter(|_| ended) {
-            let row = find(client, id).await?;
-            let exit = rows::exit(&row);
-            print(session, row);
-            return Ok(exit);
+        let has_ended = !is_open(or_dash(&about.status));
+        if let Some(id) = followed.filter(|_| has_ended) {
+            let row = print(session, client.get(&path(id)).await?)?;
+            return Ok(rows::exit(&row));
         }
     }
     let problem = Problem::new(

@@ -1,12 +1,17 @@
 //! `void node`: on the server's side by its API, on a machine of its own by the executor.
 
-use serde_json::{Value, json};
+use void_api::node::JoinNodeRequest;
+use void_api::nodes::{
+    ApproveRequest, InviteRequest, InvitedResponse, JoinedResponse, NodeResponse, NodesResponse,
+    RemovedResponse,
+};
 
 use super::Session;
-use super::rows::{given, word};
+use super::rows::or_dash;
 use super::run::segment;
 use super::serve::start_log;
 use crate::cli::{NodeCommand, NodeJoinArgs, NodeRunArgs};
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::node::folder::{Folder, JoinedServer, fingerprint};
 use crate::node::link::{Link, NoAnswer, checked_url};
@@ -69,12 +74,16 @@ pub(super) async fn run(session: &Session<'_>, command: NodeCommand) -> Result<E
 
 async fn invite(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
     let (client, output) = (session.client()?, session.output);
-    let invited = client.post("/api/nodes", json!({ "name": name })).await?;
+    let body = InviteRequest {
+        name: name.to_owned(),
+    };
+    let invited = client.post("/api/nodes", &body).await?;
     if output.json {
         output.value(invited);
         return Ok(Exit::Done);
     }
-    output.line(word(&invited, "token"));
+    let invited: InvitedResponse = read(invited)?;
+    output.line(&invited.token);
     let public_url = session.settings.public_url.value.as_deref();
     let server = match (&session.url, public_url) {
         (None, Some(public_url)) => public_url.trim_end_matches('/'),
@@ -82,8 +91,8 @@ async fn invite(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
     };
     output.note(format!(
         "This is shown once and good until {}. On the machine:\n  sudo -u voidnode void node join {server} --token {}\nThen compare the fingerprint that it shows with the one here: {}",
-        output.times.clock(word(&invited, "expires_at")),
-        word(&invited, "token"),
+        output.times.clock(&invited.expires_at),
+        invited.token,
         session.again("node ls"),
     ));
     if is_loopback(server) {
@@ -109,8 +118,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         output.value(answer);
         return Ok(Exit::Done);
     }
-    let nodes = answer.get("nodes").and_then(Value::as_array);
-    let nodes = nodes.cloned().unwrap_or_default();
+    let NodesResponse { nodes } = read(answer)?;
     if nodes.is_empty() {
         output.line("There are no nodes. Invite one: void node invite NAME");
         return Ok(Exit::Done);
@@ -118,51 +126,49 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     let rows: Vec<Vec<String>> = nodes.iter().map(|node| row(node, &output.times)).collect();
     output.table(&["NAME", "STATE", "SEEN", "VERSION", "WORRY"], &rows);
     for node in &nodes {
-        if word(node, "state") == "waiting" {
-            let text = format!("{} asks to join", word(node, "name"));
+        if node.state == "waiting" {
+            let text = format!("{} asks to join", node.name);
             let asks = output.tone(Tone::Waiting, &text);
-            let told = format!("{asks}, fingerprint {}", word(node, "fingerprint"));
+            let told = format!("{asks}, fingerprint {}", or_dash(&node.fingerprint));
             output.hanging("", &told);
         }
     }
     Ok(Exit::Done)
 }
 
-fn row(node: &Value, times: &Times) -> Vec<String> {
-    let here = node.get("here") == Some(&Value::Bool(true));
-    let seen = match (here, given(node, "seen_at")) {
+fn row(node: &NodeResponse, times: &Times) -> Vec<String> {
+    let seen = match (node.here, &node.seen_at) {
         (true, _) => "now".to_owned(),
         (false, None) => "never".to_owned(),
         (false, Some(at)) => times.short(at),
     };
     vec![
-        word(node, "name").to_owned(),
-        word(node, "state").to_owned(),
+        node.name.clone(),
+        node.state.clone().into_owned(),
         seen,
-        word(node, "version").to_owned(),
+        or_dash(&node.version).to_owned(),
         worries(node, times).join("; "),
     ]
 }
 
 /// What is wrong with a node, in words; `void doctor` says the same.
-pub(super) fn worries(node: &Value, times: &Times) -> Vec<String> {
+pub(super) fn worries(node: &NodeResponse, times: &Times) -> Vec<String> {
     let mut worries = Vec::new();
-    match word(node, "skew") {
-        "older" => worries.push("older than the server".to_owned()),
-        "newer" => worries.push("newer than the server".to_owned()),
+    match node.skew.as_deref() {
+        Some("older") => worries.push("older than the server".to_owned()),
+        Some("newer") => worries.push("newer than the server".to_owned()),
         _ => {}
     }
-    if let Some(drift) = given(node, "drift") {
+    if let Some(drift) = &node.drift {
         worries.push(format!("list: {drift}"));
     }
-    if let Some(at) = given(node, "twin_at") {
+    if let Some(at) = &node.twin_at {
         worries.push(format!(
             "its secret was on two machines at {}",
             times.clock(at)
         ));
     }
-    let joined = word(node, "state") == "joined";
-    if joined && node.get("here") == Some(&Value::Bool(false)) {
+    if node.state == "joined" && !node.here {
         worries.push("away".to_owned());
     }
     worries
@@ -170,8 +176,10 @@ pub(super) fn worries(node: &Value, times: &Times) -> Vec<String> {
 
 async fn approve(session: &Session<'_>, name: &str, shown: &str) -> Result<Exit, Problem> {
     let path = format!("/api/nodes/{}/approve", segment(name));
-    let body = json!({ "fingerprint": shown });
-    let joined = session.client()?.post(&path, body).await?;
+    let body = ApproveRequest {
+        fingerprint: shown.to_owned(),
+    };
+    let joined = session.client()?.post(&path, &body).await?;
     if session.output.json {
         session.output.value(joined);
     } else {
@@ -186,7 +194,7 @@ async fn revoke(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
     if session.output.json {
         session.output.value(removed);
     } else {
-        let was = word(&removed, "was");
+        let RemovedResponse { was, .. } = read(removed)?;
         session.output.line(format!(
             "Removed; it was {was}. Its secret opens nothing any more."
         ));
@@ -211,40 +219,36 @@ async fn join(args: NodeJoinArgs, output: &Output) -> Result<Exit, Problem> {
     if !output.json {
         output.line(format!("This machine's fingerprint is\n  {shown}"));
     }
-    let body = json!({
-        "token": args.token, "fingerprint": shown, "version": env!("CARGO_PKG_VERSION"),
-    });
+    let body = JoinNodeRequest {
+        token: args.token,
+        fingerprint: shown.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
     let mut told = false;
     loop {
-        let answer = link.post("/api/node/join", None, &body, ASK_TIMEOUT).await;
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(NoAnswer::Unreachable(_)) if told => Value::Null,
+        let sent = link.post("/api/node/join", None, &body, ASK_TIMEOUT).await;
+        let sent = match sent {
+            Ok(sent) => Some(sent),
+            Err(NoAnswer::Unreachable(_)) if told => None,
             Err(error) => return Err(not_joined(&server.url, error)),
         };
-        let state = word(&answer, "state").to_owned();
-        if state == "joined" || args.no_wait {
+        let joined: Option<JoinedResponse> = sent.clone().map(read).transpose()?;
+        let is_in = joined.as_ref().is_some_and(|node| node.state == "joined");
+        let name = joined.as_ref().map_or("-", |node| &node.name);
+        if is_in || args.no_wait {
             if output.json {
-                output.value(answer);
-            } else if state == "joined" {
-                output.line(format!(
-                    "Joined as {}. Next: void node run",
-                    word(&answer, "name")
-                ));
+                output.value(sent.unwrap_or_default());
+            } else if is_in {
+                output.line(format!("Joined as {name}. Next: void node run"));
             } else {
                 output.line("It waits in the owner's inbox.");
             }
-            return Ok(if state == "joined" {
-                Exit::Done
-            } else {
-                Exit::Queued
-            });
+            return Ok(if is_in { Exit::Done } else { Exit::Queued });
         }
         if !told {
             told = true;
             output.note(format!(
-                "Waiting for the owner, who compares it:\n  void node approve {} --fingerprint {shown}",
-                word(&answer, "name")
+                "Waiting for the owner, who compares it:\n  void node approve {name} --fingerprint {shown}"
             ));
         }
         tokio::time::sleep(ASK_AGAIN).await;

@@ -3,14 +3,19 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use void_api::mutes::MutesResponse;
+use void_api::notifications::{
+    InvitationResponse, NotificationsResponse, PairRequest, PlaceResponse, TestRequest,
+    TestResponse,
+};
 use void_domain::text;
 
 use super::Session;
 use super::mutes;
-use super::rows::word;
+use super::rows::or_dash;
 use super::run::segment;
 use crate::cli::{NotifyCommand, PairChannel};
-use crate::client::Client;
+use crate::client::{Client, read};
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
 
@@ -40,7 +45,7 @@ pub(super) async fn run(session: &Session<'_>, command: NotifyCommand) -> Result
         NotifyCommand::Unmute(args) => mutes::unmute(session, args).await,
         NotifyCommand::Retry { id } => {
             let path = format!("/api/notifications/failed/{}/retry", segment(&id));
-            let retried = session.client()?.post(&path, json!({})).await?;
+            let retried = session.client()?.post(&path, &json!({})).await?;
             if session.output.json {
                 session.output.value(retried);
             } else {
@@ -55,21 +60,23 @@ pub(super) async fn run(session: &Session<'_>, command: NotifyCommand) -> Result
 async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, Problem> {
     let client = session.client()?;
     let before = pairs(&client).await?;
-    let made = client
-        .post("/api/notifications/pair", json!({"channel": "telegram"}))
-        .await?;
+    let body = PairRequest {
+        channel: "telegram".to_owned(),
+    };
+    let made = client.post("/api/notifications/pair", &body).await?;
     let output = session.output;
     if output.json {
         output.value(made);
         return Ok(Exit::Done);
     }
+    let made: InvitationResponse = read(made)?;
     output.line(format!(
         "Open this on your phone and tap Start:\n\n  {}\n",
-        word(&made, "link")
+        made.link
     ));
     output.note(format!(
         "It works once, until {}.",
-        output.times.clock(word(&made, "expires_at"))
+        output.times.clock(&made.expires_at)
     ));
     let end = tokio::time::Instant::now() + Duration::from_secs(wait_s);
     while tokio::time::Instant::now() < end {
@@ -93,42 +100,32 @@ async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, Probl
 
 /// Who is paired now: the place, the name, and when.
 async fn pairs(client: &Client) -> Result<Vec<(String, String, String)>, Problem> {
-    let listed = client.get("/api/notifications").await?;
-    let places = listed
-        .get("places")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let paired = places.filter(|place| place.get("paired_at").is_some_and(Value::is_string));
-    let pair = |place: &Value| {
-        let [target, name, at] =
-            ["target", "name", "paired_at"].map(|key| word(place, key).to_owned());
-        (target, name, at)
+    let listed: NotificationsResponse = client.get_as("/api/notifications").await?;
+    let pair = |place: PlaceResponse| {
+        let target = or_dash(&place.target).to_owned();
+        Some((target, place.name, place.paired_at?))
     };
-    Ok(paired.map(pair).collect())
+    Ok(listed.places.into_iter().filter_map(pair).collect())
 }
 
 /// ntfy has no accounts of ours: whoever subscribes to the topic reads it.
 async fn pair_ntfy(session: &Session<'_>) -> Result<Exit, Problem> {
-    let listed = session.client()?.get("/api/notifications").await?;
-    let mut places = listed
-        .get("places")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let ntfy = places.find(|place| word(place, "channel") == "ntfy");
-    let Some(ntfy) = ntfy else {
+    let sent = session.client()?.get("/api/notifications").await?;
+    let listed: NotificationsResponse = read(sent.clone())?;
+    let is_ntfy = |place: &PlaceResponse| place.channel == "ntfy";
+    let Some(index) = listed.places.iter().position(is_ntfy) else {
         return Err(Problem::config("ntfy is not set up").next(
             "set NTFY_URL=https://ntfy.sh/a-topic-nobody-guesses (and NTFY_TOKEN), then start void again",
         ));
     };
     if session.output.json {
-        session.output.value(ntfy.clone());
+        let ntfy = sent.pointer(&format!("/places/{index}"));
+        session.output.value(ntfy.cloned().unwrap_or_default());
         return Ok(Exit::Done);
     }
+    let name = listed.places.get(index).map_or("-", |ntfy| &ntfy.name);
     session.output.line(format!(
-        "Subscribe to this topic in the ntfy app:\n\n  {}\n",
-        word(ntfy, "name")
+        "Subscribe to this topic in the ntfy app:\n\n  {name}\n"
     ));
     session.output.line("  next: void notify test");
     Ok(Exit::Done)
@@ -136,39 +133,30 @@ async fn pair_ntfy(session: &Session<'_>) -> Result<Exit, Problem> {
 
 async fn test(session: &Session<'_>, target: Option<String>) -> Result<Exit, Problem> {
     let client = session.client()?;
-    let tested = client
-        .post("/api/notifications/test", json!({"target": target}))
+    let sent = client
+        .post("/api/notifications/test", &TestRequest { target })
         .await?;
-    let results = tested
-        .get("results")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let TestResponse { results } = read(sent.clone())?;
     if session.output.json {
-        session.output.value(tested);
+        session.output.value(sent);
     } else {
         for result in &results {
-            let sent = result.get("sent") == Some(&Value::Bool(true));
-            let line = if sent {
+            let line = if result.sent {
                 session.output.tone(Tone::Good, "sent")
             } else {
-                let problem = text::escaped(word(result, "problem"));
+                let problem = text::escaped(or_dash(&result.problem));
                 session
                     .output
                     .tone(Tone::Bad, &format!("not sent: {problem}"))
             };
-            session
-                .output
-                .line(format!("{}  {line}", word(result, "target")));
+            session.output.line(format!("{}  {line}", result.target));
         }
     }
     if results.is_empty() {
         return Err(Problem::failed("nowhere", "there is nowhere to send to")
             .next("void notify pair telegram"));
     }
-    let all = results
-        .iter()
-        .all(|result| result.get("sent") == Some(&Value::Bool(true)));
+    let all = results.iter().all(|result| result.sent);
     Ok(if all { Exit::Done } else { Exit::Unreachable })
 }
 
@@ -184,15 +172,9 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         session.output.value(listed);
         return Ok(Exit::Done);
     }
-    mutes::list(session.output, &muted);
-    let list = |name: &str| {
-        listed
-            .get(name)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
-    };
-    let (places, failed) = (list("places"), list("failed"));
+    let MutesResponse { mutes } = read(muted)?;
+    mutes::list(session.output, &mutes);
+    let NotificationsResponse { places, failed, .. } = read(listed)?;
     if places.is_empty() {
         session
             .output
@@ -202,19 +184,15 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
             .line("  next: set TELEGRAM_BOT_TOKEN or NTFY_URL, see docs/notifications.md");
         return Ok(Exit::Done);
     }
-    let number = |place: &Value, name: &str| {
-        let number = place.get(name).and_then(Value::as_u64).unwrap_or(0);
-        number.to_string()
-    };
-    let row = |place: &Value| {
-        let problem = place.get("problem").and_then(Value::as_str);
+    let row = |place: &PlaceResponse| {
+        let problem = place.problem.as_deref();
         vec![
-            word(place, "channel").to_owned(),
-            word(place, "target").to_owned(),
-            text::escaped(word(place, "name")),
-            number(place, "waiting"),
-            number(place, "failed"),
-            session.output.times.short(word(place, "last_sent_at")),
+            place.channel.clone().into_owned(),
+            or_dash(&place.target).to_owned(),
+            text::escaped(&place.name),
+            place.waiting.to_string(),
+            place.failed.to_string(),
+            session.output.times.short(or_dash(&place.last_sent_at)),
             problem.map_or_else(|| "fine".to_owned(), text::escaped),
         ]
     };
@@ -232,10 +210,10 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     for one in &failed {
         session.output.line(format!(
             "not delivered  {}  {}  {}   void notify retry {}",
-            session.output.times.short(word(one, "created_at")),
-            word(one, "target"),
-            text::escaped(word(one, "error")),
-            word(one, "id")
+            session.output.times.short(&one.created_at),
+            one.target,
+            text::escaped(or_dash(&one.error)),
+            one.id
         ));
     }
     Ok(Exit::Done)

@@ -1,12 +1,12 @@
 //! `void quarantine`
 
-use serde_json::{Value, json};
+use serde_json::json;
+use void_api::quarantine::{QuarantineRequest, QuarantineResponse, QuarantinedResponse};
 use void_domain::text;
 
 use super::Session;
-use super::rows::word;
 use crate::cli::{QuarantineArgs, QuarantineCommand};
-use crate::client::Client;
+use crate::client::{Client, read};
 use crate::exit::{Exit, Problem};
 
 pub(super) async fn run(
@@ -20,30 +20,31 @@ pub(super) async fn run(
     }
 }
 
-async fn quarantined(client: &Client) -> Result<Vec<Value>, Problem> {
-    let answer = client.get("/api/quarantine").await?;
-    let listed = answer.get("quarantined").and_then(Value::as_array);
-    Ok(listed.cloned().unwrap_or_default())
+async fn quarantined(client: &Client) -> Result<Vec<QuarantinedResponse>, Problem> {
+    let answer: QuarantineResponse = client.get_as("/api/quarantine").await?;
+    Ok(answer.quarantined)
 }
 
 async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
-    let listed = quarantined(&session.client()?).await?;
     let output = session.output;
+    let answer = session.client()?.get("/api/quarantine").await?;
     if output.json {
-        output.value(json!({"quarantined": listed}));
+        output.value(answer);
         return Ok(Exit::Done);
     }
+    let QuarantineResponse {
+        quarantined: listed,
+    } = read(answer)?;
     if listed.is_empty() {
         output.line("Nothing is in quarantine.");
         return Ok(Exit::Done);
     }
-    let row = |one: &Value| {
-        let cell = |name: &str| text::escaped(word(one, name));
+    let row = |one: &QuarantinedResponse| {
         vec![
-            cell("kind"),
-            cell("id"),
-            cell("name"),
-            output.times.short(word(one, "made_at")),
+            text::escaped(&one.kind),
+            text::escaped(&one.id),
+            text::escaped(&one.name),
+            output.times.short(&one.made_at),
         ]
     };
     let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
@@ -65,7 +66,7 @@ async fn change(
     let client = session.client()?;
     let mut listed = quarantined(&client).await?;
     if let Some(id) = &args.id {
-        listed.retain(|one| word(one, "id") == id);
+        listed.retain(|one| one.id == *id);
         if listed.is_empty() {
             let message = format!("\"{}\" is not in quarantine", text::escaped(id));
             return Err(
@@ -74,9 +75,12 @@ async fn change(
         }
     }
     for one in &listed {
-        let body = json!({"kind": word(one, "kind"), "id": word(one, "id")});
+        let body = QuarantineRequest {
+            kind: one.kind.clone().into_owned(),
+            id: one.id.clone(),
+        };
         client
-            .post(&format!("/api/quarantine/{verb}"), body)
+            .post(&format!("/api/quarantine/{verb}"), &body)
             .await?;
     }
     let done = if verb == "confirm" {
@@ -89,10 +93,8 @@ async fn change(
         return Ok(Exit::Done);
     }
     for one in &listed {
-        let name = text::escaped(word(one, "name"));
-        session
-            .output
-            .line(format!("{done}: {} {name}", word(one, "kind")));
+        let name = text::escaped(&one.name);
+        session.output.line(format!("{done}: {} {name}", one.kind));
     }
     Ok(Exit::Done)
 }

@@ -7,9 +7,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use void_api::actions::ActionsResponse;
+use void_api::inbox::{InboxResponse, ItemResponse};
 use void_domain::text;
 
-use super::rows::{given, word};
 use super::{Session, patiently};
 use crate::cli::ReloadArgs;
 use crate::client::Client;
@@ -108,14 +109,9 @@ impl Changes {
         let next = catalogue::load(&settings)?;
         let watched = services::load(&settings)?;
         let client = session.client()?;
-        let now = client.get("/api/actions").await?;
-        let now = list(&now, "actions")
-            .map(|action| {
-                (
-                    word(action, "id").to_owned(),
-                    word(action, "digest").to_owned(),
-                )
-            })
+        let now: ActionsResponse = client.get_as("/api/actions").await?;
+        let now = (now.actions.into_iter())
+            .map(|action| (action.id, action.digest))
             .collect();
         let then = next
             .actions()
@@ -179,14 +175,17 @@ async fn withdrawn(
     let mut withdrawn = Vec::new();
     let mut path = "/api/inbox".to_owned();
     for _ in 0..INBOX_PAGES_MAX {
-        let inbox = client.get(&path).await?;
-        let waiting = list(&inbox, "items").filter(|row| word(row, "kind") == "proposal");
+        let inbox: InboxResponse = client.get_as(&path).await?;
+        let waiting = inbox.items.iter().filter_map(|item| match item {
+            ItemResponse::Row(item) if item.kind == "proposal" => Some(&item.row),
+            ItemResponse::Row(_) | ItemResponse::Join(_) => None,
+        });
         withdrawn.extend(
             waiting
-                .filter(|row| is_over(word(row, "action_id")))
-                .map(|row| format!("{} {}", word(row, "code"), word(row, "label"))),
+                .filter(|row| is_over(&row.action_id))
+                .map(|row| format!("{} {}", row.code, row.label)),
         );
-        let Some(next) = given(&inbox, "next") else {
+        let Some(next) = inbox.next else {
             return Ok(withdrawn);
         };
         path = format!("/api/inbox?cursor={next}");
@@ -234,12 +233,4 @@ impl Difference {
             }
         }
     }
-}
-
-fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value
-        .get(name)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
 }

@@ -1,6 +1,9 @@
 //! How a proposal is shown on a terminal. Words of the requester are marked as theirs.
 
 use serde_json::Value;
+use void_api::cards::CardResponse;
+use void_api::proposals::RowResponse;
+use void_api::services::ServiceDetail;
 use void_channels::mending_command;
 use void_domain::actors::person;
 use void_domain::cards::words_of;
@@ -11,23 +14,24 @@ use crate::digest_words;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
 
-pub(super) fn word<'a>(row: &'a Value, name: &str) -> &'a str {
-    row.get(name).and_then(Value::as_str).unwrap_or("-")
+/// What people read where nothing was said.
+pub(super) fn or_dash<T: AsRef<str>>(word: &Option<T>) -> &str {
+    word.as_ref().map_or("-", AsRef::as_ref)
 }
 
-/// Where it makes a difference whether anything was said.
-pub(super) fn given<'a>(row: &'a Value, name: &str) -> Option<&'a str> {
-    row.get(name).and_then(Value::as_str)
+/// Whether it has not ended yet.
+pub(super) fn is_open(status: &str) -> bool {
+    matches!(status, "pending" | "approved" | "running")
 }
 
 /// The state in words that never say more than is known.
-pub(super) fn state(row: &Value) -> (&'static str, Tone) {
-    match (word(row, "status"), word(row, "verification")) {
+pub(super) fn state(row: &RowResponse) -> (&'static str, Tone) {
+    match (row.status.as_ref(), row.verification.as_deref()) {
         ("pending", _) => ("Waiting for yes", Tone::Waiting),
         ("approved", _) => ("Approved, not started", Tone::Waiting),
         ("running", _) => ("Running", Tone::Waiting),
-        ("executed", "verified") => ("Done, checked", Tone::Good),
-        ("executed", "failed") => ("Ran, check failed", Tone::Bad),
+        ("executed", Some("verified")) => ("Done, checked", Tone::Good),
+        ("executed", Some("failed")) => ("Ran, check failed", Tone::Bad),
         ("executed", _) => ("Ran, not confirmed", Tone::Waiting),
         ("failed", _) => ("Failed", Tone::Bad),
         ("rejected", _) => ("Rejected", Tone::Dim),
@@ -39,14 +43,14 @@ pub(super) fn state(row: &Value) -> (&'static str, Tone) {
 }
 
 /// The exit code that says the same.
-pub(super) fn exit(row: &Value) -> Exit {
-    match (word(row, "status"), word(row, "verification")) {
-        ("executed", "verified") => Exit::Done,
+pub(super) fn exit(row: &RowResponse) -> Exit {
+    match (row.status.as_ref(), row.verification.as_deref()) {
+        ("executed", Some("verified")) => Exit::Done,
         ("executed", _) | ("unknown" | "running" | "approved", _) => Exit::Unconfirmed,
         ("pending", _) => Exit::Queued,
         ("rejected" | "expired" | "cancelled", _) => Exit::Rejected,
         ("refused", _) => Exit::Refused,
-        _ => match row.pointer("/error/code").and_then(Value::as_str) {
+        _ => match row.error.as_ref().map(|error| error.code.as_str()) {
             Some("unreachable" | "host_key_unknown" | "host_key_changed" | "auth_refused") => {
                 Exit::Unreachable
             }
@@ -55,8 +59,8 @@ pub(super) fn exit(row: &Value) -> Exit {
     }
 }
 
-pub(super) fn tier(row: &Value) -> &'static str {
-    match (word(row, "tier"), word(row, "risk")) {
+pub(super) fn tier(tier: &str, risk: &str) -> &'static str {
+    match (tier, risk) {
         (_, "critical") => "risky, may cut you off",
         ("risky", _) => "risky",
         _ => "safe",
@@ -64,19 +68,18 @@ pub(super) fn tier(row: &Value) -> &'static str {
 }
 
 /// How it stands, and what it is.
-fn show_summary(output: &Output, row: &Value) {
+fn show_summary(output: &Output, row: &RowResponse) {
     let (state, tone) = state(row);
-    let lead = format!("{}  {}  ", output.tone(tone, state), word(row, "code"));
-    output.hanging(&lead, &text::escaped(word(row, "label")));
+    let lead = format!("{}  {}  ", output.tone(tone, state), row.code);
+    output.hanging(&lead, &text::escaped(&row.label));
 }
 
 /// Everything that the owner should read before deciding: the row, and every value that a yes binds.
-pub(super) fn show_card(output: &Output, card: &Value) {
-    let null = Value::Null;
-    show_with(output, card.get("row").unwrap_or(&null), Some(card));
+pub(super) fn show_card(output: &Output, card: &CardResponse) {
+    show_with(output, &card.row, Some(card));
 }
 
-pub(super) fn show(output: &Output, row: &Value) {
+pub(super) fn show(output: &Output, row: &RowResponse) {
     show_with(output, row, None);
 }
 
@@ -87,73 +90,65 @@ fn field(output: &Output, name: &str, value: impl AsRef<str>) {
     output.field(name, NAME_COLUMNS, value.as_ref());
 }
 
-fn show_with(output: &Output, row: &Value, card: Option<&Value>) {
+fn show_with(output: &Output, row: &RowResponse, card: Option<&CardResponse>) {
     show_summary(output, row);
     show_outcome(output, row);
     if let Some(card) = card {
-        show_consequence(output, row, card);
+        show_consequence(output, card);
         show_bound(output, card);
     }
     let field = |name: &str, value: String| field(output, name, value);
     field(
         "action",
-        format!("{}   {}", word(row, "action_id"), tier(row)),
+        format!("{}   {}", row.action_id, tier(&row.tier, &row.risk)),
     );
-    let params = row.get("params").and_then(Value::as_object);
+    let has_params = row.params.as_object().is_some_and(|all| !all.is_empty());
     // A card has them among everything that a yes binds.
-    if card.is_none() && params.is_some_and(|params| !params.is_empty()) {
-        field(
-            "parameters",
-            text::escaped(&row.get("params").map(Value::to_string).unwrap_or_default()),
-        );
+    if card.is_none() && has_params {
+        field("parameters", text::escaped(&row.params.to_string()));
     }
     show_words(output, row);
-    if word(row, "status") == "pending" {
-        field("expires", output.times.short(word(row, "expires_at")));
+    if row.status == "pending" {
+        field("expires", output.times.short(&row.expires_at));
     }
     match words_to_type(row) {
         Some(words) => field("words", format!("{words}   type them to say yes")),
-        None if card.is_none() => field("digest", word(row, "digest").to_owned()),
+        None if card.is_none() => field("digest", row.digest.clone()),
         None => {}
     }
-    field("id", word(row, "id").to_owned());
-    for step in row
-        .get("transitions")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+    field("id", row.id.clone());
+    for step in &row.transitions {
         output.line(format!(
             "  {}  {} → {}  by {}",
-            output.times.short(word(step, "at")),
-            step.get("from").and_then(Value::as_str).unwrap_or("new"),
-            word(step, "to"),
-            person(word(step, "by"))
+            output.times.short(&step.at),
+            step.from.as_deref().unwrap_or("new"),
+            step.to,
+            person(&step.by)
         ));
     }
 }
 
 /// Why it ended so, before everything else: the error, what the check saw, what the machine said.
-fn show_outcome(output: &Output, row: &Value) {
+fn show_outcome(output: &Output, row: &RowResponse) {
     let field = |name: &str, value: String| field(output, name, value);
-    if let Some(error) = row.get("error").filter(|error| error.is_object()) {
-        let said = output
-            .times
-            .sentence(&text::escaped(word(error, "message")));
-        match word(row, "status") {
+    if let Some(error) = &row.error {
+        let said = output.times.sentence(&text::escaped(&error.message));
+        match row.status.as_ref() {
             "rejected" => field("reason", said),
-            _ => field("error", format!("{}: {said}", word(error, "code"))),
+            _ => field("error", format!("{}: {said}", error.code)),
         }
     }
-    let result = row.get("result").unwrap_or(&Value::Null);
+    // What came back has members of its channel's choice.
+    let result = row.result.as_ref().unwrap_or(&Value::Null);
+    let given = |name: &str| result.get(name).and_then(Value::as_str);
     if let Some(check) = result.get("check") {
         field("check", seen(check));
     }
-    if let Some(note) = given(result, "note") {
+    if let Some(note) = given("note") {
         field("note", text::escaped(note));
     }
     for name in ["stderr", "stdout"] {
-        let said = given(result, name).unwrap_or_default().trim_end();
+        let said = given(name).unwrap_or_default().trim_end();
         if !said.is_empty() {
             field(name, text::escaped_lines(said));
         }
@@ -161,117 +156,101 @@ fn show_outcome(output: &Output, row: &Value) {
 }
 
 /// The way out of what a machine refused.
-pub(super) fn show_next(output: &Output, row: &Value) {
+pub(super) fn show_next(output: &Output, row: &RowResponse) {
     if let Some(next) = next_after(row) {
         output.line(format!("  next: {next}"));
     }
 }
 
-fn next_after(row: &Value) -> Option<String> {
-    let error = row.get("error")?;
-    if let Some(command) = mending_command(word(error, "message")) {
+fn next_after(row: &RowResponse) -> Option<String> {
+    let error = row.error.as_ref()?;
+    if let Some(command) = mending_command(&error.message) {
         return Some(text::escaped(command));
     }
-    match word(error, "code") {
+    match error.code.as_str() {
         "drift" | "not_configured" => Some("void doctor".to_owned()),
         "stopped_on_host" => {
-            let target = text::escaped(word(row, "target"));
-            Some(format!(
-                "remove the stop file on the machine ({target}) when it may run again"
-            ))
+            Some("remove the stop file on the machine when it may run again".to_owned())
         }
         _ => None,
     }
 }
 
 /// What happens on yes, and what is looked at afterwards; of what has ended, what it did or did not do.
-fn show_consequence(output: &Output, row: &Value, card: &Value) {
-    let has_ended = match word(row, "status") {
-        "pending" | "approved" | "running" => None,
+fn show_consequence(output: &Output, card: &CardResponse) {
+    let has_ended = match card.row.status.as_ref() {
+        status if is_open(status) => None,
         "executed" => Some("it has"),
         "failed" => Some("it should have"),
         "unknown" => Some("it may have"),
         _ => Some("it would have"),
     };
     if let Some(has) = has_ended {
-        let past = text::escaped(word(card, "past"));
+        let past = text::escaped(&card.past);
         return field(output, "effect", format!("{has} {past}"));
     }
-    let consequence = text::escaped(word(card, "consequence"));
+    let consequence = text::escaped(&card.consequence);
     field(output, "if yes", format!("it {consequence}"));
-    field(
-        output,
-        "afterwards",
-        text::escaped(word(card, "checked_by")),
-    );
+    field(output, "afterwards", text::escaped(&card.checked_by));
 }
 
 /// What has to be typed to say yes to what may cut the owner off.
-pub(super) fn words_to_type(row: &Value) -> Option<String> {
-    let is_asked_for = word(row, "status") == "pending" && word(row, "risk") == "critical";
-    digest_words::words(word(row, "digest")).filter(|_| is_asked_for)
+pub(super) fn words_to_type(row: &RowResponse) -> Option<String> {
+    let is_asked_for = row.status == "pending" && row.risk == "critical";
+    digest_words::words(&row.digest).filter(|_| is_asked_for)
 }
 
 /// Every value that a yes binds, one a line, whole.
-fn show_bound(output: &Output, card: &Value) {
-    let bound = card.get("bound").and_then(Value::as_array);
-    for (number, bound) in bound.into_iter().flatten().enumerate() {
+fn show_bound(output: &Output, card: &CardResponse) {
+    for (number, bound) in card.bound.iter().enumerate() {
         let name = if number == 0 { "binds" } else { "" };
-        let value = text::escaped(word(bound, "value"));
-        field(
-            output,
-            name,
-            format!("{}: {value}", text::escaped(word(bound, "name"))),
-        );
+        let (bound, value) = (text::escaped(&bound.name), text::escaped(&bound.value));
+        field(output, name, format!("{bound}: {value}"));
     }
 }
 
 /// Who asked, what they had read before, and their words, marked as theirs.
-fn show_words(output: &Output, row: &Value) {
-    let asked = row.pointer("/requested_by/name");
-    let asked = asked.and_then(Value::as_str).unwrap_or("-");
-    let times = match row.get("count").and_then(Value::as_u64) {
-        Some(times @ 2..) => format!(", {times} times"),
+fn show_words(output: &Output, row: &RowResponse) {
+    let asked = &row.requested_by.name;
+    let times = match row.count {
+        times @ 2.. => format!(", {times} times"),
         _ => String::new(),
     };
-    if word(row, "told") == "nobody" {
+    if row.told.as_deref() == Some("nobody") {
         let told = output.tone(Tone::Bad, "nobody could be told so far");
         field(output, "told", told);
     }
-    let at = output.times.short(word(row, "created_at"));
+    let at = output.times.short(&row.created_at);
     field(
         output,
         "asked by",
         format!("{}, {at}{times}", text::escaped(asked)),
     );
-    let list = |name: &str| row.get(name).and_then(Value::as_array).cloned();
-    let sources = list("taint").unwrap_or_default();
-    let sources: Vec<String> = (sources.iter().filter_map(Value::as_str))
-        .map(text::escaped)
-        .collect();
+    let sources: Vec<String> = row.taint.iter().map(|one| text::escaped(one)).collect();
     if !sources.is_empty() {
         let read = format!("{}   content of others", sources.join(", "));
         field(output, "had read", output.tone(Tone::Waiting, &read));
     }
-    if given(row, "reason").is_none() {
+    if row.reason.is_none() {
         field(output, "reason", "none was given");
     }
-    show_said(output, asked, row);
-    for words in list("joined").unwrap_or_default() {
-        show_said(output, asked, &words);
+    show_said(output, asked, row.reason.as_deref(), row.diff.as_deref());
+    for words in &row.joined {
+        let (reason, diff) = (words.reason.as_deref(), words.diff.as_deref());
+        show_said(output, asked, reason, diff);
     }
-    if let Some(left_out @ 1..) = row.get("words_left_out").and_then(Value::as_u64) {
+    if let left_out @ 1.. = row.words_left_out {
         let more = format!("other words of {left_out} later requests: void audit ls");
         field(output, "more words", more);
     }
 }
 
-fn show_said(output: &Output, asked: &str, words: &Value) {
-    if let Some(reason) = given(words, "reason") {
+fn show_said(output: &Output, asked: &str, reason: Option<&str>, diff: Option<&str>) {
+    if let Some(reason) = reason {
         let reason = text::escaped(reason);
         field(output, "their words", format!("\"{reason}\""));
     }
-    let Some(diff) = given(words, "diff") else {
+    let Some(diff) = diff else {
         return;
     };
     field(output, "their diff", words_of(asked));
@@ -285,6 +264,7 @@ fn seen(check: &Value) -> String {
     let took = check.get("after_ms").and_then(Value::as_u64);
     let took = took.map(|ms| format!(", {}.{} s after the run", ms / 1000, ms % 1000 / 100));
     let took = took.unwrap_or_default();
+    let status = check.get("status").and_then(Value::as_str).unwrap_or("-");
     let number = |pointer: &str| check.pointer(pointer).and_then(Value::as_i64);
     let copies = match (number("/replicas/running"), number("/replicas/wanted")) {
         (Some(running), Some(wanted)) => Some(format!("{running} of {wanted} copies run")),
@@ -292,12 +272,13 @@ fn seen(check: &Value) -> String {
     };
     let service = check.get("service").and_then(Value::as_str);
     let service = service.map(|service| {
-        let detail = check.get("detail").unwrap_or(&Value::Null);
-        let (id, status) = (text::escaped(service), word(check, "status"));
-        format!("{id} is {status}: {}{took}", services::answer(detail))
+        let detail = check.get("detail").cloned().unwrap_or_default();
+        let detail: ServiceDetail = serde_json::from_value(detail).unwrap_or_default();
+        let id = text::escaped(service);
+        format!("{id} is {status}: {}{took}", services::answer(&detail))
     });
     let guest = number("/guest").map(|guest| {
-        let status = text::escaped(word(check, "status"));
+        let status = text::escaped(status);
         format!("guest {guest} is {status}{took}")
     });
     let all: Vec<String> = [copies, service, guest].into_iter().flatten().collect();

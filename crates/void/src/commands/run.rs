@@ -1,25 +1,33 @@
 //! `void run`
 
 use serde_json::{Map, Value, json};
+use void_api::actions::{RunRequest, RunResponse};
+use void_api::proposals::RowResponse;
 use void_domain::text;
 
-use super::rows::{self, word};
+use super::rows;
 use super::{Session, freeze, patiently};
 use crate::cli::RunArgs;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::output::Tone;
 
 pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Problem> {
     let client = session.client()?;
-    let body = json!({"params": params(&args.params)?, "reason": args.reason});
+    let body = RunRequest {
+        params: params(&args.params)?,
+        reason: args.reason,
+        diff: None,
+    };
     let path = format!(
         "/api/actions/{}/run?wait={}",
         segment(&args.action_id),
         args.wait
     );
-    let answer = patiently(session, "running", client.post(&path, body)).await?;
-    let id = word(&answer, "action_row_id").to_owned();
-    let row = client.get(&format!("/api/proposals/{id}")).await?;
+    let answer = patiently(session, "running", client.post(&path, &body)).await?;
+    let answered: RunResponse = read(answer.clone())?;
+    let sent = (client.get(&format!("/api/proposals/{}", answered.row_id()))).await?;
+    let row: RowResponse = read(sent.clone())?;
     let exit = rows::exit(&row);
     let output = session.output;
     // Whoever is told to wait for a yes is also told that no yes counts now.
@@ -30,9 +38,9 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
     if output.json {
         let mut answer = answer;
         if let Value::Object(members) = &mut answer {
-            members.insert("row".to_owned(), row);
-            if let Some(frozen) = frozen {
-                members.insert("freeze".to_owned(), frozen);
+            members.insert("row".to_owned(), sent);
+            if let Some((sent, _)) = frozen {
+                members.insert("freeze".to_owned(), sent);
             }
         }
         output.value(answer);
@@ -42,26 +50,25 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
         let line = format!(
             "{}  {}  {}   {}, waits for a yes",
             output.tone(Tone::Waiting, "Queued"),
-            word(&row, "code"),
-            text::escaped(word(&row, "label")),
-            rows::tier(&row)
+            row.code,
+            text::escaped(&row.label),
+            rows::tier(&row.tier, &row.risk)
         );
         output.line(line);
-        if let Some(frozen) = frozen {
-            let told = freeze::told(&session.output.times, &frozen, "");
+        if let Some((_, frozen)) = frozen {
+            let told = freeze::told(
+                &output.times,
+                frozen.by.as_deref(),
+                frozen.reason.as_deref(),
+                frozen.until.as_deref(),
+            );
             let frozen = output.tone(Tone::Bad, "everything is frozen");
             output.line(format!(
                 "  {frozen}, {told}; a yes is refused until: void thaw"
             ));
         }
-        output.line(format!(
-            "  approve:  void inbox approve {}",
-            word(&row, "code")
-        ));
-        output.line(format!(
-            "  watch:    void inbox watch {}",
-            word(&row, "code")
-        ));
+        output.line(format!("  approve:  void inbox approve {}", row.code));
+        output.line(format!("  watch:    void inbox watch {}", row.code));
     } else {
         rows::show(output, &row);
         rows::show_next(output, &row);

@@ -30,11 +30,13 @@ const RELOAD_PATIENCE: Duration = Duration::from_secs(30);
 /// How long open requests may take to end after that.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 
-pub(super) fn flags(args: &ServeArgs) -> Flags {
+/// What the command line sets, with the flags of `void serve`.
+pub(super) fn flags(cli: &Cli, args: &ServeArgs) -> Flags {
     Flags {
         listen: args.listen.clone(),
         actions: args.actions.clone(),
         replace_catalogue: args.replace_catalogue,
+        ..super::flags(cli)
     }
 }
 
@@ -152,7 +154,7 @@ async fn may_reload(
     let Command::Serve(args) = &again.command else {
         return Ok(());
     };
-    let settings = Settings::load(again, flags(args), session.environment)?;
+    let settings = Settings::load(&flags(again, args), session.environment)?;
     let catalogue = catalogue::load(&settings)?;
     services::load(&settings)?;
     compose::channels(&settings, session.environment, &catalogue)?;
@@ -202,7 +204,7 @@ impl Serving {
             control: control.clone(),
             talk: Talk::new(control.clone(), agents),
             public_url: settings.public_url.value.clone(),
-            allowed_hosts: settings.allowed_hosts.value.clone(),
+            allowed_hosts: settings.allowed_hosts.clone(),
             listens_on: bound.address,
             first_steps: first_steps::of(settings, environment, bound.address),
             doctor,

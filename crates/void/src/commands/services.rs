@@ -1,13 +1,16 @@
 //! `void services`
 
-use serde_json::Value;
+use void_api::services::{
+    ServiceDetail, ServiceResponse, ServiceWithHistoryResponse, ServicesResponse,
+};
 use void_domain::text;
 
 use super::actions::starter;
-use super::rows::word;
+use super::rows::or_dash;
 use super::run::segment;
 use super::{Session, quoted};
 use crate::cli::ServicesArgs;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::output::{Output, Tone};
 
@@ -35,8 +38,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         session.output.value(answer);
         return Ok(Exit::Done);
     }
-    let services = answer.get("services").and_then(Value::as_array);
-    let services = services.cloned().unwrap_or_default();
+    let ServicesResponse { services, .. } = read(answer)?;
     if services.is_empty() {
         let file = quoted(&session.settings.services.value.display().to_string());
         let write = session.again(&format!("services --example NAME:PORT > {file}"));
@@ -51,11 +53,11 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
         .map(|service| {
             vec![
                 standing(service).to_owned(),
-                word(service, "id").to_owned(),
-                word(service, "label").to_owned(),
+                service.id.clone(),
+                service.label.clone(),
                 place(service),
                 saw(service),
-                session.output.times.short(word(service, "checked_at")),
+                session.output.times.short(or_dash(&service.checked_at)),
             ]
         })
         .collect();
@@ -73,53 +75,53 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
         session.output.value(service);
         return Ok(Exit::Done);
     }
+    let ServiceWithHistoryResponse {
+        service, history, ..
+    } = read(service)?;
     let output = session.output;
     output.line(format!(
         "{}  {}",
         status(output, &service),
-        text::escaped(word(&service, "label"))
+        text::escaped(&service.label)
     ));
     let field = |name: &str, value: String| output.field(name, 10, &value);
-    field("id", word(&service, "id").to_owned());
+    field("id", service.id.clone());
     field("where", place(&service));
-    field(
-        "last look",
-        format!(
-            "{}, {}",
-            saw(&service),
-            output.times.short(word(&service, "checked_at"))
-        ),
-    );
-    field("since", output.times.clock(word(&service, "since")));
-    if let Some(at) = service.pointer("/stopped/at").and_then(Value::as_str) {
-        field("stopped", format!("by you, {}", output.times.short(at)));
+    let checked_at = output.times.short(or_dash(&service.checked_at));
+    field("last look", format!("{}, {checked_at}", saw(&service)));
+    field("since", output.times.clock(or_dash(&service.since)));
+    if let Some(stopped) = &service.stopped {
+        let at = output.times.short(&stopped.at);
+        field("stopped", format!("by you, {at}"));
     }
-    if service.get("flapping") == Some(&Value::Bool(true)) {
+    if service.flapping {
         field("flapping", "yes; changes are believed late".to_owned());
     }
-    let history = service.get("history").and_then(Value::as_array);
-    for change in history.into_iter().flatten() {
-        let reason = change.get("reason").and_then(Value::as_str);
+    for change in &history {
         output.line(format!(
             "  {}  {} → {}  {}",
-            output.times.short(word(change, "at")),
-            word(change, "from"),
-            word(change, "to"),
-            reason.map(text::escaped).unwrap_or_default()
+            output.times.short(&change.at),
+            change.from,
+            change.to,
+            change
+                .reason
+                .as_deref()
+                .map(text::escaped)
+                .unwrap_or_default()
         ));
     }
     Ok(Exit::Done)
 }
 
 /// What the owner stopped is no worry.
-fn standing(service: &Value) -> &str {
-    match service.get("stopped").is_some_and(Value::is_object) {
-        true => "stopped",
-        false => word(service, "status"),
+fn standing(service: &ServiceResponse) -> &str {
+    match service.stopped {
+        Some(_) => "stopped",
+        None => &service.status,
     }
 }
 
-fn status(output: &Output, service: &Value) -> String {
+fn status(output: &Output, service: &ServiceResponse) -> String {
     let standing = standing(service);
     let tone = match standing {
         "up" => Tone::Good,
@@ -129,31 +131,29 @@ fn status(output: &Output, service: &Value) -> String {
     output.tone(tone, standing)
 }
 
-fn place(service: &Value) -> String {
-    let vmid = service.get("vmid").and_then(Value::as_u64);
-    match (service.get("host").and_then(Value::as_str), vmid) {
-        (Some(host), _) => host.to_owned(),
-        (None, Some(vmid)) => format!("{vmid} on {}", word(service, "node")),
+fn place(service: &ServiceResponse) -> String {
+    match (&service.host, service.vmid) {
+        (Some(host), _) => host.clone(),
+        (None, Some(vmid)) => format!("{vmid} on {}", or_dash(&service.node)),
         (None, None) => "-".to_owned(),
     }
 }
 
 /// What the last look saw, in words.
-fn saw(service: &Value) -> String {
-    let Some(detail) = service.get("detail").filter(|detail| detail.is_object()) else {
-        return "not looked at yet".to_owned();
-    };
-    answer(detail)
+fn saw(service: &ServiceResponse) -> String {
+    match &service.detail {
+        Some(detail) => answer(detail),
+        None => "not looked at yet".to_owned(),
+    }
 }
 
-pub(super) fn answer(detail: &Value) -> String {
-    let code = detail.get("code").and_then(Value::as_u64);
-    let code = code.map(|code| format!("HTTP {code}"));
-    let latency = detail.get("latency_ms").and_then(Value::as_u64);
-    match detail.get("reason").and_then(Value::as_str) {
+pub(super) fn answer(detail: &ServiceDetail) -> String {
+    let code = detail.code.map(|code| format!("HTTP {code}"));
+    match detail.reason.as_deref() {
         Some("wrong_status") => code.unwrap_or_else(|| "wrong status".to_owned()),
         Some(reason) => text::escaped(reason).replace('_', " "),
         None => {
+            let latency = detail.latency_ms;
             let latency = latency.map(|latency| format!("in {latency} ms"));
             let words: Vec<String> = [code.or_else(|| Some("answers".to_owned())), latency]
                 .into_iter()

@@ -1,10 +1,11 @@
 //! `void setup-link`, and how a set-up link is shown wherever one is: as text, and as a QR code for a phone.
 
-use serde_json::{Value, json};
+use serde_json::json;
+use void_api::setup_links::SetupLinkResponse;
 
 use super::Session;
-use super::rows::word;
 use crate::cli::QrArgs;
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::output::Output;
 use crate::qr::Code;
@@ -15,18 +16,19 @@ const COLUMNS: usize = 80;
 pub(super) async fn run(session: &Session<'_>, qr: QrArgs) -> Result<Exit, Problem> {
     let made = session
         .client()?
-        .post("/api/setup-links", json!({}))
+        .post("/api/setup-links", &json!({}))
         .await?;
     let output = session.output;
     if output.json {
         output.value(made);
         return Ok(Exit::Done);
     }
-    let (url, elsewhere) = (word(&made, "url"), elsewhere(&made));
+    let made: SetupLinkResponse = read(made)?;
+    let (url, elsewhere) = (&made.url, &made.elsewhere);
     output.line(url);
     output.note(format!(
         "It signs one browser in, once, until {}.",
-        output.times.clock(word(&made, "expires_at"))
+        output.times.clock(&made.expires_at)
     ));
     for other in elsewhere.iter().filter(|other| *other != url) {
         output.note(format!("The same from elsewhere: {other}"));
@@ -35,15 +37,8 @@ pub(super) async fn run(session: &Session<'_>, qr: QrArgs) -> Result<Exit, Probl
         "VOID_LISTEN=0.0.0.0:{}",
         session.settings.listen.value.port()
     );
-    show_code(output, qr, url, &elsewhere, &way_out(&listen));
+    show_code(output, qr, url, elsewhere, &way_out(&listen));
     Ok(Exit::Done)
-}
-
-/// The link by the addresses that other machines use.
-pub(super) fn elsewhere(made: &Value) -> Vec<String> {
-    let all = made.get("elsewhere").and_then(Value::as_array);
-    let all = all.into_iter().flatten().filter_map(Value::as_str);
-    all.map(str::to_owned).collect()
 }
 
 /// What to set so that a phone gets in.

@@ -1,11 +1,11 @@
 //! `void status`: one screen, in lines that a narrow terminal holds too.
 
-use serde_json::Value;
+use void_api::status::StatusResponse;
 
 use super::doctor::clocks;
 use super::freeze;
-use super::rows::word;
 use super::{Session, storage};
+use crate::client::read;
 use crate::exit::{Exit, Problem};
 use crate::output::{Output, Tone};
 
@@ -20,12 +20,13 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
         output.value(status);
         return Ok(Exit::Done);
     }
+    let status: StatusResponse = read(status)?;
     let screen = Screen {
         output,
         status: &status,
     };
     let base = client.base();
-    screen.line("Void", format!("{} at {base}", word(&status, "version")));
+    screen.line("Void", format!("{} at {base}", status.version));
     screen.show_catalogue();
     screen.show_waiting();
     screen.show_lab();
@@ -36,7 +37,7 @@ pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
 
 struct Screen<'a> {
     output: &'a Output,
-    status: &'a Value,
+    status: &'a StatusResponse,
 }
 
 impl Screen<'_> {
@@ -45,26 +46,18 @@ impl Screen<'_> {
         self.output.hanging(&name, value.as_ref());
     }
 
-    fn number(&self, name: &str) -> u64 {
-        self.status.get(name).and_then(Value::as_u64).unwrap_or(0)
-    }
-
-    fn is(&self, name: &str) -> bool {
-        self.status.get(name) == Some(&Value::Bool(true))
-    }
-
     fn show_catalogue(&self) {
-        if self.is("rehearsal") {
+        if self.status.rehearsal {
             let text = self.output.tone(Tone::Waiting, "REHEARSAL");
             self.line("Lab", format!("{text}: simulated, on this machine only"));
         }
-        let digest = word(self.status, "catalogue_digest");
+        let digest = &self.status.catalogue_digest;
         let digest = digest.get(..12).unwrap_or("-");
-        let commit = self.status.get("catalogue_commit").and_then(Value::as_str);
+        let commit = self.status.catalogue_commit.as_deref();
         let commit = commit
             .map(|commit| format!(", commit {}", commit.get(..12).unwrap_or(commit)))
             .unwrap_or_default();
-        let actions = self.number("actions");
+        let actions = self.status.actions;
         self.line("Catalogue", format!("{actions} actions, {digest}{commit}"));
     }
 
@@ -74,12 +67,12 @@ impl Screen<'_> {
             format!("{text}   {command}")
         };
         let mut lines = Vec::new();
-        match self.number("waiting") {
+        match self.status.waiting {
             0 => {}
             1 => lines.push(told("1 approval", "void inbox ls")),
             n => lines.push(told(&format!("{n} approvals"), "void inbox ls")),
         }
-        match self.number("joins") {
+        match self.status.joins {
             0 => {}
             1 => lines.push(told("1 machine that asks to join", "void node ls")),
             n => lines.push(told(
@@ -91,18 +84,18 @@ impl Screen<'_> {
             lines.push("nothing".to_owned());
         }
         self.line("Waiting", lines.join("\n"));
-        if self.number("untold") > 0 {
-            let text = format!("nobody could be told about {}", self.number("untold"));
+        if self.status.untold > 0 {
+            let text = format!("nobody could be told about {}", self.status.untold);
             self.worry("Untold", &text, "void notify ls");
         }
         self.show_told();
-        self.line("Running", self.number("running").to_string());
+        self.line("Running", self.status.running.to_string());
     }
 
     /// Whether somebody hears of what is down: said if nobody does.
     fn show_told(&self) {
-        let untold = self.number("services_untold");
-        if self.number("channels") == 0 {
+        let untold = self.status.services_untold;
+        if self.status.channels == 0 {
             let down = match untold {
                 0 => String::new(),
                 1 => ", not even that a service is down".to_owned(),
@@ -120,9 +113,9 @@ impl Screen<'_> {
     }
 
     fn show_lab(&self) {
-        let (up, down) = (self.number("services_up"), self.number("services_down"));
-        let unclear = self.number("services_unknown");
-        let stopped = self.number("services_stopped");
+        let (up, down) = (self.status.services_up, self.status.services_down);
+        let unclear = self.status.services_unknown;
+        let stopped = self.status.services_stopped;
         if up + down + unclear + stopped > 0 {
             let mut words = vec![format!("{up} up")];
             if down > 0 {
@@ -137,13 +130,13 @@ impl Screen<'_> {
             }
             self.line("Services", format!("{}   void services", words.join(", ")));
         }
-        if self.number("mutes") > 0 {
-            let text = format!("{}, not told while it lasts", self.number("mutes"));
+        if self.status.mutes > 0 {
+            let text = format!("{}, not told while it lasts", self.status.mutes);
             self.line("Muted", format!("{text}   void notify ls"));
         }
-        if self.number("nodes") > 0 {
-            let here = self.number("nodes_here");
-            let away = match self.number("nodes").saturating_sub(here) {
+        if self.status.nodes > 0 {
+            let here = self.status.nodes_here;
+            let away = match self.status.nodes.saturating_sub(here) {
                 0 => String::new(),
                 away => format!(", {}", self.output.tone(Tone::Bad, &format!("{away} away"))),
             };
@@ -158,51 +151,47 @@ impl Screen<'_> {
     }
 
     fn show_worries(&self) {
-        if self.number("unknown") > 0 {
-            let text = format!("{} with unknown outcome", self.number("unknown"));
+        if self.status.unknown > 0 {
+            let text = format!("{} with unknown outcome", self.status.unknown);
             self.worry("Worry", &text, "void inbox ls");
         }
-        if self.number("quarantined") > 0 {
-            let text = format!(
-                "{} credentials of an older copy",
-                self.number("quarantined")
-            );
+        if self.status.quarantined > 0 {
+            let text = format!("{} credentials of an older copy", self.status.quarantined);
             self.worry("Confirm", &text, "void quarantine ls");
         }
         let times = &self.output.times;
-        if let Some(ahead_s) = self.status.get("clock_ahead_s").and_then(Value::as_i64) {
-            let at = times.exact(word(self.status, "at"));
+        if let Some(ahead_s) = self.status.clock_ahead_s {
+            let at = times.exact(&self.status.at);
             let text = format!("{}; {at} is in force", clocks::apart(ahead_s));
             self.worry("Clock", &text, "void clock accept");
         }
-        if self.is("frozen") {
+        if self.status.frozen {
             let text = self.output.tone(Tone::Bad, "nothing new starts");
-            let told = freeze::told(times, self.status, "frozen_");
+            let told = freeze::told(
+                times,
+                self.status.frozen_by.as_deref(),
+                self.status.frozen_reason.as_deref(),
+                self.status.frozen_until.as_deref(),
+            );
             self.line("Frozen", format!("{text}, {told}   void thaw"));
         }
     }
 
     fn show_upkeep(&self) {
-        let instances: Vec<&str> = self
-            .status
-            .get("instances")
-            .and_then(Value::as_array)
-            .map(|names| names.iter().filter_map(Value::as_str).collect())
-            .unwrap_or_default();
+        let instances = &self.status.instances;
         let others = match instances.len() {
             0 | 1 => String::new(),
             _ => format!(", of {}", instances.join(", ")),
         };
-        let instance = word(self.status, "instance");
+        let instance = &self.status.instance;
         self.line("Instance", format!("{instance}{others}"));
-        let head = word(self.status, "audit_head");
+        let head = &self.status.audit_head;
         let head = head.get(..12).unwrap_or("-");
-        let entries = self.number("audit_seq");
+        let entries = self.status.audit_seq;
         self.line("Audit", format!("{entries} entries, head {head}"));
-        if let Some(storage) = self.status.get("storage") {
-            let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
-            self.line("Storage", format!("{bytes}; rows: {rows}"));
-            self.line("Kept", storage::kept(storage));
-        }
+        let storage = &self.status.storage;
+        let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
+        self.line("Storage", format!("{bytes}; rows: {rows}"));
+        self.line("Kept", storage::kept(storage));
     }
 }

@@ -1,23 +1,22 @@
 //! How large what grows is and for how long it is kept, in words: for `void status` and `void doctor`.
 
-use serde_json::Value;
+use void_api::status::StorageResponse;
 
 const KIB: u64 = 1024;
 
 /// `12.3 MiB, WAL 0.5 MiB`.
-pub(super) fn bytes(storage: &Value) -> String {
-    let number = |name: &str| storage.get(name).and_then(Value::as_u64);
-    let database = in_units(number("database_bytes").unwrap_or(0));
-    match number("wal_bytes") {
+pub(super) fn bytes(storage: &StorageResponse) -> String {
+    let database = in_units(storage.database_bytes);
+    match storage.wal_bytes {
         None => database,
         Some(log) => format!("{database}, WAL {}", in_units(log)),
     }
 }
 
 /// `40 audit, 120 events, …`, largest first.
-pub(super) fn rows(storage: &Value) -> String {
-    let mut rows = numbers(storage, "rows");
-    rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+pub(super) fn rows(storage: &StorageResponse) -> String {
+    let mut rows: Vec<_> = storage.rows.iter().collect();
+    rows.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     joined(rows.iter().map(|(table, count)| {
         let table = table.replace('_', " ");
         format!("{count} {table}")
@@ -25,20 +24,9 @@ pub(super) fn rows(storage: &Value) -> String {
 }
 
 /// `ended 400 days, events 30 days, …, the audit for ever`.
-pub(super) fn kept(storage: &Value) -> String {
-    let kinds = numbers(storage, "kept_days");
-    let kinds = kinds
-        .iter()
-        .map(|(kind, days)| format!("{kind} {days} days"));
+pub(super) fn kept(storage: &StorageResponse) -> String {
+    let kinds = (storage.kept_days.iter()).map(|(kind, days)| format!("{kind} {days} days"));
     joined(kinds.chain(std::iter::once("the audit for ever".to_owned())))
-}
-
-fn numbers(storage: &Value, name: &str) -> Vec<(String, u64)> {
-    let object = storage.get(name).and_then(Value::as_object);
-    let pairs = object.into_iter().flatten();
-    pairs
-        .filter_map(|(key, value)| Some((key.clone(), value.as_u64()?)))
-        .collect()
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {
@@ -78,15 +66,18 @@ mod tests {
 
     #[test]
     fn everything_is_named_and_what_is_absent_is_not() {
-        let storage = json!({
+        let read = |sent| serde_json::from_value::<StorageResponse>(sent).unwrap();
+        let storage = read(json!({
             "database_bytes": 2_097_152, "wal_bytes": null, "rows": {"events": 3, "service_changes": 9},
             "kept_days": {"ended": 400, "events": 30},
-        });
+        }));
         assert_eq!(bytes(&storage), "2.0 MiB");
         assert_eq!(rows(&storage), "9 service changes, 3 events");
         let days = "ended 400 days, events 30 days, the audit for ever";
         assert_eq!(kept(&storage), days);
-        let storage = json!({"database_bytes": 0, "wal_bytes": 1});
+        let storage = read(json!({
+            "database_bytes": 0, "wal_bytes": 1, "rows": {}, "kept_days": {},
+        }));
         assert_eq!(bytes(&storage), "0 bytes, WAL 1 bytes");
     }
 }

@@ -1,12 +1,12 @@
 //! `void token`
 
-use serde_json::{Value, json};
+use serde_json::json;
+use void_api::tokens::{NewTokenResponse, TokenRequest, TokenResponse, TokensResponse};
 
 use super::Session;
-use super::rows::word;
 use super::run::segment;
 use crate::cli::{TokenCommand, TokenKind};
-use crate::client::Client;
+use crate::client::{Client, read};
 use crate::exit::{Exit, Problem};
 
 /// Shorter beginnings of an id fit by chance.
@@ -20,6 +20,7 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
             kind,
             name,
             capabilities,
+            restore,
         } => {
             let kind = match kind {
                 TokenKind::Agent => "agent",
@@ -39,19 +40,21 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
                     "warning: without --cap it may do nothing at all; add --cap read, or --cap read --cap act",
                 );
             }
-            let made = client
-                .post(
-                    "/api/tokens",
-                    json!({"kind": kind, "name": name, "capabilities": capabilities}),
-                )
-                .await?;
+            let body = TokenRequest {
+                kind: kind.to_owned(),
+                name,
+                capabilities: json!(capabilities),
+                restore,
+            };
+            let made = client.post("/api/tokens", &body).await?;
             if output.json {
                 output.value(made);
             } else {
-                output.line(word(&made, "token"));
+                let made: NewTokenResponse = read(made)?;
+                output.line(&made.token);
                 output.note(format!(
                     "This is shown once. Withdraw it with: void token revoke {}",
-                    word(&made, "id")
+                    made.id
                 ));
             }
         }
@@ -61,47 +64,35 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
                 output.value(tokens);
                 return Ok(Exit::Done);
             }
-            let tokens = tokens
-                .get("tokens")
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default();
+            let TokensResponse { tokens } = read(tokens)?;
             if tokens.is_empty() {
                 output.line("There are no tokens beside yours.");
                 return Ok(Exit::Done);
             }
-            let row = |token: &Value| {
-                let capabilities: Vec<&str> = token
-                    .get("capabilities")
-                    .and_then(Value::as_array)
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .collect();
-                let state = if token.get("revoked_at").is_some_and(Value::is_string) {
+            let row = |token: &TokenResponse| {
+                let state = if token.revoked_at.is_some() {
                     "revoked"
-                } else if token.get("quarantined") == Some(&Value::Bool(true)) {
+                } else if token.quarantined {
                     "quarantined"
                 } else {
                     "live"
                 };
                 vec![
-                    word(token, "id").to_owned(),
-                    word(token, "kind").to_owned(),
-                    word(token, "name").to_owned(),
-                    match (word(token, "kind"), capabilities.is_empty()) {
+                    token.id.clone(),
+                    token.kind.clone().into_owned(),
+                    token.name.clone(),
+                    match (token.kind.as_ref(), token.capabilities.is_empty()) {
                         ("viewer", _) => "reads".to_owned(),
                         ("agent", true) => "nothing".to_owned(),
-                        _ => capabilities.join(" "),
+                        _ => token.capabilities.join(" "),
                     },
                     state.to_owned(),
-                    output.times.short(word(token, "created_at")),
+                    output.times.short(&token.created_at),
                 ]
             };
             let rows: Vec<Vec<String>> = tokens.iter().map(row).collect();
             output.table(&["ID", "KIND", "NAME", "MAY", "STATE", "MADE"], &rows);
-            let held = Some(&Value::Bool(true));
-            if tokens.iter().any(|token| token.get("quarantined") == held) {
+            if tokens.iter().any(|token| token.quarantined) {
                 output.note("What is quarantined came back with an older copy and opens nothing.");
                 output.note("  next: void quarantine ls");
             }
@@ -124,31 +115,25 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
 /// Which live token is meant: its id, its name, or how its id begins. What fits none is left to the server,
 /// which says that there is none.
 async fn resolve(client: &Client, given: &str) -> Result<String, Problem> {
-    let answer = client.get("/api/tokens").await?;
-    let tokens = answer.get("tokens").and_then(Value::as_array);
-    let is_live = |token: &&Value| !token.get("revoked_at").is_some_and(Value::is_string);
-    let live: Vec<&Value> = tokens.into_iter().flatten().filter(is_live).collect();
-    if live.iter().any(|token| word(token, "id") == given) {
+    let TokensResponse { tokens } = client.get_as("/api/tokens").await?;
+    let is_live = |token: &&TokenResponse| token.revoked_at.is_none();
+    let live: Vec<&TokenResponse> = tokens.iter().filter(is_live).collect();
+    if live.iter().any(|token| token.id == given) {
         return Ok(given.to_owned());
     }
-    let named = live.iter().filter(|token| word(token, "name") == given);
-    let mut fitting: Vec<&Value> = named.copied().collect();
+    let named = live.iter().filter(|token| token.name == given);
+    let mut fitting: Vec<&TokenResponse> = named.copied().collect();
     if fitting.is_empty() && given.len() >= PREFIX_CHARS_MIN {
-        let begins = live
-            .iter()
-            .filter(|token| word(token, "id").starts_with(given));
+        let begins = live.iter().filter(|token| token.id.starts_with(given));
         fitting = begins.copied().collect();
     }
     match fitting.as_slice() {
         [] => Ok(given.to_owned()),
-        [one] => Ok(word(one, "id").to_owned()),
+        [one] => Ok(one.id.clone()),
         several => {
             let all: Vec<String> = several
                 .iter()
-                .map(|token| {
-                    let (kind, name) = (word(token, "kind"), word(token, "name"));
-                    format!("{} ({kind} {name})", word(token, "id"))
-                })
+                .map(|token| format!("{} ({} {})", token.id, token.kind, token.name))
                 .collect();
             let message = format!("several tokens fit: {}", all.join(", "));
             Err(Problem::usage(message).next("void token revoke ID, with the whole id"))

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::StatusCode;
+use serde::Serialize;
 use serde_json::Value;
+use void_api::errors::ErrorResponse;
 use void_channels::Trust;
 use void_domain::digests::Digest;
 use void_domain::secrets::Secret;
@@ -65,7 +67,7 @@ impl Link {
         &self,
         path: &str,
         secret: Option<&Secret>,
-        body: &Value,
+        body: &impl Serialize,
         limit: Duration,
     ) -> Result<Value, NoAnswer> {
         let mut request = self
@@ -90,14 +92,13 @@ impl Link {
         if status == StatusCode::OK {
             return Ok(value);
         }
-        let word = |name: &str| {
-            let word = value.pointer(&format!("/error/{name}"));
-            word.and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
+        let (code, message) = serde_json::from_value::<ErrorResponse>(value)
+            .map(|told| (told.error.code.into_owned(), told.error.message))
+            .unwrap_or_default();
         Err(NoAnswer::Refused {
             status: status.as_u16(),
-            code: word("code"),
-            message: word("message"),
+            code,
+            message,
         })
     }
 }

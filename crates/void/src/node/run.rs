@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
+use void_api::node::{PollNodeRequest, PollNodeResponse, SessionMember};
 use void_channels::{Executor, LocalConfig};
 use void_domain::fail_point;
 use void_domain::secrets::Secret;
@@ -43,7 +43,10 @@ pub(crate) async fn run(options: Options) -> Result<Exit, Problem> {
     })?;
     let _lock = folder.lock()?;
     let node = Node {
-        session: json!({"generation": folder.next_generation()?, "nonce": super::folder::nonce()?}),
+        session: SessionMember {
+            generation: folder.next_generation()?,
+            nonce: super::folder::nonce()?,
+        },
         worker: Arc::new(Worker {
             executor: Executor::new(LocalConfig {
                 program: own_program()?,
@@ -80,7 +83,7 @@ pub(crate) async fn run(options: Options) -> Result<Exit, Problem> {
 }
 
 struct Node {
-    session: Value,
+    session: SessionMember,
     worker: Arc<Worker>,
 }
 
@@ -124,30 +127,25 @@ impl Node {
 
     async fn poll(&self, wait_s: u64) -> Result<Vec<NodeCommand>, NoAnswer> {
         let list = self.worker.executor.list(LIST_TIMEOUT).await;
-        let body = json!({
-            "session": self.session,
-            "version": env!("CARGO_PKG_VERSION"),
-            "list": list,
-            "holding": self.worker.holding.ids(),
-            "wait_s": wait_s,
-        });
+        let body = PollNodeRequest {
+            session: self.session.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            list: list.and_then(|list| serde_json::to_value(list).ok()),
+            holding: self.worker.holding.ids(),
+            wait_s,
+        };
         fail_point!("pull.poll.before");
         let limit = Duration::from_secs(wait_s) + POLL_MARGIN;
         let secret: &Secret = &self.worker.secret;
         let link = &self.worker.link;
-        let answer = link
+        let sent = link
             .post("/api/node/poll", Some(secret), &body, limit)
             .await?;
         fail_point!("pull.poll.after");
-        if let Some(now) = answer.get("now_ms").and_then(Value::as_i64) {
-            self.worker.time.heard(now);
-        }
-        let commands = answer.get("errands").and_then(Value::as_array);
-        Ok(commands
-            .into_iter()
-            .flatten()
-            .filter_map(NodeCommand::read)
-            .collect())
+        let answer: PollNodeResponse = serde_json::from_value(sent)
+            .map_err(|error| NoAnswer::Unreachable(format!("no answer of Void: {error}")))?;
+        self.worker.time.heard(answer.now_ms);
+        Ok(answer.errands.into_iter().map(NodeCommand::new).collect())
     }
 }
 

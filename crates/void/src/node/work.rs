@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
+use void_api::node::{CommandMember, ReportNodeRequest};
 use void_channels::Executor;
 use void_domain::fail_point;
 use void_domain::secrets::Secret;
@@ -31,14 +31,12 @@ pub(super) struct NodeCommand {
 }
 
 impl NodeCommand {
-    pub(super) fn read(value: &Value) -> Option<Self> {
-        let word = |name: &str| value.get(name)?.as_str().map(str::to_owned);
-        let limit = Duration::from_millis(value.get("limit_ms")?.as_u64()?);
-        Some(Self {
-            id: word("id")?,
-            command: word("command")?,
-            limit: limit.min(LIMIT_MAX),
-        })
+    pub(super) fn new(sent: CommandMember) -> Self {
+        Self {
+            id: sent.id,
+            command: sent.command,
+            limit: Duration::from_millis(sent.limit_ms).min(LIMIT_MAX),
+        }
     }
 }
 
@@ -107,7 +105,12 @@ impl Worker {
             () = self.pass_on(&command.id, heard) => None,
         };
         fail_point!("pull.execute.after");
-        let body = json!({"errand": command.id, "ended": true, "answer": answer});
+        let body = ReportNodeRequest {
+            errand: command.id.clone(),
+            lines: Vec::new(),
+            ended: true,
+            answer: answer.and_then(|answer| serde_json::to_value(answer).ok()),
+        };
         let mut pause = RETRY_FIRST;
         while !self.report(&body).await {
             tokio::time::sleep(pause).await;
@@ -124,13 +127,19 @@ impl Worker {
                 lines.push(line);
             }
             if !lines.is_empty() {
-                self.report(&json!({"errand": id, "lines": lines})).await;
+                let body = ReportNodeRequest {
+                    errand: id.to_owned(),
+                    lines,
+                    ended: false,
+                    answer: None,
+                };
+                self.report(&body).await;
             }
         }
     }
 
     /// Whether it was acknowledged. A server that refuses to hear it has settled it another way.
-    async fn report(&self, body: &Value) -> bool {
+    async fn report(&self, body: &ReportNodeRequest) -> bool {
         fail_point!("pull.report.before");
         let secret = Some(&self.secret);
         let sent = self

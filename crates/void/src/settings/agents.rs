@@ -3,65 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
 use void_agent::agents::Prices;
-use void_agent::personas::PERSONAS;
-use void_domain::text;
 
-use super::{Environment, Reference, Source, Sourced};
+use super::merge::Values;
+use super::{BrainKind, Reference, Sourced};
 use crate::exit::Problem;
-
-const KINDS: [BrainKind; 5] = [
-    BrainKind::Builtin,
-    BrainKind::Anthropic,
-    BrainKind::OpenAi,
-    BrainKind::Ollama,
-    BrainKind::Claude,
-];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BrainKind {
-    Builtin,
-    Anthropic,
-    OpenAi,
-    Ollama,
-    Claude,
-}
-
-impl BrainKind {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Builtin => "builtin",
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
-            Self::Ollama => "ollama",
-            Self::Claude => "claude",
-        }
-    }
-
-    /// Where its key and its address come from, beside the file.
-    const fn variables(self) -> (Option<&'static str>, Option<&'static str>) {
-        match self {
-            Self::Builtin => (None, None),
-            Self::Anthropic | Self::Claude => {
-                (Some("ANTHROPIC_API_KEY"), Some("ANTHROPIC_BASE_URL"))
-            }
-            Self::OpenAi => (Some("OPENAI_API_KEY"), Some("OPENAI_BASE_URL")),
-            Self::Ollama => (None, Some("OLLAMA_HOST")),
-        }
-    }
-
-    fn parse(text: &str, setting: &str) -> Result<Self, Problem> {
-        let found = KINDS.into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or_else(|| {
-            let known = KINDS.map(Self::as_str).join(", ");
-            let text = text::escaped(text::cut(text, 40));
-            Problem::config(format!(
-                "{setting}: \"{text}\" is no brain; known are {known}"
-            ))
-        })
-    }
-}
 
 #[derive(Debug, Clone)]
 pub(crate) struct AgentSettings {
@@ -70,7 +16,7 @@ pub(crate) struct AgentSettings {
     pub key: Sourced<Option<Reference>>,
     pub base_url: Sourced<Option<String>>,
     pub daily_tokens: Sourced<Option<u64>>,
-    pub prices: Sourced<Prices>,
+    pub prices: Prices,
 }
 
 /// The `claude` program.
@@ -80,165 +26,38 @@ pub(crate) struct ClaudeSettings {
     pub home: Sourced<Option<PathBuf>>,
 }
 
-/// `[agents.NAME]`
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct AgentTable {
-    brain: Option<String>,
-    model: Option<String>,
-    key: Option<String>,
-    base_url: Option<String>,
-    daily_tokens: Option<u64>,
-    prices: Option<PriceTable>,
-}
-
-/// Dollars per million tokens.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct PriceTable {
-    input: f64,
-    output: f64,
-    cache_read: f64,
-    cache_write: f64,
-}
-
-/// `[claude]`
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct ClaudeTable {
-    program: Option<PathBuf>,
-    home: Option<PathBuf>,
-}
-
 /// Everybody who talks here, by name.
-pub(super) fn merge(
-    mut tables: BTreeMap<String, AgentTable>,
-    environment: &Environment,
-) -> Result<BTreeMap<&'static str, AgentSettings>, Problem> {
-    let mut agents = BTreeMap::new();
-    for persona in &PERSONAS {
-        let table = tables.remove(persona.slug).unwrap_or_default();
-        agents.insert(persona.slug, agent(persona.slug, table, environment)?);
-    }
-    match tables.keys().next() {
-        None => Ok(agents),
-        Some(unknown) => {
-            let near = text::nearest(unknown, PERSONAS.iter().map(|persona| persona.slug));
-            let near = near.map(|near| format!("; did you mean {near}?"));
-            let unknown = text::escaped(text::cut(unknown, 64));
-            Err(Problem::config(format!(
-                "[agents.{unknown}]: there is no such agent{}",
-                near.unwrap_or_default()
-            )))
-        }
-    }
+pub(super) fn read(values: &Values) -> Result<BTreeMap<String, AgentSettings>, Problem> {
+    let agents = values.agents();
+    agents
+        .map(|slug| Ok((slug.to_owned(), agent(slug, values)?)))
+        .collect()
 }
 
-fn agent(
-    slug: &str,
-    table: AgentTable,
-    environment: &Environment,
-) -> Result<AgentSettings, Problem> {
+fn agent(slug: &str, values: &Values) -> Result<AgentSettings, Problem> {
     let name = |key: &str| format!("agents.{slug}.{key}");
-    let brain = text_of(environment, Some("VOID_BRAIN"), table.brain);
-    let kind = match &brain.value {
-        Some(text) => BrainKind::parse(text, &name("brain"))?,
-        None => BrainKind::Builtin,
-    };
-    let (key_variable, url_variable) = kind.variables();
-    let key = match key_variable.filter(|variable| environment.value(variable).is_some()) {
-        // The file is more exact than a variable that other programs read as well.
-        Some(variable) if table.key.is_none() => Sourced {
-            value: Some(Reference::Environment(variable.to_owned())),
-            source: Source::Environment(variable),
-        },
-        _ => Sourced {
-            source: file_or_default(table.key.is_some()),
-            value: table
-                .key
-                .map(|text| Reference::parse(&text, &name("key")))
-                .transpose()?,
-        },
+    let price = |key: &str| {
+        let price = values.get(&name(&format!("prices.{key}")));
+        price.map(|price| price.value)
     };
     Ok(AgentSettings {
-        brain: Sourced {
-            value: kind,
-            source: brain.source,
-        },
-        model: text_of(environment, Some("VOID_MODEL"), table.model),
-        key,
-        base_url: text_of(environment, url_variable, table.base_url),
-        daily_tokens: Sourced {
-            source: file_or_default(table.daily_tokens.is_some()),
-            value: table.daily_tokens,
-        },
-        prices: Sourced {
-            source: file_or_default(table.prices.is_some()),
-            value: prices(table.prices.unwrap_or_default(), &name("prices"))?,
+        brain: values.get(&name("brain"))?,
+        model: values.find(&name("model"))?,
+        key: values.find(&name("key"))?,
+        base_url: values.find(&name("base_url"))?,
+        daily_tokens: values.find(&name("daily_tokens"))?,
+        prices: Prices {
+            input: price("input")?,
+            output: price("output")?,
+            cache_read: price("cache_read")?,
+            cache_write: price("cache_write")?,
         },
     })
 }
 
-fn prices(table: PriceTable, setting: &str) -> Result<Prices, Problem> {
-    let micros = |dollars: f64| {
-        if !(0.0..=1_000_000.0).contains(&dollars) {
-            let message = format!("{setting}: a price is 0 or more dollars per million tokens");
-            return Err(Problem::config(message));
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and 10^12"
-        )]
-        Ok((dollars * 1_000_000.0).round() as u64)
-    };
-    Ok(Prices {
-        input: micros(table.input)?,
-        output: micros(table.output)?,
-        cache_read: micros(table.cache_read)?,
-        cache_write: micros(table.cache_write)?,
+pub(super) fn claude(values: &Values) -> Result<ClaudeSettings, Problem> {
+    Ok(ClaudeSettings {
+        program: values.get("claude.program")?,
+        home: values.find("claude.home")?,
     })
-}
-
-pub(super) fn claude(table: ClaudeTable, environment: &Environment) -> ClaudeSettings {
-    let path = |variable, file: Option<PathBuf>| match environment.value(variable) {
-        Some(value) => Sourced {
-            value: Some(PathBuf::from(value)),
-            source: Source::Environment(variable),
-        },
-        None => Sourced {
-            source: file_or_default(file.is_some()),
-            value: file,
-        },
-    };
-    let program = path("CLAUDE_EXE", table.program);
-    ClaudeSettings {
-        program: Sourced {
-            value: program.value.unwrap_or_else(|| PathBuf::from("claude")),
-            source: program.source,
-        },
-        home: path("VOID_CLAUDE_HOME", table.home),
-    }
-}
-
-fn text_of(
-    environment: &Environment,
-    variable: Option<&'static str>,
-    file: Option<String>,
-) -> Sourced<Option<String>> {
-    let found = variable.and_then(|name| environment.value(name).map(|value| (name, value)));
-    match found {
-        Some((name, value)) => Sourced {
-            value: Some(value.to_owned()),
-            source: Source::Environment(name),
-        },
-        None => Sourced {
-            source: file_or_default(file.is_some()),
-            value: file,
-        },
-    }
-}
-
-const fn file_or_default(given: bool) -> Source {
-    if given { Source::File } else { Source::Default }
 }

@@ -34,7 +34,7 @@ impl fmt::Display for Reference {
 }
 
 impl Reference {
-    pub(crate) fn parse(text: &str, setting: &str) -> Result<Self, Problem> {
+    pub(crate) fn parse(text: &str, setting: &str) -> Result<Self, String> {
         match text.split_once(':') {
             Some(("env", name)) if !name.is_empty() => Ok(Self::Environment(name.to_owned())),
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(PathBuf::from(path))),
@@ -47,9 +47,9 @@ impl Reference {
                 Ok(Self::PlainAddress(text.to_owned()))
             }
             // The text is not repeated: it may be the secret itself.
-            _ => Err(Problem::config(format!(
+            _ => Err(format!(
                 "{setting} must say where the secret is: env:NAME, file:PATH or credential:NAME"
-            ))),
+            )),
         }
     }
 

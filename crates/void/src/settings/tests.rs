@@ -1,4 +1,8 @@
-use clap::Parser as _;
+mod agents;
+mod pages;
+mod wrong;
+
+use std::path::Path;
 
 use super::*;
 
@@ -11,9 +15,11 @@ fn load(
     if let Some(text) = toml {
         std::fs::write(folder.join("void.toml"), text).unwrap();
     }
-    let data = folder.to_str().unwrap();
-    let cli = Cli::parse_from(["void", "--data", data, "status"]);
-    Settings::load(&cli, flags, &Environment::of(variables))
+    let flags = Flags {
+        data: Some(folder.to_owned()),
+        ..flags
+    };
+    Settings::load(&flags, &Environment::of(variables))
 }
 
 #[test]
@@ -122,75 +128,9 @@ fn secrets_come_by_reference() {
 fn a_named_file_must_be_there_and_the_default_one_need_not() {
     let folder = tempfile::tempdir().unwrap();
     assert!(load(folder.path(), None, &[], Flags::default()).is_ok());
-    let missing = folder.path().join("other.toml");
-    let cli = Cli::parse_from([
-        "void",
-        "--config",
-        missing.to_str().unwrap(),
-        "--data",
-        "/tmp/x",
-        "status",
-    ]);
-    assert!(Settings::load(&cli, Flags::default(), &Environment::of(&[])).is_err());
-}
-
-#[test]
-fn agents_think_with_rules_unless_told_otherwise() {
-    let folder = tempfile::tempdir().unwrap();
-    let blue = |toml, variables: &[(&str, &str)]| {
-        let settings = load(folder.path(), toml, variables, Flags::default());
-        settings.map(|settings| settings.agents["little-blue"].clone())
+    let flags = Flags {
+        config: Some(folder.path().join("other.toml")),
+        ..Flags::default()
     };
-    let agent = blue(None, &[("ANTHROPIC_API_KEY", "sk-1")]).unwrap();
-    assert_eq!(
-        agent.brain.value,
-        BrainKind::Builtin,
-        "a key alone changes nothing"
-    );
-    let file = "[agents.little-blue]\nbrain = \"anthropic\"\nmodel = \"m-file\"\nkey = \"file:/run/key\"\n\
-        daily_tokens = 5000\nprices = { input = 3.0, output = 15.5 }\n";
-    let agent = blue(Some(file), &[("ANTHROPIC_API_KEY", "sk-1")]).unwrap();
-    assert_eq!(agent.brain.value, BrainKind::Anthropic);
-    assert_eq!(agent.model.value.as_deref(), Some("m-file"));
-    assert_eq!(agent.key.value, Some(Reference::File("/run/key".into())));
-    assert_eq!(agent.daily_tokens.value, Some(5_000));
-    assert_eq!(agent.prices.value.output, 15_500_000);
-    let variables: &[(&str, &str)] = &[
-        ("VOID_BRAIN", "ollama"),
-        ("VOID_MODEL", "m-env"),
-        ("OLLAMA_HOST", "box:11434"),
-    ];
-    let agent = blue(Some(file), variables).unwrap();
-    assert_eq!(agent.brain.value, BrainKind::Ollama);
-    assert_eq!(agent.brain.source, Source::Environment("VOID_BRAIN"));
-    assert_eq!(agent.model.value.as_deref(), Some("m-env"));
-    assert_eq!(agent.base_url.value.as_deref(), Some("box:11434"));
-    for (toml, problem) in [
-        (
-            "[agents.litle-blue]\nbrain = \"builtin\"",
-            "did you mean little-blue?",
-        ),
-        (
-            "[agents.little-blue]\nbrain = \"gpt\"",
-            "\"gpt\" is no brain",
-        ),
-        (
-            "[agents.little-blue]\nkey = \"sk-secret\"",
-            "must say where the secret is",
-        ),
-        (
-            "[agents.little-blue]\nmodle = \"x\"",
-            "did you mean `model`?",
-        ),
-        (
-            "[agents.little-blue]\nprices = { input = -1.0 }",
-            "a price is 0 or more",
-        ),
-    ] {
-        let error = blue(Some(toml), &[]).unwrap_err().message;
-        assert!(
-            error.contains(problem) && !error.contains("sk-secret"),
-            "{error}"
-        );
-    }
+    assert!(load(folder.path(), None, &[], flags).is_err());
 }

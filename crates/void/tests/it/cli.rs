@@ -455,45 +455,6 @@ fn with_nothing_but_a_data_folder_it_starts_and_makes_its_token() {
     );
 }
 
-#[test]
-fn settings_show_their_source_and_no_secret() {
-    let lab = Lab::new();
-    let shown = lab.void(&["config", "show", "--json"]);
-    let value: Value = serde_json::from_str(&out(&shown)).unwrap();
-    let find = |name: &str| {
-        value["settings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|line| line["name"] == json!(name))
-            .unwrap()
-            .clone()
-    };
-    assert_eq!(word(&find("listen"), "source"), "environment VOID_LISTEN");
-    assert_eq!(word(&find("local.list"), "source"), "settings file");
-    assert_eq!(word(&find("ssh.key"), "source"), "default");
-    assert_eq!(word(&find("owner_token"), "value"), "env:OWNER_TOKEN");
-    assert!(!out(&shown).contains(OWNER));
-    assert_eq!(lab.json(&["config", "check"], 0)["valid"], json!(true));
-}
-
-#[test]
-fn a_key_that_is_not_there_is_no_valid_setting() {
-    let mut lab = Lab::new();
-    let check = |lab: &Lab| word(&lab.json(&["config", "check"], 3)["error"], "message").to_owned();
-    let missing = lab.path("no-key").display().to_string();
-    lab.environment = vec![("ACTIONS_SSH_KEY".into(), missing.clone())];
-    assert_eq!(
-        check(&lab),
-        format!("ssh.key: {missing}: there is no such file")
-    );
-    lab.environment = vec![("ACTIONS_SSH_KEY".into(), "~/key".into())];
-    assert!(check(&lab).contains("~ means nothing here"));
-    fs::write(&missing, "x").unwrap();
-    lab.environment = vec![("ACTIONS_SSH_KEY".into(), missing)];
-    lab.json(&["config", "check"], 0);
-}
-
 /// It was started with another address than the settings say; the command line asks where it is.
 #[test]
 fn the_server_of_a_data_folder_is_found_wherever_it_listens() {

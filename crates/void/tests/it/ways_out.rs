@@ -15,7 +15,7 @@ fn err(lab: &Lab, args: &[&str]) -> String {
     String::from_utf8(lab.void(args).stderr).unwrap()
 }
 
-fn settings(lab: &Lab, more: &str) {
+pub fn settings(lab: &Lab, more: &str) {
     let file = lab.data().join("void.toml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(file, format!("{more}\n{text}")).unwrap();

@@ -159,7 +159,6 @@ fn servers(config: &ClaudeConfig) -> Value {
         "env": {
             "VOID_API_URL": config.api_url.to_string(),
             "VOID_AGENT_TOKEN": "${VOID_AGENT_TOKEN}",
-            "VOID_TOOL_REGISTRY": config.registry,
         },
     }}})
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use void_agent::brains::BuiltinBrain;
+use void_control::agents;
 use void_control::proposals::{self, ProposeRequest};
-use void_control::tokens;
 use void_domain::capabilities::Capability;
 use void_domain::taint::Taint;
 
@@ -27,7 +27,11 @@ async fn room(persona: &'static str, engine: Engine) -> Room {
 
 /// Another agent asks for something, in its own words.
 async fn somebody_asks(room: &Room, action: &str) {
-    let ctx = tokens::resident_ctx(&room.control, "nightly", &[Capability::Act]).await;
+    let (name, rights) = (
+        "nightly".parse().unwrap(),
+        [Capability::Act].into_iter().collect(),
+    );
+    let ctx = agents::resident_ctx(&room.control, &name, &rights).await;
     let wanted = ProposeRequest {
         action_id: action.to_owned(),
         params: serde_json::json!({}),

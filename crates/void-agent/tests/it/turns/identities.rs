@@ -3,22 +3,35 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use void_control::tokens;
+use void_control::agents;
+use void_control::tokens::{self, TokenError};
 use void_domain::actors::{Actor, ActorKind};
+use void_domain::agents::{AgentRefusal, AgentState};
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::conversations::TurnState;
-use void_domain::ids::TokenId;
+use void_domain::ids::{AgentId, TokenId};
 
 use crate::rooms::{Room, Setup, room};
 use crate::scripted::{Scripted, proposes, results, says};
 
-async fn identity(room: &Room) -> (TokenId, Capabilities) {
+async fn identity(room: &Room) -> (AgentId, Capabilities) {
     let ctx = room.agent.ctx(&room.control).await.unwrap().unwrap();
     let Actor::Agent { id, name } = ctx.actor else {
         panic!("{ctx:?}")
     };
     assert_eq!(name, room.agent.persona.slug);
     (id, ctx.capabilities)
+}
+
+/// The one live token of the agent.
+async fn token(room: &Room) -> TokenId {
+    let (agent, _) = identity(room).await;
+    let tokens = tokens::list(&room.control).await.unwrap().into_iter();
+    let mut live =
+        tokens.filter(|token| token.agent_id == Some(agent) && token.revoked_at.is_none());
+    let found = live.next().unwrap();
+    assert!(live.next().is_none());
+    found.id
 }
 
 #[tokio::test]
@@ -35,7 +48,7 @@ async fn a_token_withdrawn_in_the_middle_of_a_turn_counts_at_its_next_call() {
         (brain.prompts().len() == 2).then_some(())
     })
     .await;
-    let (id, _) = identity(&room).await;
+    let id = token(&room).await;
     tokens::revoke(&room.control, &room.owner, id)
         .await
         .unwrap();
@@ -94,7 +107,7 @@ async fn a_token_made_under_a_residents_name_is_the_same_agent() {
     let rights: Capabilities = [Capability::Read].into_iter().collect();
     let made = tokens::create(&room.control, &room.owner, ActorKind::Agent, name, rights);
     let made = made.await.unwrap();
-    assert_eq!(made.id, id);
+    assert_eq!(made.id, token(&room).await);
     // The one identity has the rights that the owner gave it last, also here.
     brain.then([proposes("touch-a"), says("I may not")]);
     room.turn("touch it").await;
@@ -110,11 +123,30 @@ async fn a_token_made_under_a_residents_name_is_the_same_agent() {
         name,
         Capabilities::none(),
     );
-    assert!(matches!(again.await, Err(tokens::TokenError::NameTaken)));
-    tokens::revoke(&room.control, &room.owner, id)
+    let read: Capabilities = [Capability::Read].into_iter().collect();
+    let other = AgentRefusal::OtherCapabilities(read.clone());
+    assert!(matches!(again.await, Err(TokenError::Refused(refusal)) if refusal == other));
+    tokens::revoke(&room.control, &room.owner, made.id)
         .await
         .unwrap();
     assert!(room.agent.ctx(&room.control).await.unwrap().is_none());
+    let gone = room.agent.identity(&room.control).await.unwrap().unwrap();
+    assert!(matches!(gone.state, AgentState::Withdrawn { .. }) && gone.id == id);
+    // A token under its name is not taken for it; the owner says that it is to be the same one.
+    for rights in [read.clone(), Capabilities::none()] {
+        let name = "little-blue".to_owned();
+        let again = tokens::create(&room.control, &room.owner, ActorKind::Agent, name, rights);
+        let refused = again.await.err().unwrap();
+        assert!(matches!(
+            refused,
+            TokenError::Refused(AgentRefusal::Withdrawn)
+        ));
+    }
+    assert!(room.agent.ctx(&room.control).await.unwrap().is_none());
+    let back = tokens::restore_agent(&room.control, &room.owner, "little-blue", read.clone());
+    let back = back.await.unwrap();
+    assert_eq!(identity(&room).await, (id, read));
+    assert_eq!(token(&room).await, back.id);
 }
 
 #[tokio::test]
@@ -136,4 +168,50 @@ async fn a_persona_that_only_reads_cannot_propose() {
     );
     assert!(offered.system.contains("You may not propose actions"));
     assert!(room.proposals().await.is_empty() && room.lab.effects().is_empty());
+}
+
+/// A persona that is given more, or less, by its file: as long as nobody was handed a token, that counts.
+#[tokio::test]
+async fn an_agent_that_nobody_was_handed_follows_its_persona() {
+    let (room, _) = room([]).await;
+    let name = "night-watch".parse().unwrap();
+    let rights = |list: &[Capability]| -> Capabilities { list.iter().copied().collect() };
+    let (read, more) = (
+        rights(&[Capability::Read]),
+        rights(&[Capability::Read, Capability::AuditRead]),
+    );
+    let control = &room.control;
+    for wanted in [&read, &more, &read, &more] {
+        let ctx = agents::resident_ctx(control, &name, wanted).await.unwrap();
+        assert_eq!(&ctx.unwrap().capabilities, wanted);
+    }
+    let made = tokens::create(
+        control,
+        &room.owner,
+        ActorKind::Agent,
+        name.to_string(),
+        read.clone(),
+    );
+    made.await.unwrap();
+    for persona in [&more, &Capabilities::none()] {
+        let ctx = agents::resident_ctx(control, &name, persona).await.unwrap();
+        assert_eq!(ctx.unwrap().capabilities, read, "what the owner said stays");
+    }
+    let verbs: Vec<String> = room
+        .audit()
+        .await
+        .into_iter()
+        .map(|entry| entry.verb)
+        .filter(|verb| verb.starts_with("agent."))
+        .collect();
+    assert_eq!(
+        verbs,
+        [
+            "agent.created",
+            "agent.changed",
+            "agent.changed",
+            "agent.changed",
+            "agent.changed"
+        ]
+    );
 }

@@ -116,7 +116,7 @@ async fn nothing_leaves_when_frozen_or_too_late_or_not_configured() {
     assert!(pve.server.effects().is_empty());
 }
 
-/// The freeze_switch is looked at after connecting, however long that took.
+/// The freeze switch is looked at after connecting, however long that took.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_freeze_while_looking_stops_the_request() {
     let pve = Pve::new();

@@ -10,7 +10,7 @@ use void_domain::proposals::Proposal;
 use void_store::StoreError;
 
 use crate::control::Control;
-use crate::notifications::keys::{self, Subject};
+use crate::notification_keys::{self as keys, Subject};
 
 fn button(text: &str, key: &str) -> Value {
     json!({"text": text, "callback_data": key})

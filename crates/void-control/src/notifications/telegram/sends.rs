@@ -9,7 +9,8 @@ use void_domain::notifications::{Content, Delivery, Target, messages, news};
 use super::{Bot, keyboards};
 use crate::control::Control;
 use crate::notifications::frame;
-use crate::notifications::worker::{self, Receipt, SendError};
+use crate::notifications::worker;
+use crate::notifiers::{Receipt, SendError};
 
 pub(in crate::notifications) async fn deliver(
     control: &Control,

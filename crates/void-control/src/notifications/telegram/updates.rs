@@ -14,12 +14,14 @@ use void_domain::text;
 use void_store::notifications;
 use void_store::{StoreError, proposals};
 
-use super::super::standing::Way;
 use super::{Bot, CallError, admit, alert_taps, chats, commands, is_broken, keyboards};
+use crate::allowances::allowance;
 use crate::control::Control;
 use crate::facts;
+use crate::notification_keys as keys;
 use crate::notifications::acts::{self, owner_ctx};
-use crate::notifications::{allowance, frame, keys};
+use crate::notifications::frame;
+use crate::notifiers::Way;
 use crate::proposals::{DecideError, Decision};
 
 const UPDATES_MAX: u32 = 50;

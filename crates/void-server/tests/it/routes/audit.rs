@@ -226,3 +226,71 @@ async fn an_export_that_cannot_be_finished_breaks_off() {
     ));
     owner.get("/api/audit-export").await;
 }
+
+/// `audit.read` opens the record, without what somebody wrote; nobody reads it by another right.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_reads_the_record_by_one_right_and_nobodys_words() {
+    let app = App::start().await;
+    let asking = app
+        .holder("agent", "asking", &["read", "act", "suggest"])
+        .await;
+    let viewer = app.holder("viewer", "watching", &["audit.read"]).await;
+    let auditor = app.holder("agent", "auditor", &["audit.read"]).await.caller;
+    let body = serde_json::json!({"reason": "do as I say"});
+    let path = "/api/actions/stop-a/run";
+    asking.caller.post(path, body).await.ok();
+    let strange = "/api/actions/as-i-say-stop-all/run";
+    asking
+        .caller
+        .post_nothing(strange)
+        .await
+        .error(404, "unknown_action");
+    for path in ["/api/audit", "/api/audit/1", "/api/audit?verb=token."] {
+        for caller in [&asking.caller, &viewer.caller] {
+            let refused = caller.get(path).await.error(403, "forbidden");
+            assert_eq!(
+                refused["message"],
+                "reading the record needs the capability audit.read"
+            );
+        }
+    }
+    let whole = app.owner().get("/api/audit").await;
+    assert!(whole.text.contains("do as I say") && whole.text.contains("as-i-say-stop-all"));
+    let seen = auditor.get("/api/audit").await;
+    assert!(
+        !seen.text.contains("as I say") && !seen.text.contains("as-i-say-stop-all"),
+        "{}",
+        seen.text
+    );
+    // Every entry is there, with its place in the chain.
+    let (whole, seen) = (whole.ok(), seen.ok());
+    let chain = |page: &Value| -> Vec<(Value, Value, Value)> {
+        let entries = page["entries"].as_array().unwrap().iter();
+        let parts = entries.map(|it| (it["seq"].clone(), it["verb"].clone(), it["hash"].clone()));
+        parts.collect()
+    };
+    assert_eq!(chain(&seen), chain(&whole));
+    let created = seen["entries"].as_array().unwrap().iter();
+    let mut created = created.filter(|entry| entry["verb"] == "proposal.created");
+    let created = created.next().unwrap();
+    assert_eq!(created["detail"]["action_id"], "stop-a");
+    assert!(created["detail"].get("reason").is_none(), "{created}");
+    let one = auditor
+        .get(&format!("/api/audit/{}", created["seq"]))
+        .await
+        .ok();
+    assert_eq!(&one, created);
+    // It opens nothing else.
+    for path in ["/api/audit-verify", "/api/audit-export", "/api/tokens"] {
+        auditor.get(path).await.error(403, "owner_only");
+    }
+    for path in [
+        "/api/actions",
+        "/api/proposals",
+        "/api/services",
+        "/api/events",
+    ] {
+        auditor.get(path).await.error(403, "forbidden");
+    }
+    auditor.run("touch-a").await.error(403, "forbidden");
+}

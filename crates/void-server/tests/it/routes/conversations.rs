@@ -11,7 +11,7 @@ use void_testkit::models::{Format, ModelServer, Script};
 use crate::apps::{App, Engine, Setup};
 use crate::callers::Caller;
 use crate::labs::Lab;
-use crate::talks::{Turn, agents, app_with, text_of};
+use crate::talks::{Turn, agents, app_with, blocks_of, text_of};
 
 /// A model that says the first of these, then the next.
 fn model(scripts: impl IntoIterator<Item = Script>) -> ModelServer {
@@ -113,10 +113,97 @@ async fn a_new_owner_finds_an_empty_conversation_and_gets_an_answer() {
     assert_eq!(answer["id"], done.data["assistant_message_id"]);
     assert_eq!(answer["body"], text_of(&heard));
     assert_eq!(answer["turn"]["status"], "done");
-    assert!(
-        answer["html"].as_str().unwrap().starts_with("<p>"),
-        "{answer}"
+    assert_eq!(answer["blocks"][0]["type"], "paragraph", "{answer}");
+    assert_eq!(answer.get("html"), None, "nobody reads HTML");
+}
+
+/// The text of a turn as a tree: told block by block to whoever asks for it, and the same as the stored one.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_for_blocks_hears_what_becomes_of_the_text() {
+    let pause = Duration::from_millis(150);
+    let model = model([Script::new()
+        .text("# Caddy\n\nIt is **do")
+        .pause(pause)
+        .text("wn")
+        .pause(pause)
+        .text("** since 20:10")
+        .pause(pause)
+        .text(".\n\n```sh\nls")
+        .pause(pause)
+        .text(" -l\n```\n\n<script>[x](javascript:y)")]);
+    let app = app_with(&model).await;
+    let owner = app.owner();
+    let (id, _) = conversation(&owner).await;
+    let message = say_and_leave(&owner, &id, "how is caddy?").await;
+    let heard = Turn::blocks(&owner, &id, &message, None).await.rest().await;
+    let stored = ended(&owner, &id).await;
+    assert_eq!(stored["body"], text_of(&heard), "deltas are as ever");
+    assert_eq!(stored["blocks"], blocks_of(&heard));
+    assert_eq!(
+        stored["blocks"],
+        json!([
+            {"type": "heading", "level": 1, "inlines": [{"type": "text", "text": "Caddy"}]},
+            {"type": "paragraph", "inlines": [
+                {"type": "text", "text": "It is "},
+                {"type": "strong", "inlines": [{"type": "text", "text": "down"}]},
+                {"type": "text", "text": " since 20:10."},
+            ]},
+            {"type": "code", "language": "sh", "text": "ls -l"},
+            {"type": "paragraph", "inlines": [{"type": "text", "text": "<script>x"}]},
+        ])
     );
+    let told: Vec<&Value> = heard
+        .iter()
+        .filter(|event| event.event == "block")
+        .map(|event| &event.data)
+        .collect();
+    assert!(told.len() >= 4, "{told:?}");
+    assert_eq!(told[0]["from"], 0);
+    assert_eq!(
+        told[0]["blocks"][1]["inlines"][1]["type"], "strong",
+        "half a mark is not seen"
+    );
+    assert!(told.iter().any(|change| change["more"] == "wn"), "{told:?}");
+    assert_eq!(told.last().unwrap()["finished"], 4);
+    // Whoever comes back hears all blocks again, and nobody hears them unasked.
+    let middle = heard.iter().find(|event| event.event == "delta").unwrap();
+    for last in [None, Some(middle.id.as_str())] {
+        let again = Turn::blocks(&owner, &id, &message, last).await.rest().await;
+        assert_eq!(blocks_of(&again), stored["blocks"]);
+        let plain = Turn::read(&owner, &id, &message, last).await.rest().await;
+        assert!(plain.iter().all(|event| event.event != "block"));
+        assert_eq!(text_of(&plain), text_of(&again));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_comes_back_in_the_middle_has_all_blocks_at_once() {
+    let model = model([Script::new()
+        .text("one\n\ntwo\n\nthr")
+        .pause(Duration::from_secs(1))
+        .text("ee")]);
+    let app = app_with(&model).await;
+    let owner = app.owner();
+    let (id, _) = conversation(&owner).await;
+    let message = say_and_leave(&owner, &id, "count").await;
+    let first = Turn::read(&owner, &id, &message, None).await.next().await;
+    let first = first.unwrap();
+    assert_eq!(first.event, "delta");
+    let mut back = Turn::blocks(&owner, &id, &message, Some(&first.id)).await;
+    let all = back.next().await.unwrap();
+    assert_eq!(
+        (all.event.as_str(), &all.data["from"]),
+        ("block", &json!(0))
+    );
+    assert_eq!(all.data["blocks"].as_array().unwrap().len(), 3);
+    let mut heard = vec![all];
+    heard.extend(back.rest().await);
+    assert_eq!(text_of(&heard), "ee");
+    assert_eq!(blocks_of(&heard)[2]["inlines"][0]["text"], "three");
+    owner
+        .get(&format!("/api/conversations/{id}/stream?blocks=yes"))
+        .await
+        .error(422, "invalid");
 }
 
 #[tokio::test(flavor = "multi_thread")]

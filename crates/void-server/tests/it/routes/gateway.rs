@@ -10,7 +10,7 @@ use void_agent::brains::{
     SILENCE_MAX,
 };
 use void_agent::gateway::Gateway;
-use void_agent::personas::Persona;
+use void_agent::personas::Personas;
 use void_agent::turns::{ChatEvent, Started, TURN_MODEL_CALLS_MAX};
 use void_control::access;
 use void_domain::conversations::{Said, Turn};
@@ -62,12 +62,12 @@ impl Stand {
             void_program: "/nonexistent/void".into(),
             api_url: BaseUrl::parse(&format!("http://{listen}")).unwrap(),
             model: "scripted-1".to_owned(),
-            registry: "blue".to_owned(),
             work_folder: claude.path().join("work"),
             login: ClaudeLogin::Gateway,
             silence_max: SILENCE_MAX,
         });
-        let persona = Persona::named("little-blue").unwrap();
+        let personas = Personas::builtin().unwrap();
+        let persona = Arc::clone(personas.get("little-blue").unwrap());
         let mut agent = Agent::new(persona, "claude", Arc::new(brain.unwrap()));
         // Somebody has to have chosen how TLS is done.
         drop(crate::callers::client());

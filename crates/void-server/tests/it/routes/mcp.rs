@@ -9,8 +9,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::TcpStream;
 use void_agent::agents::Agent;
 use void_agent::brains::{Answering, Brain, BrainEvent, OnEvent, Prompt, Reply, Stop, Usage};
-use void_agent::personas::PERSONAS;
-use void_agent::tools::REGISTRIES;
+use void_agent::personas::Personas;
+use void_agent::tools::TOOLS;
 use void_agent::turns::ChatEvent;
 use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 use void_testkit::eventually;
@@ -266,18 +266,16 @@ fn no_tool_decides() {
     let words = [
         "approve", "reject", "decide", "confirm_", "freeze", "thaw", "token", "grant",
     ];
-    for registry in &REGISTRIES {
-        for tool in registry.all() {
-            let told = format!("{} {}", tool.name, tool.title).to_lowercase();
-            let members = (tool.arguments)().to_string().to_lowercase();
-            for word in words {
-                assert!(!told.contains(word), "{} {word}", tool.name);
-                assert!(
-                    !members.contains(&format!("\"{word}\"")),
-                    "{} {word}",
-                    tool.name
-                );
-            }
+    for tool in TOOLS {
+        let told = format!("{} {}", tool.name, tool.title).to_lowercase();
+        let members = (tool.arguments)().to_string().to_lowercase();
+        for word in words {
+            assert!(!told.contains(word), "{} {word}", tool.name);
+            assert!(
+                !members.contains(&format!("\"{word}\"")),
+                "{} {word}",
+                tool.name
+            );
         }
     }
 }
@@ -685,10 +683,8 @@ impl Brain for Program {
 async fn a_program_in_a_turn_works_within_the_turn() {
     let program = Arc::new(Program::default());
     let brain: Arc<dyn Brain> = Arc::clone(&program) as Arc<dyn Brain>;
-    let persona = PERSONAS
-        .iter()
-        .find(|persona| persona.slug == "little-blue")
-        .unwrap();
+    let personas = Personas::builtin().unwrap();
+    let persona = Arc::clone(personas.get("little-blue").unwrap());
     let setup = Setup {
         agents: vec![Agent::new(persona, "program", brain)],
         ..Setup::default()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifications::{NotificationsConfig, NtfyConfig};
+use void_control::notifiers::{NotificationsConfig, NtfyConfig};
 use void_domain::mutes::{LASTS_MAX, RUNNING_MAX};
 use void_domain::notifications::{QuietHours, Zone};
 use void_domain::time::Timestamp;

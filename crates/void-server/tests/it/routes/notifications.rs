@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifications::{
+use void_control::notifiers::{
     NotificationsConfig, Notifiers, NtfyConfig, TelegramConfig, WebhookConfig,
 };
 use void_domain::secrets::Secret;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use void_control::{Clock, tokens};
+use void_control::{Clock, agents};
 use void_domain::capabilities::Capability;
 use void_domain::secrets::Secret;
 
@@ -350,7 +350,11 @@ async fn a_short_token_is_not_guessed_at_speed_and_wrong_ones_are_on_the_record(
 async fn guesses_at_a_short_token_do_not_lock_out_a_long_one() {
     let app = App::start().await;
     let short = Secret::new("12345678");
-    tokens::give_resident_token(&app.control, "little-blue", &[Capability::Read], &short)
+    let (name, rights) = (
+        "little-blue".parse().unwrap(),
+        [Capability::Read].into_iter().collect(),
+    );
+    agents::give_resident_token(&app.control, &name, &rights, &short)
         .await
         .unwrap();
     let shows = |token: &str| app.caller(Shows::Bearer(token.to_owned()));

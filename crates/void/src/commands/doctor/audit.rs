@@ -6,15 +6,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use serde_json::Value;
 use tokio::sync::mpsc;
+use void_api::audit::VerdictResponse;
 use void_store::{StoreError, backups};
 use void_verify::{Options, Report};
 
 use super::findings::Findings;
 use super::server::ServerCheck;
 use crate::commands::Session;
-use crate::commands::rows::word;
 use crate::exit::Problem;
 
 /// A second or two of work; `void audit verify` walks all of it.
@@ -28,10 +27,9 @@ const BROKEN_NEXT: &str =
     "void audit verify names every place; void backup ls, and compare with a copy";
 
 pub(super) async fn check_served(server: &ServerCheck, findings: &mut Findings) {
-    let number = |name: &str| server.status.get(name).and_then(Value::as_u64);
-    let total = number("audit_seq").unwrap_or(0);
+    let total = server.status.audit_seq;
     let after = total.saturating_sub(ENTRIES_MAX);
-    let head = void_verify::parse_hash(word(&server.status, "audit_head").as_bytes());
+    let head = void_verify::parse_hash(server.status.audit_head.as_bytes());
     // Before the first entry there is no hash to find.
     let head = head.filter(|_| total > 0);
     let verifying = tokio::time::timeout(SERVED_WITHIN, verify(server, after, head));
@@ -39,9 +37,10 @@ pub(super) async fn check_served(server: &ServerCheck, findings: &mut Findings) 
         let message = format!("it takes longer than {SERVED_WITHIN:?}");
         Err(Problem::failed("timeout", message))
     });
-    let stored = tokio::time::timeout(SERVED_WITHIN, server.client.get("/api/audit-verify"));
-    let stored = stored.await.ok().and_then(Result::ok).unwrap_or_default();
-    if let Some(problem) = crate::commands::audit::stored_problem(&stored) {
+    let stored = tokio::time::timeout(SERVED_WITHIN, server.client.get_as("/api/audit-verify"));
+    let stored: Option<VerdictResponse> = stored.await.ok().and_then(Result::ok);
+    let stored = stored.as_ref();
+    if let Some(problem) = stored.and_then(crate::commands::audit::stored_problem) {
         findings.wrong(
             "audit",
             format!("the record is damaged: {problem}"),
@@ -49,14 +48,14 @@ pub(super) async fn check_served(server: &ServerCheck, findings: &mut Findings) 
         );
         return;
     }
-    if let Some(rows @ 1..) = stored.get("set_aside").and_then(Value::as_u64) {
+    if let Some(rows @ 1..) = stored.map(|stored| stored.set_aside) {
         findings.warn(
             "audit",
             format!("{rows} rows that Void did not write were found in the record and set aside"),
             "read the table audit_strays, and find out who can write to the database",
         );
     }
-    if let Some(rows) = crate::commands::audit::edited(&stored) {
+    if let Some(rows) = stored.and_then(crate::commands::audit::edited) {
         findings.wrong("rows", rows, crate::commands::audit::EDITED_NEXT);
     }
     match verified {

@@ -1,46 +1,44 @@
 //! The ways to the owner: who is paired, what arrived last, what is wrong now, and what was put aside.
 
-use serde_json::Value;
+use void_api::notifications::{NotificationsResponse, PlaceResponse};
 
 use super::findings::Findings;
 use crate::client::Client;
 use crate::commands::Session;
-use crate::commands::rows::{given, word};
+use crate::commands::rows::or_dash;
 
 const CHECK: &str = "channel";
 
 pub(super) async fn check(session: &Session<'_>, client: &Client, findings: &mut Findings) {
     // Whether the owner may ask was said where the hosts were asked.
-    let Ok(answer) = client.get("/api/notifications").await else {
+    let listed = client.get_as("/api/notifications").await;
+    let Ok(NotificationsResponse { places, failed, .. }) = listed else {
         return;
     };
-    let list = |name: &str| answer.get(name).and_then(Value::as_array);
-    for place in list("places").into_iter().flatten() {
+    for place in &places {
         check_place(session, place, findings);
     }
     // The newest comes first; what no longer has a place was still not delivered.
-    let failed = list("failed").map(Vec::as_slice).unwrap_or_default();
-    if let [newest, ..] = failed {
+    if let [newest, ..] = failed.as_slice() {
         let message = format!(
             "{} not delivered and put aside, the last to {}: {}",
             failed.len(),
-            word(newest, "target"),
-            word(newest, "error")
+            newest.target,
+            or_dash(&newest.error)
         );
-        let next = format!("void notify retry {}", word(newest, "id"));
+        let next = format!("void notify retry {}", newest.id);
         findings.warn(CHECK, message, next);
     }
 }
 
-fn check_place(session: &Session<'_>, place: &Value, findings: &mut Findings) {
-    let given = |name: &str| given(place, name);
-    let (channel, name) = (word(place, "channel"), word(place, "name"));
-    let last = match given("last_sent_at") {
+fn check_place(session: &Session<'_>, place: &PlaceResponse, findings: &mut Findings) {
+    let (channel, name) = (place.channel.as_ref(), &place.name);
+    let last = match &place.last_sent_at {
         None => "nothing was sent yet".to_owned(),
         Some(at) => format!("last message {}", session.output.times.short(at)),
     };
-    let is_known = given("paired_at").is_some() || given("last_sent_at").is_some();
-    match (given("problem"), given("target")) {
+    let is_known = place.paired_at.is_some() || place.last_sent_at.is_some();
+    match (place.problem.as_deref(), place.target.as_deref()) {
         (Some(problem), target) => {
             let place = target.unwrap_or(channel);
             findings.wrong(CHECK, format!("{place}: {problem}; {last}"), next(problem));

@@ -1,13 +1,13 @@
 //! The machines of the catalogue, as the server reaches them: key, list, stop file.
 
 use futures_util::{StreamExt as _, stream};
-use serde_json::{Value, json};
+use serde_json::json;
+use void_api::hosts::{CheckResponse, HostResponse, HostsResponse};
 use void_domain::catalogue::Catalogue;
 
 use super::findings::Findings;
-use crate::client::Client;
+use crate::client::{Client, read};
 use crate::commands::hosts::{is_mended_by_provisioning, provision};
-use crate::commands::rows::word;
 use crate::commands::run::segment;
 use crate::exit::Problem;
 
@@ -15,7 +15,7 @@ use crate::exit::Problem;
 const AT_ONCE: usize = 8;
 
 pub(super) async fn check(client: &Client, findings: &mut Findings) {
-    let answer = match client.get("/api/hosts").await {
+    let HostsResponse { hosts } = match client.get_as("/api/hosts").await {
         Ok(answer) => answer,
         Err(problem) => {
             findings.warn(
@@ -26,11 +26,7 @@ pub(super) async fn check(client: &Client, findings: &mut Findings) {
             return;
         }
     };
-    let hosts = answer.get("hosts").and_then(Value::as_array);
-    let used = hosts.into_iter().flatten().filter(|host| {
-        let count = host.get("actions").and_then(Value::as_u64);
-        count != Some(0)
-    });
+    let used = hosts.iter().filter(|host| host.actions > 0);
     let mut asked = stream::iter(used)
         .map(|host| async move { (host, ask(client, host).await) })
         .buffered(AT_ONCE);
@@ -38,7 +34,7 @@ pub(super) async fn check(client: &Client, findings: &mut Findings) {
         match answer {
             Ok(checked) => describe(host, &checked, findings),
             Err(problem) => {
-                let message = format!("{}: {}", word(host, "name"), problem.message);
+                let message = format!("{}: {}", host.name, problem.message);
                 findings.wrong("host", message, "void hosts ls");
             }
         }
@@ -59,28 +55,29 @@ pub(super) fn not_asked(catalogue: Option<&Catalogue>, findings: &mut Findings) 
     }
 }
 
-async fn ask(client: &Client, host: &Value) -> Result<Value, Problem> {
-    let path = format!("/api/hosts/{}/check", segment(word(host, "name")));
-    client.post(&path, json!({})).await
+async fn ask(client: &Client, host: &HostResponse) -> Result<CheckResponse, Problem> {
+    let path = format!("/api/hosts/{}/check", segment(&host.name));
+    read(client.post(&path, &json!({})).await?)
 }
 
-fn describe(host: &Value, checked: &Value, findings: &mut Findings) {
-    let name = word(host, "name");
-    if let Some(error) = checked.get("error").filter(|error| error.is_object()) {
-        let message = format!("{name}: {}", word(error, "message"));
-        if word(error, "code") == "other_instance" {
+fn describe(host: &HostResponse, checked: &CheckResponse, findings: &mut Findings) {
+    let name = &host.name;
+    if let Some(error) = &checked.error {
+        let message = format!("{name}: {}", error.message);
+        if error.code == "other_instance" {
             findings.fine("host", message);
             return;
         }
-        let (check, next) = next_after(host, word(error, "code"));
+        let (check, next) = next_after(name, host.pinned, &error.code);
         findings.wrong(check, message, next);
-    } else if let Some(drift) = checked.get("drift").and_then(Value::as_str) {
+    } else if let Some(drift) = &checked.drift {
         let next = format!("void {}", provision(name));
         findings.wrong("host", format!("{name}: {drift}"), next);
-    } else if let Some((id, why)) = first_that_cannot_run(checked) {
+    } else if let Some((id, why)) = checked.cannot.first_key_value() {
+        // sudo refuses it, or its program is missing.
         let next = format!("void {}", provision(name));
         findings.wrong("host", format!("{name}: {id} cannot run: {why}"), next);
-    } else if checked.get("stopped") == Some(&Value::Bool(true)) {
+    } else if checked.stopped == Some(true) {
         let next = format!("remove the stop file on {name} when it may run again");
         findings.warn("host", format!("{name}: its stop file is set"), next);
     } else {
@@ -89,16 +86,9 @@ fn describe(host: &Value, checked: &Value, findings: &mut Findings) {
     }
 }
 
-/// sudo refuses it, or its program is missing.
-fn first_that_cannot_run(checked: &Value) -> Option<(&str, &str)> {
-    let cannot = checked.get("cannot")?.as_object()?;
-    let (id, why) = cannot.iter().next()?;
-    Some((id, why.as_str().unwrap_or("-")))
-}
-
-pub(super) fn next_after(host: &Value, code: &str) -> (&'static str, String) {
-    let name = word(host, "name");
-    let trust = if host.get("pinned") == Some(&Value::Bool(true)) {
+/// Which check it is of, and what to do; a key that is `pinned` stands in the catalogue.
+pub(super) fn next_after(name: &str, pinned: bool, code: &str) -> (&'static str, String) {
+    let trust = if pinned {
         format!("write its new key as host_key of {name} into the catalogue")
     } else {
         format!("void hosts trust {name} --fingerprint SHA256:…")

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use void_api::freeze::FreezeResponse;
+use void_api::services::ServicesResponse;
+use void_api::status::StatusResponse;
 use void_control::Clock;
 use void_domain::time::Timestamp;
 
 use super::clocks;
 use super::findings::Findings;
 use crate::client::Client;
-use crate::commands::rows::word;
+use crate::commands::rows::or_dash;
 use crate::commands::{Session, freeze, storage};
 use crate::exit::{Exit, Problem};
 
@@ -22,7 +24,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// A server that answers, and what it said.
 pub(super) struct ServerCheck {
     pub client: Client,
-    pub status: Value,
+    pub status: StatusResponse,
 }
 
 pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Option<ServerCheck> {
@@ -30,8 +32,8 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
         let client = session.client()?;
         let clock = Clock::system();
         let before = clock.now();
-        let asking = tokio::time::timeout(ANSWER_WITHIN, client.get("/api/status"));
-        let status = asking
+        let asking = tokio::time::timeout(ANSWER_WITHIN, client.get_as("/api/status"));
+        let status: StatusResponse = asking
             .await
             .unwrap_or_else(|_late| Err(late(client.base())))?;
         Ok::<_, Problem>((client, status, [before, clock.now()]))
@@ -43,9 +45,9 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
             None
         }
         Ok((client, status, asked_at)) => {
-            let message = format!("{} answers at {}", word(&status, "version"), client.base());
+            let message = format!("{} answers at {}", status.version, client.base());
             findings.fine("server", message);
-            if status.get("frozen") == Some(&Value::Bool(true)) {
+            if status.frozen {
                 match rolled_back(&client).await {
                     Some(reason) => findings.wrong(
                         "database",
@@ -53,16 +55,18 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
                         "look at tokens, catalogue and machines, then void thaw",
                     ),
                     None => {
-                        let told = freeze::told(&session.output.times, &status, "frozen_");
+                        let told = freeze::told(
+                            &session.output.times,
+                            status.frozen_by.as_deref(),
+                            status.frozen_reason.as_deref(),
+                            status.frozen_until.as_deref(),
+                        );
                         let message = format!("everything is frozen, {told}; nothing new starts");
                         findings.warn("freeze", message, "void thaw");
                     }
                 }
             }
-            let quarantined = status
-                .get("quarantined")
-                .and_then(Value::as_u64)
-                .unwrap_or(0);
+            let quarantined = status.quarantined;
             if quarantined > 0 {
                 let message = format!(
                     "{quarantined} credentials came back with an older copy and open nothing until you confirm them"
@@ -78,9 +82,9 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
     }
 }
 
-fn check_displaced(status: &Value, findings: &mut Findings) {
-    if status.get("displaced") == Some(&Value::Bool(true)) {
-        let name = word(status, "instance");
+fn check_displaced(status: &StatusResponse, findings: &mut Findings) {
+    if status.displaced {
+        let name = &status.instance;
         findings.wrong(
             "instance",
             format!("another process works under the id of {name}; this one starts and settles nothing"),
@@ -90,18 +94,17 @@ fn check_displaced(status: &Value, findings: &mut Findings) {
 }
 
 /// Says how large what grows is; whether the disk has room is the check `disk`.
-fn check_storage(status: &Value, findings: &mut Findings) {
-    if let Some(storage) = status.get("storage") {
-        let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
-        let message = format!("{bytes}; rows: {rows}; kept: {}", storage::kept(storage));
-        findings.fine("storage", message);
-    }
+fn check_storage(status: &StatusResponse, findings: &mut Findings) {
+    let storage = &status.storage;
+    let (bytes, rows) = (storage::bytes(storage), storage::rows(storage));
+    let message = format!("{bytes}; rows: {rows}; kept: {}", storage::kept(storage));
+    findings.fine("storage", message);
 }
 
 /// Why the server itself froze everything: its database went back.
 async fn rolled_back(client: &Client) -> Option<String> {
-    let freeze = client.get("/api/freeze").await.ok()?;
-    (word(&freeze, "by") == "system").then(|| word(&freeze, "reason").to_owned())
+    let freeze: FreezeResponse = client.get_as("/api/freeze").await.ok()?;
+    (freeze.by.as_deref() == Some("system")).then(|| or_dash(&freeze.reason).to_owned())
 }
 
 fn late(base: &str) -> Problem {
@@ -111,11 +114,11 @@ fn late(base: &str) -> Problem {
 }
 
 /// It said its time between these two moments.
-fn check_clock(status: &Value, asked_at: [Timestamp; 2], findings: &mut Findings) {
-    if let Some(ahead_s) = status.get("clock_ahead_s").and_then(Value::as_i64) {
-        return clocks::in_doubt(ahead_s, word(status, "at"), findings);
+fn check_clock(status: &StatusResponse, asked_at: [Timestamp; 2], findings: &mut Findings) {
+    if let Some(ahead_s) = status.clock_ahead_s {
+        return clocks::in_doubt(ahead_s, &status.at, findings);
     }
-    let Some(theirs) = Timestamp::parse_rfc3339(word(status, "at")) else {
+    let Some(theirs) = Timestamp::parse_rfc3339(&status.at) else {
         return;
     };
     let [before, after] = asked_at.map(Timestamp::as_ms);
@@ -126,13 +129,13 @@ fn check_clock(status: &Value, asked_at: [Timestamp; 2], findings: &mut Findings
 
 /// What is watched and down now: nothing is wrong with Void, and something is wrong.
 async fn check_services(client: &Client, findings: &mut Findings) {
-    let Ok(answer) = client.get("/api/services").await else {
+    let listed = client.get_as("/api/services").await;
+    let Ok(ServicesResponse { services, .. }) = listed else {
         return;
     };
-    let services = answer.get("services").and_then(Value::as_array);
-    let down: Vec<&str> = (services.into_iter().flatten())
-        .filter(|service| word(service, "status") == "down")
-        .map(|service| word(service, "id"))
+    let down: Vec<&str> = (services.iter())
+        .filter(|service| service.status == "down")
+        .map(|service| service.id.as_str())
         .collect();
     let named = down.get(..NAMED_MAX.min(down.len())).unwrap_or(&down);
     let others = match down.len() - named.len() {

@@ -95,12 +95,12 @@ mod tests {
 
     use super::*;
     use crate::cli::Cli;
-    use crate::settings::Flags;
+    use crate::commands::flags;
 
     fn called_with(arguments: &[&str], variables: &[(&str, &str)], address: &str) -> String {
         let environment = Environment::of(&[&[("HOME", "/home/ann")], variables].concat());
         let cli = Cli::parse_from([&["void"], arguments, &["serve"]].concat());
-        let settings = Settings::load(&cli, Flags::default(), &environment).unwrap();
+        let settings = Settings::load(&flags(&cli), &environment).unwrap();
         called("void", &settings, address.parse().unwrap())
     }
 

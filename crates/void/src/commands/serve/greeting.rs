@@ -80,7 +80,7 @@ pub(super) fn beyond_this_machine(settings: &Settings, address: SocketAddr) -> O
     }
     let at = page_urls_elsewhere(None, address).into_iter().next();
     let at = at.unwrap_or_else(|| format!("http://ADDRESS:{}", address.port()));
-    let names = match settings.allowed_hosts.value.as_slice() {
+    let names = match settings.allowed_hosts.as_slice() {
         [] => "every name is refused".to_owned(),
         some => format!("every name but {} is refused", some.join(", ")),
     };

@@ -1,0 +1,153 @@
+//! `/api/proposals`: the life of a proposal.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use void_domain::limits::REASON_BYTES_MAX;
+use void_domain::proposals::Status;
+
+use crate::Word;
+use crate::bounds::{DIGEST, NUMBER_MAX};
+use crate::schemas;
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ProposalsResponse {
+    pub proposals: Vec<RowResponse>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DecisionWord {
+    Approve,
+    #[default]
+    Reject,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Decision", extend("required" = ["decision", "digest"]))]
+pub struct DecideRequest {
+    /// `approve` or `reject`.
+    #[serde(default)]
+    #[schemars(required)]
+    pub decision: Option<DecisionWord>,
+    /// The digest of the row that was seen.
+    #[serde(default)]
+    #[schemars(required, regex(pattern = DIGEST))]
+    pub digest: Option<String>,
+    /// The revision of the row that was seen, 0 if left out; an approval of an older one is refused as `changed`.
+    #[serde(default)]
+    #[schemars(range(max = NUMBER_MAX))]
+    pub revision: Option<u64>,
+    #[serde(default)]
+    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OutcomeWord {
+    Executed,
+    #[default]
+    Failed,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("required" = ["outcome"]))]
+pub struct SettleRequest {
+    /// `executed` or `failed`.
+    #[serde(default)]
+    #[schemars(required)]
+    pub outcome: Option<OutcomeWord>,
+}
+
+/// One proposal as every list, answer and error shows it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Row")]
+pub struct RowResponse {
+    pub id: String,
+    /// What people say instead of the id; unique while the row is open.
+    pub code: String,
+    pub action_id: String,
+    pub label: String,
+    #[schemars(with = "schemas::Params")]
+    pub params: Value,
+    /// `safe` or `risky`.
+    #[schemars(extend("enum" = ["safe", "risky"]))]
+    pub tier: Word,
+    /// `nominal`, `guarded` or `critical`.
+    #[schemars(extend("enum" = ["nominal", "guarded", "critical"]))]
+    pub risk: Word,
+    /// pending, approved, running, executed, failed, rejected, expired, cancelled, unknown or refused.
+    #[schemars(extend("enum" = Status::ALL.map(Status::as_str)))]
+    pub status: Word,
+    /// What an approval binds.
+    pub digest: String,
+    /// The requester's own words.
+    pub reason: Option<String>,
+    /// What would change, in the requester's own words too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    pub requested_by: RequestedBy,
+    pub agent_id: Option<String>,
+    pub resolved_by: Option<String>,
+    /// What came back. An agent gets its typed members only: what a machine printed is for people.
+    #[schemars(with = "Option<schemas::RunResult>")]
+    pub result: Option<Value>,
+    pub error: Option<RowError>,
+    /// null, `verified`, `failed` or `unverified`.
+    #[schemars(extend("enum" = ["verified", "failed", "unverified", null]))]
+    pub verification: Option<Word>,
+    /// How often it was asked for while it waited.
+    pub count: u64,
+    /// Foreign content that the requester had read.
+    pub taint: Vec<String>,
+    /// What it said when it asked for the same again, where that differs.
+    pub joined: Vec<WordsResponse>,
+    /// How many later requests said something else that is not kept here; the record has how it begins.
+    pub words_left_out: u64,
+    /// Rises whenever a later request changes what a person should read before a yes.
+    pub revision: u64,
+    /// Whether a message about it arrived: `not_yet`, `somebody`, or `nobody` (no way has worked so
+    /// far). Absent where there is no way to send one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["not_yet", "somebody", "nobody", null]))]
+    pub told: Option<Word>,
+    pub created_at: String,
+    pub expires_at: String,
+    pub resolved_at: Option<String>,
+    pub transitions: Vec<TransitionResponse>,
+}
+
+/// Words of the requester from a later request for the same.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Words")]
+pub struct WordsResponse {
+    pub reason: Option<String>,
+    pub diff: Option<String>,
+    pub at: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RequestedBy {
+    pub kind: Word,
+    pub id: Option<String>,
+    pub name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RowError {
+    pub code: String,
+    pub message: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Transition")]
+pub struct TransitionResponse {
+    pub from: Option<Word>,
+    pub to: Word,
+    pub at: String,
+    pub by: String,
+}

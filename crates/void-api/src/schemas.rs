@@ -1,0 +1,63 @@
+//! Schemas of JSON that is stored as it came and answered as it is: the parameters of a proposal, and what
+//! a channel brought back. Only what Void itself writes into them has a name; the rest is the machine's.
+
+#![expect(dead_code, reason = "for the document; nothing is made of these types")]
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+
+/// By name, as the action declares them.
+pub(crate) type Params = BTreeMap<String, ParamValue>;
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum ParamValue {
+    Integer(i64),
+    Text(String),
+}
+
+/// What came back. Which members there are depends on the channel, and others may be there.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+pub(crate) struct RunResult {
+    /// How the command ended.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    exit: Option<i64>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    stdout: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    stderr: Option<String>,
+    /// What it said while it ran, line by line.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    progress: Option<Vec<String>>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    check: Option<CheckSeen>,
+}
+
+/// What the check after a run saw, of a service or of a guest.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+struct CheckSeen {
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    service: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    guest: Option<u32>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    /// Why it saw nothing; a stable word.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    detail: Option<CheckDetail>,
+    /// How long after the run.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    after_ms: Option<u64>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+struct CheckDetail {
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}

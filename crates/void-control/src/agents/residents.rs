@@ -1,0 +1,128 @@
+//! Agents that live in Void: an identity that nobody holds a token for, until the owner makes one.
+
+use void_domain::actors::Actor;
+use void_domain::agents::{Agent, AgentName};
+use void_domain::capabilities::Capabilities;
+use void_domain::digests::Digest;
+use void_domain::secrets::Secret;
+use void_store::{StoreError, Tx, agents, tokens};
+
+use super::tokens::{AskedToken, change, hand_out, make};
+use super::{find, is_usable};
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::facts::AuditContext;
+use crate::random;
+
+/// In whose name an agent that lives here acts, with what it may now. It is made at its first turn; if the
+/// owner withdraws it, it stays withdrawn (`None`) until they restore it.
+pub async fn resident_ctx(
+    control: &Control,
+    name: &AgentName,
+    capabilities: &Capabilities,
+) -> Result<Option<Ctx>, StoreError> {
+    let agent = match find(control, name).await? {
+        Some(agent) if agent.capabilities == *capabilities => agent,
+        Some(_) | None => settle_in(control, name, capabilities, None).await?,
+    };
+    if !agent.is_live() || !is_usable(control, agent.id).await? {
+        return Ok(None);
+    }
+    Ok(Some(Ctx {
+        actor: Actor::Agent {
+            id: agent.id,
+            name: agent.name,
+        },
+        capabilities: agent.capabilities,
+        request_id: random::request_id(control.clock.now())?,
+        authenticated_ago: None,
+        is_from_outside: false,
+    }))
+}
+
+/// Makes an agent that lives here known by a token of the owner's choice as well.
+pub async fn give_resident_token(
+    control: &Control,
+    name: &AgentName,
+    capabilities: &Capabilities,
+    text: &Secret,
+) -> Result<(), StoreError> {
+    control.knows_configured(text);
+    settle_in(control, name, capabilities, Some(text)).await?;
+    Ok(())
+}
+
+async fn settle_in(
+    control: &Control,
+    name: &AgentName,
+    capabilities: &Capabilities,
+    text: Option<&Secret>,
+) -> Result<Agent, StoreError> {
+    let at = control.clock.now();
+    let unknown: [u8; 32] = random::bytes()?;
+    let hash = text.map_or_else(
+        || Digest::of(&unknown),
+        |text| Digest::of(text.expose().as_bytes()),
+    );
+    let asked = AskedToken {
+        id: random::token_id(at)?,
+        hash,
+        name: name.clone(),
+        capabilities: capabilities.clone(),
+        at,
+        resident: text.is_none(),
+    };
+    let context = control.context(&control.system_ctx()?);
+    control
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                match agents::find_named(tx, &asked.name).await? {
+                    None => make(tx, &context, &asked).await,
+                    Some(agent) if !agent.is_live() => Ok(agent),
+                    Some(agent) if asked.resident => follow(tx, &context, agent, &asked).await,
+                    Some(agent) => {
+                        give(tx, &context, &agent, asked).await?;
+                        Ok(agent)
+                    }
+                }
+            })
+        })
+        .await
+}
+
+/// As long as the owner has not said with a token what it may do, it may what its persona says now.
+async fn follow(
+    tx: &mut Tx,
+    context: &AuditContext,
+    agent: Agent,
+    asked: &AskedToken,
+) -> Result<Agent, StoreError> {
+    let live = tokens::list_live_of(tx, agent.id).await?;
+    let is_held = live.iter().any(|token| !token.resident);
+    match is_held || agent.capabilities == asked.capabilities {
+        true => Ok(agent),
+        false => change(tx, context, agent, asked).await,
+    }
+}
+
+/// Puts the configured text into the agent's first token, unless it has it. What the agent may do stays.
+async fn give(
+    tx: &mut Tx,
+    context: &AuditContext,
+    agent: &Agent,
+    asked: AskedToken,
+) -> Result<(), StoreError> {
+    let live = tokens::list_live_of(tx, agent.id).await?;
+    let Some(first) = live.first() else {
+        return Ok(());
+    };
+    if live.iter().any(|token| token.hash == asked.hash) {
+        return Ok(());
+    }
+    let asked = AskedToken {
+        capabilities: agent.capabilities.clone(),
+        ..asked
+    };
+    hand_out(tx, context, agent, first.id, &asked).await
+}

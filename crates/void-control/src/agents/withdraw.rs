@@ -1,0 +1,26 @@
+//! An agent whose last token is gone is withdrawn, in the transaction that revoked it.
+
+use serde_json::json;
+use void_domain::ids::TokenId;
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, agents, tokens};
+
+use crate::facts::{self, AuditContext};
+
+/// After a token was revoked. Tokens of viewers and nodes have no agent.
+pub(crate) async fn withdraw_without_tokens(
+    tx: &mut Tx,
+    context: &AuditContext,
+    at: Timestamp,
+    revoked: TokenId,
+) -> Result<(), StoreError> {
+    let token = tokens::find(tx, revoked).await?;
+    let Some((agent, name)) = token.and_then(|token| Some((token.agent_id?, token.name))) else {
+        return Ok(());
+    };
+    if agents::withdraw(tx, agent, at).await? {
+        let (subject, detail) = (Some(agent.to_string()), json!({"name": name}));
+        facts::audit(tx, context, at, "agent.withdrawn", subject, detail).await?;
+    }
+    Ok(())
+}

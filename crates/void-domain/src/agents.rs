@@ -1,0 +1,200 @@
+//! Agents: who acts here besides people. An agent has one name for good, one set of capabilities and any
+//! number of tokens; whichever token is shown, it is the same agent.
+//!
+//! A name is never another agent's, also after it was withdrawn: whoever reads "little-blue" in the record,
+//! in the catalogue or on a card means one agent. The database keeps withdrawn agents, and names that read
+//! like one of them are refused.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::capabilities::{Capabilities, Capability};
+use crate::ids::{AgentId, is_slug};
+use crate::time::Timestamp;
+
+/// More than a house has, withdrawn ones included.
+pub const AGENTS_MAX: u32 = 10_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an agent's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit")]
+pub struct InvalidAgentName;
+
+/// What an agent is called, in one spelling.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentName(String);
+
+impl AgentName {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether people would take one for the other; a name reads like itself. Dashes are passed over, but for
+    /// those between digits: `host-1-11` and `host-11-1` are two.
+    pub fn reads_like(&self, other: &Self) -> bool {
+        let (own, others) = (self.without_dashes(), other.without_dashes());
+        own.len() == others.len() && own.into_iter().zip(others).all(|(a, b)| look_alike(a, b))
+    }
+
+    fn without_dashes(&self) -> Vec<u8> {
+        let bytes = self.0.as_bytes();
+        let is_digit = |at: Option<usize>| {
+            at.and_then(|at| bytes.get(at))
+                .is_some_and(u8::is_ascii_digit)
+        };
+        let kept = bytes.iter().enumerate().filter(|(at, byte)| {
+            **byte != b'-' || (is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1)))
+        });
+        kept.map(|(_, byte)| *byte).collect()
+    }
+}
+
+const fn look_alike(a: u8, b: u8) -> bool {
+    a == b
+        || matches!(
+            (a, b),
+            (b'0', b'o') | (b'o', b'0') | (b'1', b'l' | b'i') | (b'l' | b'i', b'1')
+        )
+}
+
+impl FromStr for AgentName {
+    type Err = InvalidAgentName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAgentName> {
+        match is_slug(text) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(InvalidAgentName),
+        }
+    }
+}
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for AgentName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    pub id: AgentId,
+    pub name: AgentName,
+    /// What it may do, by whichever token.
+    pub capabilities: Capabilities,
+    pub created_at: Timestamp,
+    pub state: AgentState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentState {
+    /// It has at least one live token.
+    Live,
+    /// Its last token was revoked. The row stays: the name is taken for good.
+    Withdrawn { at: Timestamp },
+}
+
+/// Whether anybody has the text of one of an agent's tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holding {
+    /// It lives in Void, and its only token is one that nobody has seen.
+    Nobody,
+    Somebody,
+}
+
+/// What a token under the name of a known agent is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenGrant {
+    /// One more for the same agent.
+    Further,
+    /// The first that somebody holds: the owner says with it what the agent may do.
+    First,
+}
+
+/// Why an agent gets no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentRefusal {
+    #[error("nothing in Void uses the capability {0} yet, so it is not granted")]
+    CapabilityUnused(Capability),
+    #[error("an agent of this name has other capabilities ({}); all its tokens have the same", listed(.0))]
+    OtherCapabilities(Capabilities),
+    #[error("an agent of this name was withdrawn, and its name stays its own: it is in the record")]
+    Withdrawn,
+    #[error("this name reads like that of the agent \"{0}\"")]
+    ReadsLike(AgentName),
+    #[error("there is no withdrawn agent of this name")]
+    NotWithdrawn,
+    #[error("there are {AGENTS_MAX} agents already, withdrawn ones included")]
+    TooMany,
+}
+
+fn listed(capabilities: &Capabilities) -> String {
+    let names: Vec<&str> = capabilities.iter().map(Capability::as_str).collect();
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    }
+}
+
+impl Agent {
+    pub const fn is_live(&self) -> bool {
+        matches!(self.state, AgentState::Live)
+    }
+
+    /// Judges a request for a token under this agent's name.
+    pub fn judge_token(
+        &self,
+        capabilities: &Capabilities,
+        holding: Holding,
+    ) -> Result<TokenGrant, AgentRefusal> {
+        match (self.state, holding) {
+            (AgentState::Withdrawn { .. }, _) => Err(AgentRefusal::Withdrawn),
+            (AgentState::Live, Holding::Nobody) => Ok(TokenGrant::First),
+            (AgentState::Live, Holding::Somebody) if self.capabilities == *capabilities => {
+                Ok(TokenGrant::Further)
+            }
+            (AgentState::Live, Holding::Somebody) => {
+                Err(AgentRefusal::OtherCapabilities(self.capabilities.clone()))
+            }
+        }
+    }
+
+    /// The same agent again, with what the owner says now.
+    pub fn restore(self, capabilities: Capabilities) -> Result<Self, AgentRefusal> {
+        match self.state {
+            AgentState::Live => Err(AgentRefusal::NotWithdrawn),
+            AgentState::Withdrawn { .. } => Ok(Self {
+                capabilities,
+                state: AgentState::Live,
+                ..self
+            }),
+        }
+    }
+}
+
+/// Judges the name of an agent that is to be new, beside all that there ever were.
+pub fn judge_new_name(name: &AgentName, known: &[AgentName]) -> Result<(), AgentRefusal> {
+    if u32::try_from(known.len()).is_ok_and(|count| count >= AGENTS_MAX) {
+        return Err(AgentRefusal::TooMany);
+    }
+    match known.iter().find(|known| known.reads_like(name)) {
+        Some(known) => Err(AgentRefusal::ReadsLike(known.clone())),
+        None => Ok(()),
+    }
+}
+
+/// What the owner may grant now.
+pub fn judge_grant(capabilities: &Capabilities) -> Result<(), AgentRefusal> {
+    match capabilities.iter().find(|one| !one.is_granted()) {
+        Some(unused) => Err(AgentRefusal::CapabilityUnused(unused)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

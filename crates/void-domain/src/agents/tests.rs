@@ -1,0 +1,148 @@
+use super::*;
+
+fn name(text: &str) -> AgentName {
+    text.parse().unwrap()
+}
+
+fn capabilities(list: &[Capability]) -> Capabilities {
+    list.iter().copied().collect()
+}
+
+fn agent(state: AgentState) -> Agent {
+    Agent {
+        id: AgentId::new(Timestamp::from_ms(1), [1; 10]),
+        name: name("bot"),
+        capabilities: capabilities(&[Capability::Read]),
+        created_at: Timestamp::from_ms(1),
+        state,
+    }
+}
+
+const WITHDRAWN: AgentState = AgentState::Withdrawn {
+    at: Timestamp::from_ms(2),
+};
+
+#[test]
+fn a_name_has_one_spelling() {
+    for text in ["a", "little-blue", "0", "a1-b2", &"x".repeat(64)] {
+        assert_eq!(name(text).as_str(), text);
+    }
+    for text in [
+        "",
+        "-a",
+        "A",
+        "Little-Blue",
+        "a b",
+        " a",
+        "a ",
+        "a_b",
+        "ä",
+        "b\u{43e}t",
+        "a\u{200b}",
+        "a/b",
+        "..",
+        "a\0",
+        &"x".repeat(65),
+    ] {
+        assert_eq!(text.parse::<AgentName>(), Err(InvalidAgentName), "{text:?}");
+    }
+}
+
+#[test]
+fn names_that_people_take_for_each_other_are_not_both_given() {
+    for (left, right) in [
+        ("bot", "bot"),
+        ("bot", "b0t"),
+        ("little-blue", "l1tt1e-b1ue-"),
+        ("little-blue", "littleblue"),
+        ("little-blue", "little--blue"),
+        ("agent-1", "agent1"),
+        ("host-1-1", "host1-1"),
+    ] {
+        assert!(name(left).reads_like(&name(right)), "{left} {right}");
+    }
+    for (left, right) in [
+        ("bot", "bots"),
+        ("mail", "mall"),
+        ("host-1-11", "host-11-1"),
+        ("host-1-11", "host-111"),
+        ("a", "b"),
+    ] {
+        assert!(!name(left).reads_like(&name(right)), "{left} {right}");
+    }
+    let known = [name("bot"), name("little-blue")];
+    let refused = judge_new_name(&name("b0t"), &known);
+    assert_eq!(refused, Err(AgentRefusal::ReadsLike(name("bot"))));
+    assert_eq!(judge_new_name(&name("other"), &known), Ok(()));
+    let full: Vec<AgentName> = (0..AGENTS_MAX).map(|n| name(&format!("a{n}x"))).collect();
+    let refused = judge_new_name(&name("other"), &full);
+    assert_eq!(refused, Err(AgentRefusal::TooMany));
+    let room = &full[1..];
+    assert_eq!(judge_new_name(&name("other"), room), Ok(()));
+}
+
+/// Every state × who holds a token × the same or other capabilities.
+#[test]
+fn a_token_under_a_known_name_is_the_same_agents_or_refused() {
+    let same = capabilities(&[Capability::Read]);
+    let more = capabilities(&[Capability::Read, Capability::Act]);
+    let less = Capabilities::none();
+    for wanted in [&same, &more, &less] {
+        let live = agent(AgentState::Live);
+        let resident = live.judge_token(wanted, Holding::Nobody);
+        assert_eq!(resident, Ok(TokenGrant::First), "{wanted:?}");
+        let held = live.judge_token(wanted, Holding::Somebody);
+        match wanted == &same {
+            true => assert_eq!(held, Ok(TokenGrant::Further)),
+            false => assert_eq!(held, Err(AgentRefusal::OtherCapabilities(same.clone()))),
+        }
+        for holding in [Holding::Nobody, Holding::Somebody] {
+            let gone = agent(WITHDRAWN).judge_token(wanted, holding);
+            assert_eq!(gone, Err(AgentRefusal::Withdrawn), "{wanted:?}");
+        }
+    }
+    let said = AgentRefusal::OtherCapabilities(more).to_string();
+    assert!(said.contains("(read, act)"), "{said}");
+    let said = AgentRefusal::OtherCapabilities(less).to_string();
+    assert!(said.contains("(none)"), "{said}");
+}
+
+#[test]
+fn only_a_withdrawn_agent_is_restored_and_stays_who_it_was() {
+    let rights = capabilities(&[Capability::AuditRead]);
+    let back = agent(WITHDRAWN).restore(rights.clone()).unwrap();
+    assert_eq!(
+        back,
+        Agent {
+            capabilities: rights.clone(),
+            ..agent(AgentState::Live)
+        }
+    );
+    assert_eq!(
+        agent(AgentState::Live).restore(rights),
+        Err(AgentRefusal::NotWithdrawn)
+    );
+}
+
+#[test]
+fn what_nothing_uses_is_not_granted() {
+    let used = [
+        Capability::Read,
+        Capability::Act,
+        Capability::Suggest,
+        Capability::AuditRead,
+    ];
+    for capability in Capability::ALL {
+        let granted = judge_grant(&capabilities(&[Capability::Read, capability]));
+        match used.contains(&capability) {
+            true => assert_eq!(granted, Ok(())),
+            false => assert_eq!(granted, Err(AgentRefusal::CapabilityUnused(capability))),
+        }
+    }
+    let said = AgentRefusal::CapabilityUnused(Capability::Spawn).to_string();
+    assert_eq!(
+        said,
+        "nothing in Void uses the capability spawn yet, so it is not granted"
+    );
+    assert_eq!(judge_grant(&Capabilities::none()), Ok(()));
+}

@@ -1,0 +1,101 @@
+//! The table `agents`: who acts here besides people, withdrawn ones included. A row is never deleted, and its
+//! name never changes.
+
+use void_domain::agents::{AGENTS_MAX, Agent, AgentName, AgentState};
+use void_domain::capabilities::Capabilities;
+use void_domain::ids::AgentId;
+use void_domain::time::Timestamp;
+
+use crate::errors::StoreError;
+use crate::tx::Tx;
+use crate::values::{Row, values};
+
+macro_rules! columns {
+    () => {
+        "id, name, capabilities, created_at, withdrawn_at"
+    };
+}
+
+pub async fn insert(tx: &mut Tx, agent: &Agent) -> Result<(), StoreError> {
+    let sql = concat!(
+        "INSERT INTO agents (",
+        columns!(),
+        ") VALUES ($1, $2, $3, $4, $5)"
+    );
+    let withdrawn_at = match agent.state {
+        AgentState::Live => None,
+        AgentState::Withdrawn { at } => Some(at),
+    };
+    let row = values![
+        agent.id.to_string(),
+        agent.name.as_str(),
+        written(&agent.capabilities),
+        agent.created_at,
+        withdrawn_at,
+    ];
+    tx.execute(sql, row).await?;
+    Ok(())
+}
+
+pub async fn find_named(tx: &mut Tx, name: &AgentName) -> Result<Option<Agent>, StoreError> {
+    let sql = concat!("SELECT ", columns!(), " FROM agents WHERE name = $1");
+    let row = tx.one("agents", sql, values![name.as_str()]).await?;
+    row.as_ref().map(agent).transpose()
+}
+
+/// Of all that there ever were.
+pub async fn names(tx: &mut Tx) -> Result<Vec<AgentName>, StoreError> {
+    let sql = "SELECT name FROM agents ORDER BY name LIMIT $1";
+    let rows = tx
+        .all("agents", sql, values![i64::from(AGENTS_MAX)])
+        .await?;
+    let name = |row: &Row| row.parsed(0, |text| text.parse().ok());
+    rows.iter().map(name).collect()
+}
+
+/// Withdraws an agent that has no live token left. `false`: it has one, or is withdrawn.
+pub async fn withdraw(tx: &mut Tx, id: AgentId, at: Timestamp) -> Result<bool, StoreError> {
+    let sql = "UPDATE agents SET withdrawn_at = $2 WHERE id = $1 AND withdrawn_at IS NULL AND NOT EXISTS \
+        (SELECT 1 FROM tokens WHERE tokens.agent_id = agents.id AND tokens.revoked_at IS NULL)";
+    Ok(tx.execute(sql, values![id.to_string(), at]).await? == 1)
+}
+
+/// `false`: it is not withdrawn.
+pub async fn restore(
+    tx: &mut Tx,
+    id: AgentId,
+    capabilities: &Capabilities,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE agents SET withdrawn_at = NULL, capabilities = $2 \
+        WHERE id = $1 AND withdrawn_at IS NOT NULL";
+    let values = values![id.to_string(), written(capabilities)];
+    Ok(tx.execute(sql, values).await? == 1)
+}
+
+/// `false`: it is withdrawn.
+pub async fn set_capabilities(
+    tx: &mut Tx,
+    id: AgentId,
+    capabilities: &Capabilities,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE agents SET capabilities = $2 WHERE id = $1 AND withdrawn_at IS NULL";
+    let values = values![id.to_string(), written(capabilities)];
+    Ok(tx.execute(sql, values).await? == 1)
+}
+
+fn written(capabilities: &Capabilities) -> String {
+    serde_json::to_string(capabilities).unwrap_or_default()
+}
+
+fn agent(row: &Row) -> Result<Agent, StoreError> {
+    Ok(Agent {
+        id: row.parsed(0, |text| text.parse().ok())?,
+        name: row.parsed(1, |text| text.parse().ok())?,
+        capabilities: row.parsed(2, |text| serde_json::from_str(text).ok())?,
+        created_at: row.time(3)?,
+        state: match row.opt_time(4)? {
+            None => AgentState::Live,
+            Some(at) => AgentState::Withdrawn { at },
+        },
+    })
+}

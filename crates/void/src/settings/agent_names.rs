@@ -1,0 +1,50 @@
+//! Who may have a table `[agents.NAME]`: those who come with Void, and the personas of the data folder.
+
+use std::path::Path;
+
+use void_agent::personas::Personas;
+use void_domain::agents::AgentName;
+
+use crate::exit::Problem;
+use crate::personas;
+
+#[derive(Default)]
+pub(super) struct AgentNames {
+    known: Vec<String>,
+    /// The folder of the personas cannot be read: the command line reads the same settings as the server, and
+    /// need not be able to read its data.
+    may_be_others: bool,
+}
+
+impl AgentNames {
+    pub(super) fn of(data: &Path) -> Result<Self, Problem> {
+        let builtin = Personas::builtin().map_err(|error| Problem::config(error.to_string()))?;
+        let mut known: Vec<String> = builtin.iter().map(|one| one.slug.to_string()).collect();
+        let files = personas::names(data);
+        let may_be_others = files.is_none();
+        let is_new = |name: &String| !known.contains(name);
+        let own: Vec<String> = files.into_iter().flatten().filter(is_new).collect();
+        known.extend(own);
+        known.sort();
+        Ok(Self {
+            known,
+            may_be_others,
+        })
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(String::as_str)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        let is_known = self.known.iter().any(|known| known == name);
+        is_known || (self.may_be_others && name.parse::<AgentName>().is_ok())
+    }
+
+    /// Somebody whom the file names, where it cannot be seen who there is.
+    pub(super) fn note(&mut self, name: &str) {
+        if self.has(name) && !self.known.iter().any(|known| known == name) {
+            self.known.push(name.to_owned());
+        }
+    }
+}

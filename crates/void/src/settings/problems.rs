@@ -1,0 +1,68 @@
+//! Everything that is wrong with the settings, gathered: whoever corrects one should not have to come back for the
+//! next.
+
+use serde_json::{Value, json};
+
+use crate::exit::Problem;
+
+#[derive(Default)]
+pub(crate) struct Problems(Vec<Entry>);
+
+struct Entry {
+    setting: Option<String>,
+    line: Option<usize>,
+    problem: Problem,
+}
+
+impl Problems {
+    /// Notes what is wrong, once.
+    pub(crate) fn keep<T>(&mut self, read: Result<T, Problem>) -> Option<T> {
+        read.map_err(|problem| self.push(None, None, problem)).ok()
+    }
+
+    pub(super) fn push(&mut self, setting: Option<&str>, line: Option<usize>, problem: Problem) {
+        let is_known = |entry: &Entry| entry.problem.message == problem.message;
+        if !self.0.iter().any(is_known) {
+            self.0.push(Entry {
+                setting: setting.map(str::to_owned),
+                line,
+                problem,
+            });
+        }
+    }
+
+    /// One problem as it is; several as one with a line for each; programs get them one by one.
+    pub(crate) fn into_result(mut self) -> Result<(), Problem> {
+        let parts: Vec<Value> = self.0.iter().map(Entry::to_value).collect();
+        let mut problem = match (self.0.len(), self.0.pop()) {
+            (_, None) => return Ok(()),
+            (1, Some(only)) => only.problem,
+            (several, Some(last)) => {
+                let entries = self.0.iter().chain([&last]);
+                let lines: Vec<String> = entries.map(Entry::text).collect();
+                let message = format!("{several} things are wrong:\n{}", lines.join("\n"));
+                Problem::config(message)
+            }
+        };
+        problem.parts = parts;
+        Err(problem)
+    }
+}
+
+impl Entry {
+    fn text(&self) -> String {
+        match &self.problem.next {
+            Some(next) => format!("  {} (next: {next})", self.problem.message),
+            None => format!("  {}", self.problem.message),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        json!({
+            "setting": self.setting,
+            "line": self.line,
+            "message": self.problem.message,
+            "next": self.problem.next,
+        })
+    }
+}
