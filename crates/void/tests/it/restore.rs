@@ -219,6 +219,28 @@ fn check_nothing_is_revived(lab: &Lab, [kept, revoked]: &[String; 2]) {
     );
     let tokens = lab.json(&["token", "ls"], 0).to_string();
     assert!(tokens.contains("revoked_at"), "{tokens}");
+    check_only_the_owner_brings_the_agent_back(lab);
+}
+
+/// With its last token the agent is withdrawn again, and its name is nobody else's.
+fn check_only_the_owner_brings_the_agent_back(lab: &Lab) {
+    let entries = lab.json(&["audit", "ls"], 0).to_string();
+    assert!(entries.contains("agent.withdrawn"), "{entries}");
+    let newcomer = [
+        "token", "new", "--kind", "agent", "--name", "revoked", "--cap", "act",
+    ];
+    let refused = lab.json(&newcomer, 6);
+    assert_eq!(refused["error"]["code"], json!("name_withdrawn"));
+    // What nothing uses yet is not granted, and the owner brings back the same agent by saying so.
+    let refused = lab.json(&[&newcomer[..], &["--cap", "spawn"]].concat(), 2);
+    let said = refused["error"].to_string();
+    assert!(
+        said.contains("nothing in Void uses the capability spawn yet"),
+        "{said}"
+    );
+    lab.json(&[&newcomer[..], &["--restore"]].concat(), 0);
+    let entries = lab.json(&["audit", "ls"], 0).to_string();
+    assert!(entries.contains("agent.restored"), "{entries}");
 }
 
 /// A restored copy brought back a revoked token, which then ran an action.
