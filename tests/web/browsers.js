@@ -32,14 +32,14 @@ export async function closePages() {
  * A page of the lab, signed in unless told otherwise. `seen` collects what no page may do: errors in the
  * console, exceptions, dialogs, and every request.
  * @param {import("./labs.js").Lab} lab
- * @param {{width?: number, height?: number, theme?: "light" | "dark", signedIn?: boolean, js?: boolean, base?: string, kept?: Record<string, string>, serviceWorkers?: "allow" | "block"}} [how]
+ * @param {{width?: number, height?: number, theme?: "light" | "dark", signedIn?: boolean, js?: boolean, base?: string, kept?: Record<string, string>, serviceWorkers?: "allow" | "block", zone?: string}} [how]
  */
 export async function openPage(lab, how = {}) {
-  const { width = DESK, height = width < 600 ? HEIGHTS.phone : HEIGHTS.desk, theme = "light", signedIn = true, js = true, base = lab.base, kept = {}, serviceWorkers = "block" } = how;
+  const { width = DESK, height = width < 600 ? HEIGHTS.phone : HEIGHTS.desk, theme = "light", signedIn = true, js = true, base = lab.base, kept = {}, serviceWorkers = "block", zone = "UTC" } = how;
   const keep = { ...(signedIn ? { "signed-in": "yes" } : {}), ...kept };
   const context = await (await browser()).newContext({
     viewport: { width, height }, colorScheme: theme, deviceScaleFactor: 1, hasTouch: width < 600,
-    javaScriptEnabled: js, serviceWorkers, locale: "en-GB", timezoneId: "UTC",
+    javaScriptEnabled: js, serviceWorkers, locale: "en-GB", timezoneId: zone,
     storageState: { cookies: [], origins: [{ origin: base, localStorage: Object.entries(keep).map(([name, value]) => ({ name, value })) }] },
   });
   opened.add(context);

@@ -48,6 +48,31 @@ describe("cards", () => {
     await model.stop();
   });
 
+  test("a change of the catalogue is read line by line and in words before a yes, and its brief card has none", async () => {
+    const wider = { actions: [...ACTIONS.actions, { ...ACTIONS.actions[0], id: "sneaky", label: "Nothing to see", tier: "safe" }] };
+    const row = await lab.owner("POST", "/api/actions/patch", { file: `${JSON.stringify(wider, null, 2)}\n`, reason: "tidying up" });
+    const { context, page, seen } = await openPage(lab, { width: PHONE });
+    await page.goto(`${lab.base}/#/home`);
+    const brief = page.locator(`[data-id="${row.id}"], article.approval`).filter({ hasText: row.code }).first();
+    await brief.waitFor();
+    assert.equal(await brief.getByRole("button", { name: say("card.approve"), exact: true }).count(), 0, "too much for a brief card");
+    await page.goto(`${lab.base}/#/inbox/${row.id}`);
+    const shown = page.locator("article.approval").filter({ hasText: row.code });
+    const lines = row.change.diff.split("\n").map((/** @type {string} */ line) => line.trim()).filter(Boolean);
+    await saysAll(shown, [...row.change.summary, ...lines, row.digest, "sneaky", say("card.changes")], "the card");
+    const outside = await shown.locator("figure.changes").evaluate((/** @type {Element} */ figure) => figure.closest("details") === null);
+    assert.ok(outside, "it is in no fold");
+    assert.deepEqual(await axe(page), []);
+    await shown.getByRole("button", { name: say("card.approve"), exact: true }).click();
+    await shown.getByText(say("card.critical_change")).waitFor();
+    await shown.locator("button.yes").click();
+    await until("it is done", async () => (await lab.owner("GET", `/api/proposals/${row.id}`)).status === "executed");
+    const { actions } = await lab.owner("GET", "/api/actions");
+    assert.ok(!actions.some((/** @type {any} */ action) => action.id === "sneaky"), "it is not in force");
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
   test("a machine is admitted by somebody who shows who it is, and the card says how it ended", async () => {
     const { token } = await lab.owner("POST", "/api/nodes", { name: "nas" });
     await lab.owner("POST", "/api/node/join", { token, fingerprint: "ab".repeat(32), version: "0.1.0" });

@@ -127,7 +127,7 @@ describe("the chat without a model", () => {
     const asked = card(chat.page, STOP);
     await asked.getByRole("button", { name: say("card.approve"), exact: true }).waitFor();
     await approve(asked);
-    for (const { page } of [chat, inbox]) await card(page, STOP).getByText(new RegExp(`${say("state.verified")}|${say("state.unverified")}`)).first().waitFor();
+    for (const { page } of [chat, inbox]) await card(page, STOP).getByText(new RegExp(`${say("state.verified")}|${say("state.unconfirmed")}`)).first().waitFor();
     assert.deepEqual([...chat.seen.errors, ...inbox.seen.errors], []);
     await chat.context.close();
     await inbox.context.close();

@@ -3,12 +3,12 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { axe, DESK, openPage, overflow, PHONE, rewrite, say, settled } from "./browsers.js";
-import { serve } from "./labs.js";
+import { approve, axe, card, DESK, openPage, overflow, PHONE, rewrite, say, settled } from "./browsers.js";
+import { LOCAL, runLocally, serve } from "./labs.js";
 import { FOLDER } from "./packages.js";
 
 const NARROW = 320;
@@ -21,7 +21,9 @@ describe("a Void with nothing in it", () => {
   let lab;
   const data = join(FOLDER, "first", "lab(1)&co");
   before(async () => {
-    // A folder that a shell has to be told about carefully, and no file of any kind.
+    // A folder that a shell has to be told about carefully, and nothing in it but where this machine's list would be.
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    await writeFile(join(data, "void.toml"), LOCAL);
     lab = await serve({ data, env: { ACTIONS_CONFIG: "", SERVICES_CONFIG: "" } });
   });
   after(() => lab?.stop());
@@ -88,7 +90,9 @@ describe("a Void with nothing in it", () => {
     await page.goto(`${lab.base}/#/home`);
     await page.getByRole("heading", { name: say("first.actions") }).waitFor();
     await follow();
-    await page.locator(".first-steps").waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: say("first.actions") }).waitFor({ state: "detached" });
+    // The file is read; what is left is the machine itself.
+    await page.locator(".first-steps").getByRole("heading", { name: say("first.missing") }).waitFor();
     await page.goto(`${lab.base}/#/lab/actions`);
     await page.getByText("Restart caddy", { exact: true }).waitFor();
     // A browser writes down that the stream broke off while the next process took over.
@@ -133,6 +137,52 @@ describe("a Void with nothing in it", () => {
       assert.ok(await unsure.getByRole("button", { name: say("retry") }).isVisible());
       assert.equal(await page.locator(".first-steps").count(), 0, `${place}: what cannot be read is not called empty`);
     }
+    await context.close();
+  });
+});
+
+describe("a machine that was never set up to run anything", () => {
+  /** @type {import("./labs.js").Lab} */
+  let lab;
+  const RESTART = { id: "restart-web", label: "Restart web", kind: "service_restart", host: "local", service: "web", tier: "risky" };
+  before(async () => { lab = await serve({ actions: { actions: [RESTART] }, settings: LOCAL }); });
+  after(() => lab?.stop());
+
+  test("Home names what sets it up, the failed card does, and the chat says it in words", async () => {
+    const { context, page, seen } = await openPage(lab, { width: PHONE });
+    await page.goto(`${lab.base}/#/home`);
+    const first = page.locator("main .first-steps");
+    await first.getByRole("heading", { name: say("first.missing") }).waitFor();
+    const command = await first.getByLabel(say("first.provision_command"), { exact: true }).innerText();
+    assert.match(command, / provision local$/);
+    assert.ok(command.includes(` --data ${lab.data} `), "it is for this Void, wherever its data is");
+    assert.equal(await overflow(page), 0);
+    assert.deepEqual(await axe(page), []);
+
+    const asked = await lab.owner("POST", "/api/actions/restart-web/run", {});
+    await page.goto(`${lab.base}/#/inbox/${asked.action_row_id}`);
+    await approve(card(page, RESTART.label));
+    const next = card(page, RESTART.label).locator(".next-command code");
+    await next.waitFor();
+    assert.equal(await next.innerText(), command);
+    await page.getByText(say("result.next_script")).waitFor();
+
+    await page.goto(`${lab.base}/#/chat`);
+    await page.locator("main").getByRole("textbox").fill("why did it fail?");
+    await page.locator("main").getByRole("button", { name: say("chat.send") }).click();
+    const said = page.locator("main .turn:not(.mine) .said").last();
+    await said.getByText(/has no list of what may run there/).waitFor();
+    assert.equal(await said.locator("code", { hasText: "provision local" }).innerText(), command);
+    assert.deepEqual(seen.errors, []);
+    await context.close();
+  });
+
+  test("once it is set up, nothing more is said about it", async () => {
+    await runLocally(lab, { "restart-web": ["/bin/true"] });
+    const { context, page, seen } = await openPage(lab);
+    await page.goto(`${lab.base}/#/home`);
+    await settled(page, seen);
+    assert.equal(await page.locator(".first-steps").count(), 0);
     await context.close();
   });
 });

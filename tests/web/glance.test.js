@@ -69,7 +69,7 @@ describe("at a glance", () => {
     await lines.first().waitFor();
     assert.equal(await lines.count(), 1, "all its steps are one line");
     assert.match(await lines.first().innerText(), /\d\d:\d\d:\d\d/);
-    assert.match(await lines.first().innerText(), /You \(program\) → policy/);
+    assert.match(await lines.first().innerText(), /Asked by you \(program\), safe: runs without a yes/);
     assert.ok(!(await page.getByLabel(say("audit.filter.who")).isVisible()), "the filters are folded");
     await lines.first().getByRole("link").first().click();
     for (const step of ["outcome.created", "step.let_through", "step.started", "outcome.executed"]) await lines.first().locator(".chain").getByText(say(`audit.${step}`), { exact: true }).waitFor();

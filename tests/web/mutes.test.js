@@ -40,6 +40,7 @@ describe("muting", () => {
       await dialog.waitFor({ state: "hidden" });
       await card.getByText(/^Muted until .*\d\d:\d\d by you: a new disk <b>$/i).waitFor();
       assert.ok(await card.getByText(say("health.down"), { exact: true }).isVisible(), "it is still shown as down");
+      await page.locator("main li", { hasText: "The web" }).getByText(/muted until .*\d\d:\d\d/).waitFor();
       assert.equal(await card.getByRole("button", { name: say("mute.ask") }).count(), 0);
       const [mute] = (await lab.owner("GET", "/api/mutes")).mutes;
       assert.deepEqual([mute.service, mute.host, mute.by, mute.reason], ["web", null, "owner-web", "a new disk <b>"]);

@@ -186,7 +186,7 @@ describe("what failed", () => {
       await said.locator("summary").click();
       assert.ok(!(await said.getByText("no such unit").isVisible()), "it folds");
       const { code } = await lab.owner("GET", `/api/proposals/${asked.action_row_id}`);
-      await shown.locator(".next-command code", { hasText: `void inbox show ${code}` }).waitFor();
+      await shown.locator(".next-command code", { hasText: ` --data ${lab.data} --url ${lab.base} inbox show ${code}` }).waitFor();
       assert.equal(await overflow(page), 0);
       assert.deepEqual(await axe(page), []);
       assert.deepEqual(seen.errors, []);

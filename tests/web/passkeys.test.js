@@ -52,7 +52,7 @@ describe("signing in", () => {
     const { shown, sheet } = await asksWho(page, base);
     await sheet.getByRole("button", { name: say("identity.use_passkey") }).click();
     await sheet.waitFor({ state: "detached" });
-    await shown.getByText(say("state.unverified")).first().waitFor();
+    await shown.getByText(say("state.unconfirmed")).first().waitFor();
     assert.deepEqual(seen.errors.filter((line) => !/ 40[13] /.test(line)), []);
     await context.close();
 
@@ -147,7 +147,7 @@ describe("signing in", () => {
 
     await page.getByRole("link", { name: "Continue in Void" }).click();
     await approve(shown);
-    for (const [words, next] of [["wrong horse battery", sheet.getByText(say("identity.wrong_password"))], [password, shown.getByText(say("state.unverified")).first()]]) {
+    for (const [words, next] of [["wrong horse battery", sheet.getByText(say("identity.wrong_password"))], [password, shown.getByText(say("state.unconfirmed")).first()]]) {
       await sheet.getByLabel(say("login.password"), { exact: true }).fill(words);
       await sheet.getByRole("button", { name: say("identity.confirm") }).first().click();
       await next.waitFor();

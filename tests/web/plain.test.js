@@ -112,7 +112,7 @@ describe("the link without JavaScript, while it runs", () => {
     await again.waitFor();
     assert.match(await page.locator(refresh).getAttribute("content"), new RegExp(`^\\d+; url=/inbox/${id}\\?look=1$`));
     await again.click();
-    await page.getByText(say("link.running"), { exact: true }).waitFor();
+    await page.getByText(say("state.running"), { exact: true }).waitFor();
     // Not for ever: then there is the link.
     for (const look of ["100", "4294967295", "99999999999", "-1", "x"]) {
       await page.goto(`${lab.base}/inbox/${id}?look=${look}`);

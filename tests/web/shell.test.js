@@ -46,7 +46,7 @@ describe("the frame", () => {
       services: { services: value.services.services.map((/** @type {any} */ one) => ({ ...one, status: status || one.status })) },
     }));
     await page.route("**/api/nodes", (/** @type {any} */ route) => route.fulfill({ json: { nodes: [{ name: "nas", state: "joined", here, seen_at: new Date().toISOString() }] } }));
-    const run = { id: "x", status: "running", label: "Restart Samba", requested_by: { name: "nightly" }, transitions: [{ to: "running", at: new Date().toISOString() }] };
+    const run = { id: "x", status: "running", display_state: "running", label: "Restart Samba", requested_by: { name: "nightly" }, transitions: [{ to: "running", at: new Date().toISOString() }] };
     await page.route("**/api/proposals?status=running*", (/** @type {any} */ route) => route.fulfill({ json: { proposals: [run], next: null } }));
     await page.route("**/pages/chat.js", (/** @type {any} */ route) => route.abort());
     // Ages count by the server's clock; this browser's is an hour ahead.
@@ -187,7 +187,7 @@ describe("the frame", () => {
     await begin(page);
     const asked = card(page, STOP);
     await approve(asked);
-    await asked.getByText(new RegExp(`${say("state.verified")}|${say("state.unverified")}`)).first().waitFor();
+    await asked.getByText(new RegExp(`${say("state.verified")}|${say("state.unconfirmed")}`)).first().waitFor();
     await asked.getByRole("button", { name: "Start iVentoy (rehearsal)" }).waitFor();
     const agent = await lab.agent("later");
     await agent("POST", "/api/actions/reboot-vm200/run", { reason: "because" });

@@ -13,8 +13,8 @@ const REBOOT = "Reboot the media stack (rehearsal)";
 /** They agree within a second; a busy machine gets three. */
 const AGREE_MS = 3000;
 /** A guest that was told to stop is looked at; one that was told to boot anew is not. */
-const ENDED = new RegExp(`${say("state.verified")}|${say("state.unverified")}`);
-const DECIDED = ["state.approved", "state.running", "state.unverified", "state.verified"];
+const ENDED = new RegExp(`${say("state.verified")}|${say("state.unconfirmed")}`);
+const DECIDED = ["state.starting", "state.waits_for_target", "state.running", "state.being_checked", "state.unconfirmed", "state.verified"];
 
 describe("several places at once", () => {
   /** @type {BotApi} */

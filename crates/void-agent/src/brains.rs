@@ -31,8 +31,8 @@ use void_domain::text;
 
 pub use self::anthropic::AnthropicBrain;
 pub use self::builtin::BuiltinBrain;
-pub(crate) use self::claude::TOOL_PREFIX;
 pub use self::claude::{ClaudeBrain, ClaudeConfig, ClaudeLogin, SEARCH_PATH, SILENCE_MAX};
+pub(crate) use self::claude::{NO_CALLS_LEFT, NO_TOKENS_LEFT, TOOL_PREFIX};
 pub use self::endpoints::{BaseUrl, BrainConfig, Http, InvalidBrain, Patience, Random};
 pub(crate) use self::endpoints::{Endpoint, KeyHeader};
 pub use self::errors::{BrainError, BrainErrorKind, Retry};

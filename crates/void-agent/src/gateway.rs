@@ -14,14 +14,14 @@ use tokio::sync::mpsc;
 
 pub use self::requests::Asked;
 pub use self::streams::Torn;
-use crate::brains::{BrainConfig, BrainError, Endpoint, InvalidBrain, KeyHeader, Meter, words_of};
+use crate::brains::{
+    BrainConfig, BrainError, Endpoint, InvalidBrain, KeyHeader, Meter, NO_CALLS_LEFT,
+    NO_TOKENS_LEFT, words_of,
+};
 use crate::turns::{ModelCall, NoModelCall, Pass};
 
 /// A whole conversation with its tool results, as the program sends it with every call.
 pub const GATEWAY_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// What the program reads when the turn may not ask any more; the brain knows the words again.
-pub(crate) const NO_TOKENS_LEFT: &str = "void: this turn has no tokens of output left";
-pub(crate) const NO_CALLS_LEFT: &str = "void: this turn has no calls to a model left";
 /// Pieces of an answer that wait for a slow reader.
 const PIECES_MAX: usize = 16;
 const API_VERSION: &str = "2023-06-01";

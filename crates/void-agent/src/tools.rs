@@ -23,6 +23,7 @@ use tokio::sync::watch;
 use void_control::audit::ReadError;
 use void_control::{Control, Ctx, StoreError, lanes};
 use void_domain::capabilities::Capability;
+use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::taint::Taint;
 
@@ -189,7 +190,10 @@ impl Notes {
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, ToolError> {
         let Some(making) = Making::begin(self.clone()) else {
-            return Err(ToolError::new("over", "the turn is over; nothing was done"));
+            return Err(ToolError::new(
+                FailureCode::Over,
+                "the turn is over; nothing was done",
+            ));
         };
         // It goes on in the lane of whoever called.
         let task = tokio::spawn(lanes::run_in(lanes::current(), async move {
@@ -199,7 +203,7 @@ impl Notes {
         }));
         task.await.map_err(|_| {
             ToolError::new(
-                "internal",
+                FailureCode::Internal,
                 "the call broke; proposal_status and search show what came of it",
             )
         })
@@ -262,12 +266,12 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    pub code: &'static str,
+    pub code: FailureCode,
     pub message: String,
 }
 
 impl ToolError {
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -282,14 +286,17 @@ impl ToolError {
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "a tool could not use the store");
-        Self::new("unavailable", "Void's database cannot be used right now")
+        Self::new(
+            FailureCode::Unavailable,
+            "Void's database cannot be used right now",
+        )
     }
 }
 
 impl From<ReadError> for ToolError {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Forbidden => Self::new("forbidden", error.to_string()),
+            ReadError::Forbidden => Self::new(FailureCode::Forbidden, error.to_string()),
             ReadError::Store(error) => error.into(),
         }
     }
@@ -316,7 +323,7 @@ impl Tool {
     ) -> Result<Outcome, ToolError> {
         if !self.is_for(ctx) {
             let message = format!("{} needs the capability {}", self.name, self.needs);
-            return Err(ToolError::new("forbidden", message));
+            return Err(ToolError::new(FailureCode::Forbidden, message));
         }
         let call = Call {
             control: control.clone(),
@@ -334,7 +341,7 @@ impl Call {
         let arguments = Value::Object(std::mem::take(&mut self.arguments));
         serde_json::from_value(arguments).map_err(|error| {
             let message = void_domain::text::escaped(&error.to_string());
-            ToolError::new("invalid_arguments", message)
+            ToolError::new(FailureCode::InvalidArguments, message)
         })
     }
 }

@@ -17,6 +17,7 @@ use std::time::Duration;
 use void_control::conversations::{self, Answering, Begun, TurnError};
 use void_control::{Control, Ctx, StoreError};
 use void_domain::conversations::{Conversation, Turn, TurnState};
+use void_domain::failures::FailureCode;
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
 
@@ -154,7 +155,7 @@ impl Talk {
             Ok(Some(ctx)) => ctx,
             Ok(None) => {
                 let message = "this agent's token was withdrawn; it no longer answers";
-                return failed(Failure::new("withdrawn", message));
+                return failed(Failure::new(FailureCode::Withdrawn, message));
             }
             Err(error) => return failed(unavailable(&error)),
         };
@@ -172,7 +173,7 @@ impl Talk {
         let ended = work.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a turn broke");
             Ended::Failed(Failure::new(
-                "internal",
+                FailureCode::Internal,
                 "something in Void broke; the log says what",
             ))
         });
@@ -274,5 +275,8 @@ fn answering(agent: &Agent) -> Answering {
 /// What a failure of the store looks like in a turn.
 fn unavailable(error: &StoreError) -> Failure {
     tracing::error!(%error, "a turn could not use the store");
-    Failure::new("unavailable", "Void's database cannot be used right now")
+    Failure::new(
+        FailureCode::Unavailable,
+        "Void's database cannot be used right now",
+    )
 }

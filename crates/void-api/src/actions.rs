@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use void_domain::limits::{DIFF_BYTES_MAX, REASON_BYTES_MAX};
+use void_domain::limits::{CATALOGUE_BYTES_MAX, DIFF_BYTES_MAX, REASON_BYTES_MAX};
 
 use crate::Word;
 use crate::bounds::{DIGEST, NUMBER_MAX};
@@ -89,6 +89,25 @@ pub struct ActionResponse {
     pub agents: Option<Vec<String>>,
     pub digest: String,
     pub exec_digest: String,
+}
+
+/// Another catalogue: a diff against the loaded one, or the whole new file.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("allOf" = [schemas::one_of("patch", "string", "file", "string")]))]
+pub struct PatchRequest {
+    /// A unified diff against the file that was loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = CATALOGUE_BYTES_MAX), extend("x-max-bytes" = CATALOGUE_BYTES_MAX))]
+    pub patch: Option<String>,
+    /// The whole new file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = CATALOGUE_BYTES_MAX), extend("x-max-bytes" = CATALOGUE_BYTES_MAX))]
+    pub file: Option<String>,
+    /// Why; shown to the owner as the requester's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = REASON_BYTES_MAX), extend("x-max-bytes" = REASON_BYTES_MAX))]
+    pub reason: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use void_domain::proposals::DisplayState;
 
 use crate::Word;
 use crate::proposals::RowResponse;
@@ -11,7 +12,7 @@ use crate::services::ServiceResponse;
 #[schemars(rename = "Card")]
 pub struct CardResponse {
     pub row: RowResponse,
-    /// `Safe`, `Risky` or `Risky, may cut you off`.
+    /// `Safe`, `Risky`, `Risky, may cut you off` or `Risky, changes what is allowed`.
     pub tier_words: Word,
     /// What Void itself saw of the services that this is about, whatever the requester says.
     pub evidence: Vec<ServiceResponse>,
@@ -60,7 +61,8 @@ pub struct InverseResponse {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AllowedBy {
-    pub id: String,
+    /// null for a change: no action of the catalogue allows it.
+    pub id: Option<String>,
     pub digest: String,
     /// The commit of the catalogue, where it is in a git work tree.
     pub commit: Option<String>,
@@ -72,6 +74,10 @@ pub struct RunResponse {
     pub id: String,
     pub code: String,
     pub status: Word,
+    /// As on a row.
+    #[serde(default)]
+    #[schemars(required, extend("enum" = DisplayState::ALL.map(DisplayState::as_str)))]
+    pub display_state: Word,
     pub verification: Option<Word>,
     pub started_at: Option<String>,
     /// From its start to its end.

@@ -45,6 +45,12 @@ pub struct SetupResponse {
     pub empty_files: Vec<EmptyFileResponse>,
     /// What checks a file that was written and takes it over, as the owner types it where Void runs.
     pub commands: Vec<String>,
+    /// How the program is called where Void runs: every command that begins with `void` begins with this instead.
+    pub called: String,
+    /// The file with the owner's token on Void's machine; null where the settings have it elsewhere.
+    pub owner_token_file: Option<String>,
+    /// What prints the script that lets this machine run its actions, while it was never run: none of them can start.
+    pub provision: Option<String>,
 }
 
 /// A file that is read and has nothing in it, or is not there.

@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use void_domain::limits::REASON_BYTES_MAX;
 use void_domain::mutes::LASTS_MAX;
+
+use crate::schemas;
 
 pub const FOR_SECONDS_MAX: u64 = LASTS_MAX.as_secs();
 pub const NAME_CHARS_MAX: usize = 64;
@@ -36,8 +37,8 @@ pub struct MuteResponse {
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("required" = ["reason"], "allOf" = [
-    one_of("service", "string", "host", "string"),
-    one_of("for_s", "integer", "until", "string")
+    schemas::one_of("service", "string", "host", "string"),
+    schemas::one_of("for_s", "integer", "until", "string")
 ]))]
 pub struct MuteRequest {
     /// Either a service,
@@ -64,15 +65,4 @@ pub struct MuteRequest {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct UnmutedResponse {
     pub unmuted: bool,
-}
-
-/// A schema for exactly one of two members; the other one is absent or null.
-fn one_of(one: &str, one_type: &str, other: &str, other_type: &str) -> Value {
-    let alone = |name: &str, kind: &str, absent: &str| {
-        json!({
-            "required": [name],
-            "properties": {name: {"type": kind}, absent: {"type": "null"}},
-        })
-    };
-    json!({"oneOf": [alone(one, one_type, other), alone(other, other_type, one)]})
 }

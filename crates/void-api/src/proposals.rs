@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use void_domain::changes::{ChangeOp, ChangeTarget};
 use void_domain::limits::REASON_BYTES_MAX;
-use void_domain::proposals::Status;
+use void_domain::proposals::{DisplayState, Status};
 
 use crate::Word;
 use crate::bounds::{DIGEST, NUMBER_MAX};
@@ -70,7 +71,15 @@ pub struct RowResponse {
     pub id: String,
     /// What people say instead of the id; unique while the row is open.
     pub code: String,
-    pub action_id: String,
+    /// `action` or `change`.
+    #[serde(default = "action")]
+    #[schemars(extend("enum" = ["action", "change"]), required)]
+    pub subject: Word,
+    /// null if it is a change.
+    pub action_id: Option<String>,
+    /// What would change, as Void itself found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeResponse>,
     pub label: String,
     #[schemars(with = "schemas::Params")]
     pub params: Value,
@@ -83,6 +92,10 @@ pub struct RowResponse {
     /// pending, approved, running, executed, failed, rejected, expired, cancelled, unknown or refused.
     #[schemars(extend("enum" = Status::ALL.map(Status::as_str)))]
     pub status: Word,
+    /// How it is shown: `status` with what it waits for and how its check ended. Every surface has the same words for it.
+    #[serde(default)]
+    #[schemars(required, extend("enum" = DisplayState::ALL.map(DisplayState::as_str)))]
+    pub display_state: Word,
     /// What an approval binds.
     pub digest: String,
     /// The requester's own words.
@@ -121,6 +134,32 @@ pub struct RowResponse {
     pub transitions: Vec<TransitionResponse>,
 }
 
+/// The subject of rows of servers that know of no other.
+fn action() -> Word {
+    Word::from("action")
+}
+
+/// What a change changes. All of it is bound by the digest.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Change")]
+pub struct ChangeResponse {
+    /// `knowledge`, `agent_config`, `meta_inputs`, `topology` or `catalogue`.
+    #[schemars(extend("enum" = ChangeTarget::ALL.map(ChangeTarget::as_str)))]
+    pub target: Word,
+    pub entity: String,
+    /// Which one; of catalogues, the instance whose it is.
+    pub entity_id: Option<String>,
+    /// `create`, `update` or `delete`.
+    #[schemars(extend("enum" = ChangeOp::ALL.map(ChangeOp::as_str)))]
+    pub op: Word,
+    /// What it was made against: the digest of a file, or a revision. null if there was nothing.
+    pub base_revision: Option<String>,
+    /// A unified diff against that.
+    pub diff: String,
+    /// What that means, in words of Void; what widens comes first.
+    pub summary: Vec<String>,
+}
+
 /// Words of the requester from a later request for the same.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Words")]
@@ -141,6 +180,9 @@ pub struct RequestedBy {
 pub struct RowError {
     pub code: String,
     pub message: String,
+    /// The command that prints what puts it right on the machine, where one does: `void provision local`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mended_by: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
+use serde_json::{Value, json};
 
 /// By name, as the action declares them.
 pub(crate) type Params = BTreeMap<String, ParamValue>;
@@ -33,6 +34,14 @@ pub(crate) struct RunResult {
     progress: Option<Vec<String>>,
     #[schemars(skip_serializing_if = "Option::is_none")]
     check: Option<CheckSeen>,
+    /// Of a change: what was written, and which file it is for.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    catalogue: Option<String>,
+    /// The commit that it became; null if it became none.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
 }
 
 /// What the check after a run saw, of a service or of a guest.
@@ -60,4 +69,15 @@ struct CheckSeen {
 struct CheckDetail {
     #[schemars(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+}
+
+/// A schema for exactly one of two members; the other one is absent or null.
+pub(crate) fn one_of(one: &str, one_type: &str, other: &str, other_type: &str) -> Value {
+    let alone = |name: &str, kind: &str, absent: &str| {
+        json!({
+            "required": [name],
+            "properties": {name: {"type": kind}, absent: {"type": "null"}},
+        })
+    };
+    json!({"oneOf": [alone(one, one_type, other), alone(other, other_type, one)]})
 }

@@ -14,8 +14,8 @@ fn read<T: DeserializeOwned>(sent: Value) -> Result<T, serde_json::Error> {
 
 fn row() -> Value {
     json!({
-        "id": "01", "code": "a1b2", "action_id": "stop-ct107", "label": "Stop", "params": {}, "tier": "risky",
-        "risk": "guarded", "status": "pending", "digest": "00", "reason": null,
+        "id": "01", "code": "a1b2", "subject": "action", "action_id": "stop-ct107", "label": "Stop", "params": {}, "tier": "risky",
+        "risk": "guarded", "status": "pending", "display_state": "waiting", "digest": "00", "reason": null,
         "requested_by": {"kind": "agent", "id": "02", "name": "blue"}, "agent_id": "02", "resolved_by": null,
         "result": null, "error": null, "verification": null, "count": 1, "taint": [], "joined": [],
         "words_left_out": 0, "revision": 0, "created_at": "t", "expires_at": "t", "resolved_at": null,
@@ -45,6 +45,15 @@ fn a_row_that_was_read_is_written_as_it_was() {
     let sent = with(row(), "told", json!("nobody"));
     let row: RowResponse = read(sent.clone()).unwrap();
     assert_eq!(serde_json::to_value(row).unwrap(), sent);
+}
+
+#[test]
+fn a_row_of_a_server_that_knows_no_changes_is_an_action() {
+    let mut sent = row();
+    sent.as_object_mut().unwrap().remove("subject");
+    let row: RowResponse = read(sent).unwrap();
+    assert_eq!(row.subject, "action");
+    assert!(row.change.is_none());
 }
 
 #[test]

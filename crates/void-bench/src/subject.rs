@@ -127,6 +127,7 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
         channels: Arc::new(channels(&catalogue, folder)?),
         catalogue,
         catalogue_commit: None,
+        catalogue_source: None,
         services: Services::default(),
         checker: Checker::new(None),
         executor: Some(Arc::<Stub>::clone(&stub)),

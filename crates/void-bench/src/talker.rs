@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wish_is_what_the_owner_said_last() {
+    fn a_request_is_what_the_owner_said_last() {
         for wish in [
             TalkScript::Pieces(3, Duration::from_micros(50)),
             TalkScript::Rounds(7),

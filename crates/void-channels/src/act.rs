@@ -14,6 +14,8 @@ use tokio::time::Instant;
 use void_act::{Answer, Outcome as Said, ParamValue, Params, Reason};
 use void_domain::catalogue::Tier;
 use void_domain::fail_point;
+use void_domain::failures::FailureCode;
+use void_domain::hosts::with_mending_command;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 use void_domain::text;
@@ -171,25 +173,15 @@ fn shown(cannot: BTreeMap<String, String>) -> BTreeMap<String, String> {
     cannot.into_iter().take(CANNOT_MAX).map(one).collect()
 }
 
-/// Ends the message of a failure that one command puts right.
-const PUTS_RIGHT: &str = " prints what puts it right";
-
 /// A list that is missing or does not fit is put right by one command.
 fn with_command(carrier: &impl Carrier, mut failure: Failure) -> Failure {
-    let command = carrier.provision();
-    failure.message = format!("{}; {command}{PUTS_RIGHT}", failure.message);
+    failure.message = with_mending_command(&failure.message, &carrier.provision());
     failure
-}
-
-/// The command that the message of a failure names, if one puts it right.
-pub fn mending_command(message: &str) -> Option<&str> {
-    let (_, command) = message.strip_suffix(PUTS_RIGHT)?.rsplit_once("; ")?;
-    Some(command)
 }
 
 /// A failure with the command that mends it, if one does.
 fn mended(carrier: &impl Carrier, failure: Failure) -> Failure {
-    if failure.code == "drift" {
+    if failure.code == FailureCode::Drift {
         return with_command(carrier, failure);
     }
     failure
@@ -220,7 +212,7 @@ pub(crate) async fn execute(
     fail_point!("channels.send.before");
     if permit.is_stopped() {
         let message = "frozen before it was sent; nothing ran";
-        return Outcome::Failed(Failure::new("frozen", message));
+        return Outcome::Failed(Failure::new(FailureCode::Frozen, message));
     }
     let answer = carrier.ask(&line, &[id, &word], limit).await;
     fail_point!("channels.send.after");
@@ -250,7 +242,7 @@ fn held_back(
 ) -> Option<Failure> {
     if list.stopped {
         let message = format!("{host} has its stop file set; nothing was sent");
-        return Some(Failure::new("stopped_on_host", message));
+        return Some(Failure::new(FailureCode::StoppedOnHost, message));
     }
     if permit.action().tier == Tier::Safe {
         return None;
@@ -258,7 +250,7 @@ fn held_back(
     drift(list, expected).map(|difference| {
         let message =
             format!("{host}: {difference}; risky actions wait until the list is installed again");
-        Failure::new("drift", message)
+        Failure::new(FailureCode::Drift, message)
     })
 }
 
@@ -317,7 +309,7 @@ async fn question(carrier: &impl Carrier, question: &str, ticket: &Ticket) -> Ev
         // A refused question says nothing about the run it asks about.
         Said::Refused => Evidence::None(refusal(host, &answer)),
         Said::Unseen if question == TICKET => Evidence::None(Failure::new(
-            "unseen",
+            FailureCode::Unseen,
             format!("{host} has not seen it so far"),
         )),
         _ => read(host, ticket, question, answer).unwrap_or_else(Evidence::None),
@@ -347,7 +339,7 @@ pub fn is_question(command: &str) -> bool {
 }
 
 fn ticket_word(ticket: &Ticket) -> Result<String, Failure> {
-    let internal = |message: String| Failure::new("bad_ticket", message);
+    let internal = |message: String| Failure::new(FailureCode::BadTicket, message);
     let mut params = Params::new();
     for (name, value) in ticket.params.as_object().into_iter().flatten() {
         let value = match value {

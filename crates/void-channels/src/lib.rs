@@ -5,6 +5,7 @@
 //! *unknown*, and says unknown whenever the machine may have done it and has not told us.
 
 mod act;
+mod catalogue_file;
 mod checks;
 mod executor;
 mod local;
@@ -17,7 +18,8 @@ mod router;
 mod ssh;
 mod tls;
 
-pub use act::{HostList, is_question, mending_command, run_command};
+pub use act::{HostList, is_question, run_command};
+pub use catalogue_file::{CatalogueFile, InGit};
 pub use checks::Checker;
 pub use executor::Executor;
 pub use local::LocalConfig;

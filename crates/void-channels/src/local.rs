@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use void_act::Answer;
+use void_domain::failures::FailureCode;
 use void_domain::hosts::Host;
 use void_domain::proposals::Failure;
 
@@ -66,7 +67,7 @@ impl Carrier for Local<'_> {
         match process::run(program, limit).await {
             Ok(finished) => act::parse(&finished.stdout).ok_or_else(|| {
                 NoAnswer::Lost(Failure::new(
-                    "no_answer",
+                    FailureCode::NoAnswer,
                     "void-act on this machine ended without an answer",
                 ))
             }),
@@ -75,10 +76,13 @@ impl Carrier for Local<'_> {
                     "{} cannot be started: {error}",
                     self.config.program.display()
                 );
-                Err(NoAnswer::NotSent(Failure::new("not_configured", message)))
+                Err(NoAnswer::NotSent(Failure::new(
+                    FailureCode::NotConfigured,
+                    message,
+                )))
             }
             Err(NotFinished::GivenUp) => Err(NoAnswer::Lost(Failure::new(
-                "timeout",
+                FailureCode::Timeout,
                 "void-act on this machine did not answer in time",
             ))),
         }

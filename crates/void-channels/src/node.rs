@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use void_act::Answer;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 
 pub use self::mailboxes::{Arrival, Command, Connection, Poll, Reported, Superseded};
@@ -134,13 +135,13 @@ impl Nodes {
         let mut pending: Pending = self.mailbox(node).post(command, foreign);
         if timeout(HAND_OVER_WITHIN, pending.leaves()).await.is_err() && pending.take_back() {
             let message = format!("{node} did not come for it; nothing was sent");
-            return Reported::NotSent(Failure::new("unreachable", message));
+            return Reported::NotSent(Failure::new(FailureCode::Unreachable, message));
         }
         match timeout(limit, pending.ends()).await {
             Ok(reported) => reported,
             Err(_late) => {
                 let message = format!("{node} did not report in time");
-                Reported::Lost(Failure::new("timeout", message))
+                Reported::Lost(Failure::new(FailureCode::Timeout, message))
             }
         }
     }
@@ -164,7 +165,7 @@ impl Nodes {
                         format!("node {node} was last here {ago} s ago; nothing was sent")
                     }
                 };
-                return Err(Failure::new("unreachable", message));
+                return Err(Failure::new(FailureCode::Unreachable, message));
             }
         }
     }

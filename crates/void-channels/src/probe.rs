@@ -25,6 +25,15 @@ impl<'a> Probe<'a> {
         Self { channels }
     }
 
+    /// Whether there is no list of this machine at all: it was never set up to run anything. What cannot be looked
+    /// at is not called missing.
+    pub async fn lacks_local_list(&self) -> bool {
+        let list = self.channels.local_list();
+        tokio::fs::try_exists(list)
+            .await
+            .is_ok_and(|is_there| !is_there)
+    }
+
     /// The host's own list, as it reports it.
     pub async fn list(&self, host: &Host) -> Result<HostList, Failure> {
         match &host.reach {

@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use void_domain::executions::{GuestPower, PowerOp};
 use void_domain::fail_point;
+use void_domain::failures::FailureCode;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 
@@ -84,7 +85,7 @@ impl Proxmox {
                     }
                     None => {
                         let message = "Proxmox accepted it without naming its task";
-                        let lost = Failure::new("bad_answer", message);
+                        let lost = Failure::new(FailureCode::BadAnswer, message);
                         self.search(power, ticket, lost, end).await
                     }
                 }
@@ -109,11 +110,14 @@ impl Proxmox {
     /// could have arrived is part of the evidence that it did not.
     fn may_leave(&self, permit: &Permit) -> Result<(), Failure> {
         if permit.is_stopped() {
-            return Err(Failure::new("frozen", "frozen before it was sent"));
+            return Err(Failure::new(
+                FailureCode::Frozen,
+                "frozen before it was sent",
+            ));
         }
         if self.client.now() >= permit.ticket().expires_at {
             let message = "its ticket ran out before it could be sent";
-            return Err(Failure::new("expired", message));
+            return Err(Failure::new(FailureCode::Expired, message));
         }
         Ok(())
     }
@@ -127,13 +131,13 @@ impl Proxmox {
                 Ok(Some(ended)) => return self.ended(power, task, ended).await,
                 Ok(None) => {
                     let message = format!("the task {task} for {name} still runs");
-                    Failure::new("task_running", message)
+                    Failure::new(FailureCode::TaskRunning, message)
                 }
                 // The task goes on whether or not we see it.
                 Err(error) => {
                     let why = error.into_failure("the task").message;
                     let message = format!("the task {task} for {name} cannot be followed: {why}");
-                    Failure::new("task_lost", message)
+                    Failure::new(FailureCode::TaskLost, message)
                 }
             };
             if Instant::now() + pause >= end {
@@ -159,7 +163,7 @@ impl Proxmox {
             TaskEnd::Unknown(exit) => {
                 let message =
                     format!("the task {task} for {name} is over, and how is not recorded: {exit}");
-                Outcome::Unknown(Failure::new("task_end_unknown", message))
+                Outcome::Unknown(Failure::new(FailureCode::TaskEndUnknown, message))
             }
             TaskEnd::Failed(exit) => {
                 let message = match self.last_log_line(task, &exit).await {
@@ -167,7 +171,7 @@ impl Proxmox {
                     None => format!("the task for {name} failed: {exit}"),
                 };
                 let failure = Failure {
-                    code: tasks::code_of(&exit).to_owned(),
+                    code: tasks::code_of(&exit).into(),
                     message,
                     result: Some(json!({"upid": task.to_string(), "exitstatus": exit})),
                 };
@@ -210,7 +214,7 @@ impl Proxmox {
                 }
                 Ok(Ok(Found::Doubt(why))) => {
                     let message = format!("{}; {why}", lost.message);
-                    return Outcome::Unknown(Failure::new("ambiguous", message));
+                    return Outcome::Unknown(Failure::new(FailureCode::Ambiguous, message));
                 }
                 Ok(Ok(Found::Nothing) | Err(_)) => {}
                 Err(_late) => return Outcome::Unknown(lost),
@@ -240,7 +244,7 @@ fn held_back(power: &GuestPower, before: &GuestState) -> Option<Outcome> {
         "{} is locked ({lock}); nothing was changed",
         powers::name(power)
     );
-    Some(Outcome::Failed(Failure::new("locked", message)))
+    Some(Outcome::Failed(Failure::new(FailureCode::Locked, message)))
 }
 
 fn already(power: &GuestPower, status: GuestStatus) -> Outcome {
@@ -255,7 +259,7 @@ fn already(power: &GuestPower, status: GuestStatus) -> Outcome {
 
 fn not_running(power: &GuestPower) -> Outcome {
     let message = format!("{} does not run; nothing was changed", powers::name(power));
-    Outcome::Failed(Failure::new("not_running", message))
+    Outcome::Failed(Failure::new(FailureCode::NotRunning, message))
 }
 
 fn nothing_sent(failure: Failure) -> Failure {

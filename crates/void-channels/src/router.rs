@@ -1,10 +1,12 @@
 //! Which channel an action takes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::pin::Pin;
 
 use void_domain::catalogue::Catalogue;
 use void_domain::executions::{Execution, GuestPower, Route};
+use void_domain::failures::FailureCode;
 use void_domain::hosts::{Host, HostName, Reach, SshAddress};
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
@@ -18,16 +20,20 @@ use crate::proxmox::{Proxmox, ProxmoxConfig};
 use crate::ssh::host_keys::HostKey;
 use crate::ssh::{Ssh, SshConfig, SshHost, UnsafePath};
 
-type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+type ChannelFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What executes permits. [`Channels`] is the real one; a benchmark puts an instant one in its place.
 pub trait Channel: Send + Sync {
     /// Consumes the permit: whatever happens, it is not used again.
-    fn execute(&self, permit: Permit) -> Answer<'_, Outcome>;
+    fn execute(&self, permit: Permit) -> ChannelFuture<'_, Outcome>;
 
     /// Finds out what became of a run whose outcome is unknown, and makes sure that it does not begin
     /// after the answer was *not done*.
-    fn settle<'a>(&'a self, execution: &'a Execution, ticket: &'a Ticket) -> Answer<'a, Evidence>;
+    fn settle<'a>(
+        &'a self,
+        execution: &'a Execution,
+        ticket: &'a Ticket,
+    ) -> ChannelFuture<'a, Evidence>;
 }
 
 pub struct Channels {
@@ -44,6 +50,10 @@ pub struct Channels {
 }
 
 impl Channels {
+    pub(crate) fn local_list(&self) -> &Path {
+        &self.local.list
+    }
+
     pub fn new(
         catalogue: &Catalogue,
         ssh: SshConfig,
@@ -152,7 +162,7 @@ impl Channels {
     pub(crate) fn proxmox(&self) -> Result<&Proxmox, Failure> {
         let message = "Proxmox is not connected: set PROXMOX_API_URL";
         let proxmox = self.proxmox.as_ref();
-        proxmox.ok_or_else(|| Failure::new("not_configured", message))
+        proxmox.ok_or_else(|| Failure::new(FailureCode::NotConfigured, message))
     }
 
     async fn execute_on(&self, host: &Host, permit: Permit) -> Outcome {
@@ -183,7 +193,7 @@ impl Channels {
 }
 
 impl Channel for Channels {
-    fn execute(&self, permit: Permit) -> Answer<'_, Outcome> {
+    fn execute(&self, permit: Permit) -> ChannelFuture<'_, Outcome> {
         Box::pin(async move {
             let execution = permit.execution().clone();
             match execution.route() {
@@ -195,7 +205,11 @@ impl Channel for Channels {
         })
     }
 
-    fn settle<'a>(&'a self, execution: &'a Execution, ticket: &'a Ticket) -> Answer<'a, Evidence> {
+    fn settle<'a>(
+        &'a self,
+        execution: &'a Execution,
+        ticket: &'a Ticket,
+    ) -> ChannelFuture<'a, Evidence> {
         Box::pin(async move {
             match execution.route() {
                 Route::Host(host) => match &host.reach {
@@ -206,7 +220,7 @@ impl Channel for Channels {
                 Route::Node(node) => act::settle(&self.at_node(node, ticket), ticket).await,
                 Route::File => {
                     let message = "this kind of run leaves no evidence that could be asked for";
-                    Evidence::None(Failure::new("no_evidence", message))
+                    Evidence::None(Failure::new(FailureCode::NoEvidence, message))
                 }
             }
         })
@@ -215,7 +229,7 @@ impl Channel for Channels {
 
 fn not_configured(message: &str) -> Outcome {
     Outcome::Failed(Failure::new(
-        "not_configured",
+        FailureCode::NotConfigured,
         format!("{message}; nothing was sent"),
     ))
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use void_act::Answer;
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::hosts::{Host, HostName, SshAddress};
 use void_domain::proposals::Failure;
 use void_domain::text;
@@ -136,7 +137,7 @@ impl Ssh {
                     "{host} ({}) did not answer in time; nothing was sent",
                     address.address
                 );
-                Err(Failure::new("unreachable", message))
+                Err(Failure::new(FailureCode::Unreachable, message))
             }
         }
     }
@@ -150,7 +151,7 @@ impl Ssh {
         let known_hosts = self.known.file_for(host, address).map_err(|error| {
             let folder = self.config.run_folder.display();
             Failure::new(
-                "not_configured",
+                FailureCode::NotConfigured,
                 format!("{folder} cannot be written: {error}"),
             )
         })?;
@@ -165,7 +166,7 @@ impl Ssh {
         let place = tokio::time::timeout(PLACE_TIMEOUT, place).await;
         let place = place.map_err(|_late| {
             let message = format!("{host} has too many commands under way; nothing was sent");
-            Failure::new("busy", message)
+            Failure::new(FailureCode::Busy, message)
         })?;
         let mut present = place.socket().await;
         let socket = match &*present {
@@ -195,7 +196,7 @@ impl Ssh {
             Err(NotFinished::NotStarted(error)) => Err(self.no_program(&error)),
             Err(NotFinished::GivenUp) => {
                 let message = format!("{host} ({}) did not answer in time", address.address);
-                Err(Failure::new("unreachable", message))
+                Err(Failure::new(FailureCode::Unreachable, message))
             }
         }
     }
@@ -203,7 +204,7 @@ impl Ssh {
     fn no_program(&self, error: &std::io::Error) -> Failure {
         let program = self.config.program.display();
         Failure::new(
-            "not_configured",
+            FailureCode::NotConfigured,
             format!("{program} cannot be started: {error}"),
         )
     }
@@ -214,12 +215,12 @@ impl Ssh {
             .config
             .key
             .as_deref()
-            .ok_or_else(|| Failure::new("not_configured", message))?;
+            .ok_or_else(|| Failure::new(FailureCode::NotConfigured, message))?;
         if key.is_file() {
             return Ok(key);
         }
         Err(Failure::new(
-            "not_configured",
+            FailureCode::NotConfigured,
             format!("the SSH key {} is not there", key.display()),
         ))
     }
@@ -234,17 +235,17 @@ impl Ssh {
         }
         if stderr.contains("UNPROTECTED PRIVATE KEY FILE") || stderr.contains("Load key \"") {
             let message = format!("ssh does not take the SSH key: {said}");
-            return Failure::new("not_configured", message);
+            return Failure::new(FailureCode::NotConfigured, message);
         }
         if stderr.contains("Permission denied (") {
             let message = format!(
                 "{host} does not accept Void's key for {}: {said}",
                 address.user
             );
-            return Failure::new("auth_refused", message);
+            return Failure::new(FailureCode::AuthRefused, message);
         }
         Failure::new(
-            "unreachable",
+            FailureCode::Unreachable,
             format!("{host} ({}) cannot be reached: {said}", address.address),
         )
     }
@@ -299,7 +300,7 @@ impl Carrier for SshHost<'_> {
             Err(NotFinished::GivenUp) => {
                 line.place.forget(&line.socket).await;
                 let message = format!("{name} did not answer in time");
-                return Err(NoAnswer::Lost(Failure::new("timeout", message)));
+                return Err(NoAnswer::Lost(Failure::new(FailureCode::Timeout, message)));
             }
         };
         if let Some(answer) = act::parse(&finished.stdout) {
@@ -318,12 +319,12 @@ fn why_no_answer(name: &HostName, finished: &Finished) -> NoAnswer {
     // 255 is ssh's own word for what went wrong; without any, something killed it.
     if finished.code.is_some_and(|code| code != 255) {
         let message = format!("{name} did not answer as void-act does (is it installed?): {said}");
-        return NoAnswer::Lost(Failure::new("no_answer", message));
+        return NoAnswer::Lost(Failure::new(FailureCode::NoAnswer, message));
     }
     // The connection's process says so before it sends anything.
     if finished.stderr.contains("Session open refused by peer") {
         let message = format!("{name} takes no more sessions at once (MaxSessions of its sshd)");
-        return NoAnswer::NotSent(Failure::new("busy", message));
+        return NoAnswer::NotSent(Failure::new(FailureCode::Busy, message));
     }
     // The sending `ssh` knows no host key on purpose (see `arguments::sending`): this is how it says that
     // the shared connection is gone, not that anything is wrong with the host's key.
@@ -332,7 +333,7 @@ fn why_no_answer(name: &HostName, finished: &Finished) -> NoAnswer {
     } else {
         format!("the connection to {name} broke before it answered: {said}")
     };
-    NoAnswer::Broken(Failure::new("connection_lost", message))
+    NoAnswer::Broken(Failure::new(FailureCode::ConnectionLost, message))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use rustls::{
     SignatureScheme,
 };
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 
 /// Why a server is believed to be the right one.
@@ -97,9 +98,9 @@ enum Why {
 impl WrongCertificate {
     pub(crate) fn to_failure(&self, who: &str) -> Failure {
         let code = match self.why {
-            Why::Expired => "certificate_expired",
+            Why::Expired => FailureCode::CertificateExpired,
             Why::NotPinned(_) | Why::UnknownAuthority | Why::WrongName | Why::Other(_) => {
-                "wrong_certificate"
+                FailureCode::WrongCertificate
             }
         };
         Failure::new(code, format!("{who}: {self}"))

@@ -8,6 +8,7 @@ use subtle::ConstantTimeEq as _;
 use void_domain::actors::{Actor, ActorKind, Surface};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::ids::{AgentId, RequestId, SessionId, TokenId};
 use void_domain::sessions::{authenticated_ago, is_over};
 use void_domain::text;
@@ -180,7 +181,7 @@ pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<
         actor: context.actor.clone(),
         verb: "access.refused",
         what: what.clone(),
-        code: "forbidden".to_owned(),
+        code: FailureCode::Forbidden.to_string(),
     };
     let first = match refusal_counts::is_counted(ctx) {
         false => None,

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use void_channels::{Channel, Channels, Checker};
+use void_channels::{CatalogueFile, Channel, Channels, Checker};
 use void_domain::budgets::TokenBudgets;
-use void_domain::catalogue::Catalogue;
+use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::freezes::FreezeSwitch;
 use void_domain::limits;
 use void_domain::retention::Retention;
@@ -76,11 +76,20 @@ impl Default for Limits {
     }
 }
 
+/// Where the catalogue was read from, and what was held against it.
+#[derive(Debug, Clone)]
+pub struct CatalogueSource {
+    pub file: CatalogueFile,
+    pub lockout: Lockout,
+}
+
 pub struct ControlConfig {
     pub store: Store,
     pub catalogue: Catalogue,
     /// The commit that the catalogue's file is at, if it is in a git work tree.
     pub catalogue_commit: Option<String>,
+    /// The file that the catalogue is in; without it no change of it can be proposed.
+    pub catalogue_source: Option<CatalogueSource>,
     /// What is watched.
     pub services: Services,
     pub checker: Checker,
@@ -115,6 +124,7 @@ pub struct Parts {
     pub(crate) store: Store,
     pub(crate) catalogue: Catalogue,
     pub(crate) catalogue_commit: Option<String>,
+    pub(crate) catalogue_source: Option<CatalogueSource>,
     pub(crate) topology: Topology,
     pub(crate) watch: Watch,
     pub(crate) checker: Checker,
@@ -185,6 +195,7 @@ impl Control {
             store: config.store,
             catalogue: config.catalogue,
             catalogue_commit: config.catalogue_commit,
+            catalogue_source: config.catalogue_source,
             topology: Topology::Flat,
             watch: Watch::new(&config.services, config.clock.now()),
             checker: config.checker,

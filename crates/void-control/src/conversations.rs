@@ -18,6 +18,7 @@ use void_store::{Page, StoreError, Tx, conversations, events, proposals};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
+use crate::proposals::display_state;
 use crate::random;
 
 pub(crate) use abandoned::{fail_abandoned, fail_overdue};
@@ -378,7 +379,9 @@ async fn end(
     }
     conversations::add_usage(tx, &conversation.agent, day(at), &turn.usage).await?;
     let (kind, failure) = match &turn.state {
-        TurnState::Failed { failure, .. } => (EventKind::TurnFailed, Some(failure.code.clone())),
+        TurnState::Failed { failure, .. } => {
+            (EventKind::TurnFailed, Some(failure.code.to_string()))
+        }
         TurnState::Running | TurnState::Done { .. } | TurnState::Stopped { .. } => {
             (EventKind::TurnFinished, None)
         }
@@ -447,17 +450,23 @@ pub async fn truth_of(control: &Control, ids: Vec<ProposalId>) -> Result<Truth, 
     if ids.is_empty() {
         return Ok(Truth::default());
     }
+    let this = control.clone();
     control
         .store
-        .read(move |tx| Box::pin(by_the_record(tx, ids)))
+        .read(move |tx| Box::pin(async move { by_the_record(tx, &this, ids).await }))
         .await
 }
 
-async fn by_the_record(tx: &mut Tx, ids: Vec<ProposalId>) -> Result<Truth, StoreError> {
+async fn by_the_record(
+    tx: &mut Tx,
+    control: &Control,
+    ids: Vec<ProposalId>,
+) -> Result<Truth, StoreError> {
     let mut truth = Truth::default();
     for id in ids {
         if let Some(stored) = proposals::find(tx, id).await? {
-            truth.add(&stored.proposal);
+            let shown = display_state(tx, control, &stored.proposal).await?;
+            truth.add(&stored.proposal, shown);
         }
     }
     Ok(truth)

@@ -52,14 +52,25 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
                     is_freeze_applied = true;
                 }
                 EventKind::NodeChanged => nodes::apply_change(control, &event).await?,
-                // Nobody waits for a beginning.
+                // Nobody waits for a beginning, or for what is no step of a proposal.
                 EventKind::ProposalCreated
                 | EventKind::ProposalJoined
                 | EventKind::ProposalApproved
                 | EventKind::ProposalStarted
                 | EventKind::NotificationFailed
-                | EventKind::MuteChanged => {}
-                _ => control.waiters.wake(&event),
+                | EventKind::MuteChanged
+                | EventKind::ServiceChanged
+                | EventKind::TurnStarted
+                | EventKind::TurnFinished
+                | EventKind::TurnFailed => {}
+                EventKind::ProposalExecuted
+                | EventKind::ProposalVerified
+                | EventKind::ProposalFailed
+                | EventKind::ProposalRejected
+                | EventKind::ProposalRefused
+                | EventKind::ProposalExpired
+                | EventKind::ProposalCancelled
+                | EventKind::ProposalUnknown => control.waiters.wake(&event),
             }
             hub.tell(event);
         }

@@ -6,7 +6,7 @@ use void_domain::canonical;
 use void_domain::digests::Digest;
 use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::ids::RequestId;
-use void_domain::proposals::{Approval, Moved, Proposal, State, Twin, Words};
+use void_domain::proposals::{Approval, Moved, Proposal, State, Subject, Twin, Words};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, audit, events};
 
@@ -128,7 +128,7 @@ pub(crate) async fn joined(
     let kind = EventKind::ProposalJoined;
     let mut entry = json!({
         "code": proposal.code,
-        "action_id": proposal.subject.action_id,
+        "action_id": proposal.subject.action_id(),
         "digest": proposal.subject.digest,
         "count": proposal.count,
         "revision": proposal.revision,
@@ -174,8 +174,8 @@ fn detail(proposal: &Proposal) -> Value {
     let subject = &proposal.subject;
     let mut detail = json!({
         "code": proposal.code,
-        "action_id": subject.action_id,
-        "params": subject.params,
+        "action_id": subject.action_id(),
+        "params": subject.params(),
         "tier": subject.tier,
         "risk": subject.risk,
         "target": subject.target,
@@ -210,6 +210,10 @@ fn detail(proposal: &Proposal) -> Value {
     };
     if let (Value::Object(all), Value::Object(extra)) = (&mut detail, extra) {
         all.extend(extra);
+        if subject.is_change() {
+            all.insert("subject".to_owned(), json!(subject.word()));
+            all.insert("change".to_owned(), change_told(subject));
+        }
         match &proposal.state {
             State::Pending => {
                 tell_some(all, "reason", proposal.reason.as_deref());
@@ -220,6 +224,20 @@ fn detail(proposal: &Proposal) -> Value {
         }
     }
     detail
+}
+
+/// Which change it is; the digest binds its patch, which the row has.
+pub(crate) fn change_told(subject: &Subject) -> Value {
+    subject.change().map_or(Value::Null, |change| {
+        json!({
+            "target": change.target.as_str(),
+            "entity": change.entity,
+            "entity_id": change.entity_id,
+            "op": change.op.as_str(),
+            "base": change.base,
+            "result": change.result,
+        })
+    })
 }
 
 fn tell_some(detail: &mut Map<String, Value>, name: &'static str, text: Option<&str>) {
@@ -253,7 +271,8 @@ fn payload(proposal: &Proposal, at: Timestamp) -> Value {
     json!({
         "id": proposal.id,
         "code": proposal.code,
-        "action_id": proposal.subject.action_id,
+        "subject": proposal.subject.word(),
+        "action_id": proposal.subject.action_id(),
         "label": proposal.subject.label,
         "tier": proposal.subject.tier,
         "risk": proposal.subject.risk,

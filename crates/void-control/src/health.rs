@@ -13,7 +13,7 @@ use void_store::{StoreError, events, services};
 
 use crate::control::Control;
 use crate::parts::watch::Watched;
-pub use crate::service_views::{ServiceChange, ServiceView, about, find, history, list};
+pub use crate::service_views::{ServiceChange, ServiceView, about, eyes, find, history, list};
 use crate::{alerts, lab, random};
 
 /// The first looks are spread by this much per service.

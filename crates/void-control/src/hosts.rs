@@ -54,6 +54,15 @@ pub fn list(control: &Control) -> Vec<HostView> {
         .collect()
 }
 
+/// Whether the catalogue has actions for this machine, and nobody has set it up to run any.
+pub async fn is_local_missing(control: &Control) -> bool {
+    let mut hosts = control.catalogue.hosts();
+    let runs_here = hosts.any(|host| {
+        host.reach == Reach::Local && control.catalogue.actions_on(&host.name).next().is_some()
+    });
+    runs_here && control.channels.probe().lacks_local_list().await
+}
+
 /// What a host answers now.
 #[derive(Debug, Clone)]
 pub struct HostCheck {

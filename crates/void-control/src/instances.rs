@@ -10,13 +10,16 @@ mod processes;
 
 use std::time::Duration;
 
+use void_domain::catalogue::definition_digest;
+use void_domain::changes::Change;
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::hosts::Host;
 use void_domain::ids::ProposalId;
 use void_domain::instances::{
     self as domain, InstanceName, StartingInstance, is_known_to_claimant_only,
 };
-use void_domain::proposals::{Failure, Proposal, ProposedAction};
+use void_domain::proposals::{Failure, Proposal, Subject};
 use void_domain::time::Timestamp;
 pub use void_store::instances::Instance;
 use void_store::instances::{self};
@@ -188,12 +191,31 @@ pub(crate) async fn others(tx: &mut Tx, control: &Control) -> Result<Vec<Instanc
 pub(crate) async fn starting_instance(
     tx: &mut Tx,
     control: &Control,
-    subject: &ProposedAction,
+    subject: &Subject,
 ) -> Result<StartingInstance, StoreError> {
     if subject.is_by_file() {
         return Ok(StartingInstance::This);
     }
+    if let Some(name) = subject.change().and_then(Change::instance) {
+        return instance_called(tx, control, &name).await;
+    }
     instance_of(tx, control, subject.host()).await
+}
+
+async fn instance_called(
+    tx: &mut Tx,
+    control: &Control,
+    name: &InstanceName,
+) -> Result<StartingInstance, StoreError> {
+    if *name == control.instance.name {
+        return Ok(StartingInstance::This);
+    }
+    let others = others(tx, control).await?;
+    Ok(if others.iter().any(|other| other.name == *name) {
+        StartingInstance::Other
+    } else {
+        StartingInstance::Away
+    })
 }
 
 /// Whose machine a host is; what is not `local` is anybody's.
@@ -225,15 +247,15 @@ pub(crate) async fn why_not_asked(
     let (code, message) = match instance {
         StartingInstance::This => return Ok(None),
         StartingInstance::Other => (
-            "other_instance",
+            FailureCode::OtherInstance,
             format!("it is the machine of {owner}, which looks after it; ask there"),
         ),
         StartingInstance::Away => (
-            "instance_away",
+            FailureCode::InstanceAway,
             format!("it is the machine of {owner}, which is away"),
         ),
         StartingInstance::Ambiguous => (
-            "ambiguous_host",
+            FailureCode::AmbiguousHost,
             "several instances are there, and the catalogue does not name the one whose machine it is".to_owned(),
         ),
     };
@@ -241,18 +263,20 @@ pub(crate) async fn why_not_asked(
 }
 
 /// Whether the catalogue gives a request to the machine of another instance.
-pub(crate) fn is_of_another(control: &Control, subject: &ProposedAction) -> bool {
-    let instance = subject.host().and_then(|host| host.instance.as_ref());
-    instance.is_some_and(|named| *named != control.instance.name)
+pub(crate) fn is_of_another(control: &Control, subject: &Subject) -> bool {
+    let of_host = subject.host().and_then(|host| host.instance.clone());
+    let instance = of_host.or_else(|| subject.change().and_then(Change::instance));
+    instance.is_some_and(|named| named != control.instance.name)
 }
 
 /// Whether another instance that is there would run what waits.
 pub(crate) async fn somebody_else_would_run(
     tx: &mut Tx,
     control: &Control,
-    subject: &ProposedAction,
+    subject: &Subject,
 ) -> Result<Option<InstanceName>, StoreError> {
-    let Ok(definition) = void_domain::catalogue::definition_digest(&subject.definition) else {
+    let action = subject.action();
+    let Some(Ok(definition)) = action.map(|action| definition_digest(&action.definition)) else {
         return Ok(None);
     };
     let others = others(tx, control).await?;
@@ -279,7 +303,9 @@ pub(crate) async fn knower(
     if !processes::holds(tx, control).await? {
         return Ok(Knower::Other);
     }
-    if !is_known_to_claimant_only(proposal.subject.host()) || proposal.subject.is_by_file() {
+    let is_anybodys =
+        !is_known_to_claimant_only(proposal.subject.host()) && !proposal.subject.is_change();
+    if is_anybodys || proposal.subject.is_by_file() {
         return Ok(Knower::Us);
     }
     let claimant = instances::claimant(tx, proposal.id).await?;
@@ -304,7 +330,7 @@ pub(crate) async fn knower(
 
 fn away(name: &str) -> Failure {
     Failure::new(
-        "instance_away",
+        FailureCode::InstanceAway,
         format!(
             "it runs on the machine of {name}, which is away and alone can tell how it ended: start {name} again, or look there \
              and settle it with void inbox settle"

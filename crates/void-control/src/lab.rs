@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 pub use void_channels::{GuestStatus, Lab, LabGuest, LabNode, Load};
+use void_domain::failures::FailureCode;
 pub use void_domain::proposals::Failure;
 
 use crate::control::Control;
@@ -37,7 +38,10 @@ pub async fn look(control: &Control, age_max: Duration) -> Sight {
     let seen = tokio::time::timeout(PATIENCE, looking).await;
     seen.ok().flatten().unwrap_or_else(|| Sight {
         read_at: control.clock.now(),
-        lab: Err(Failure::new("timed_out", "Proxmox takes long to answer")),
+        lab: Err(Failure::new(
+            FailureCode::TimedOut,
+            "Proxmox takes long to answer",
+        )),
     })
 }
 

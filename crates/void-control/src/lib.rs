@@ -54,7 +54,7 @@ mod witness;
 pub use clock::{Clock, ClockDoubt};
 pub use clock_acceptance::accept_file;
 pub use context::Ctx;
-pub use control::{Control, ControlConfig, Limits, OWNER_TOKEN_LONG};
+pub use control::{CatalogueSource, Control, ControlConfig, Limits, OWNER_TOKEN_LONG};
 pub use parts::row_budgets::TooManyRows;
 pub use void_store::StoreError;
 pub use void_store::lanes;

@@ -16,15 +16,18 @@ mod webhooks;
 mod worker;
 
 use void_domain::notifications::Target;
-use void_domain::notifications::messages::Frame;
+use void_domain::notifications::messages::{self, Frame, Message, Room};
+use void_domain::proposals::Proposal;
 use void_domain::time::Timestamp;
 use void_store::{StoreError, audit};
 
 use crate::control::Control;
+use crate::health;
 use crate::notification_keys as keys;
+use crate::proposals::shown_now;
 
 pub use acts::{ActError, Acted, act_by_token};
-pub use lists::{Listing, NotificationPlace, Problem, Reach, list, reach, retry};
+pub use lists::{ChannelProblem, Listing, NotificationPlace, Reach, list, reach, retry};
 pub use pairs::{Invitation, PairError, invite, unpair};
 pub use trials::{Tried, try_out};
 
@@ -63,7 +66,19 @@ async fn frame(control: &Control) -> Result<Frame, StoreError> {
         zone: control.notifiers.zone.clone(),
         rehearsal: control.rehearsal,
         head: Some(head),
+        eyes: health::eyes(control),
     })
+}
+
+/// What a channel with this much room says about a proposal, as it stands now.
+async fn message_about(
+    control: &Control,
+    proposal: &Proposal,
+    room: Room,
+) -> Result<Message, StoreError> {
+    let shown = shown_now(control, proposal).await?;
+    let frame = frame(control).await?;
+    Ok(messages::about(proposal, shown, &frame, room))
 }
 
 /// A target of this installation, or `None` for one that the settings no longer know.

@@ -323,9 +323,10 @@ fn event_body(cause: Cause, proposal: &Proposal) -> String {
         "proposal": {
             "id": proposal.id,
             "code": proposal.code,
-            "action_id": subject.action_id,
+            "subject": subject.word(),
+            "action_id": subject.action_id(),
             "label": subject.label,
-            "params": subject.params,
+            "params": subject.params(),
             "tier": subject.tier,
             "risk": subject.risk,
             "target": subject.target,

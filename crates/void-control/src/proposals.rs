@@ -4,12 +4,16 @@
 mod cancel;
 mod cooling;
 mod decide;
+mod display;
 mod executing;
 mod expire;
 mod finish;
 mod list;
 pub(crate) mod on_record;
+mod plans;
 mod propose;
+mod propose_change;
+mod queue;
 mod recover;
 mod repeats;
 mod settle;
@@ -30,15 +34,19 @@ pub use cancel::{CancelError, cancel};
 pub use cooling::cooling;
 pub use decide::{DecideError, DecideRequest, Decision, decide};
 
+pub(crate) use display::display_state;
+pub use display::shown_now;
 pub(crate) use expire::{has_lapsed, sweep};
 pub(crate) use finish::finish_by;
 pub use list::{
     Listed, count_in, find, history, is_any_decided, is_current, list, list_ended, list_in,
     list_waiting, runs_before,
 };
+pub(crate) use plans::current_definition;
 pub(crate) use propose::propose_dropped;
 pub use propose::{ProposeError, ProposeRequest, Proposed, propose};
-pub(crate) use recover::{current_definition, recover, void_open};
+pub use propose_change::{ChangeRequest, ProposeChangeError, propose_catalogue};
+pub(crate) use recover::{recover, void_open};
 pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
 pub(crate) use settling::Settling;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use void_domain::cards::Eyes;
 use void_domain::executions::{ActionKind, Execution};
 use void_domain::services::{Health, Location, Reading, Service, ServiceId, Standing};
 use void_domain::time::Timestamp;
@@ -37,6 +38,15 @@ impl ServiceView {
 pub fn list(control: &Control) -> Vec<ServiceView> {
     let watched = control.watch.watched.iter();
     watched.map(|watched| view(control, watched)).collect()
+}
+
+/// What a run is looked at with afterwards.
+pub fn eyes(control: &Control) -> Eyes {
+    let watched = control.watch.watched.iter();
+    Eyes {
+        services: watched.map(|one| one.service.id.to_string()).collect(),
+        has_proxmox: control.channels.probe().has_proxmox(),
+    }
 }
 
 pub fn find(control: &Control, id: &str) -> Option<ServiceView> {

@@ -123,7 +123,7 @@ pub(crate) fn note_running(control: &Control, lab: &Lab, at: Timestamp) {
 fn stops_of<'a>(newest_first: impl Iterator<Item = &'a Proposal>) -> BTreeMap<GuestKey, Stop> {
     let mut decided = BTreeMap::new();
     for proposal in newest_first {
-        let Some(execution) = &proposal.subject.execution else {
+        let Some(execution) = proposal.subject.execution() else {
             continue;
         };
         let Some(power) = execution.kind.power() else {
@@ -171,6 +171,6 @@ fn is_by_owner(proposal: &Proposal, approval: &Approval) -> bool {
 
 /// Whether its end may change what the owner stopped.
 pub(crate) fn is_power(proposal: &Proposal) -> bool {
-    let execution = proposal.subject.execution.as_ref();
+    let execution = proposal.subject.execution();
     execution.is_some_and(|execution| execution.kind.power().is_some())
 }

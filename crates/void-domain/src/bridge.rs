@@ -131,13 +131,13 @@ impl fmt::Display for InstanceId {
 
 /// What a file is about: the three words by which an action of the catalogue is found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Subject {
+pub struct FileSubject {
     pub kind: String,
     pub node: String,
     pub service: String,
 }
 
-impl Subject {
+impl FileSubject {
     /// The one action that these words mean.
     pub fn find<'a>(&self, catalogue: &'a Catalogue) -> Result<&'a Arc<Action>, NoAction> {
         // The source documents' four types cannot say what is done to a guest.
@@ -176,7 +176,14 @@ impl Subject {
 
     /// Three empty words for a proposal whose definition cannot be read; nobody executes it.
     fn of_proposal(proposal: &Proposal) -> Self {
-        let execution = proposal.subject.execution.as_ref();
+        if let Some(change) = proposal.subject.change() {
+            return Self {
+                kind: proposal.subject.word().to_owned(),
+                node: change.entity_id.clone().unwrap_or_default(),
+                service: change.entity.clone(),
+            };
+        }
+        let execution = proposal.subject.execution();
         execution.map_or_else(Self::default, |execution| Self::of_kind(&execution.kind))
     }
 }

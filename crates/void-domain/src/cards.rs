@@ -6,18 +6,25 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalogue::{Risk, Tier};
+use crate::changes::{Change, ChangeEffect, ChangeTarget};
 use crate::digests::Digest;
 use crate::executions::{ActionKind, Execution, ExpectedState, NodeOp, PowerOp, Sign};
-use crate::proposals::{Proposal, ProposedAction, Words};
+use crate::proposals::{Proposal, Subject, Words};
 use crate::text;
 use crate::time::Timestamp;
 
 /// How words of the requester are marked, wherever they are shown.
 pub const WORDS_OF: &str = "words of {name}, not checked";
+
+/// The tier of a change of what is allowed, in words.
+const CHANGE_TIER: &str = "Risky, changes what is allowed";
+const CHANGE_CHECKED: &str = "Void looks afterwards whether the file says exactly this.";
 
 pub fn words_of(name: &str) -> String {
     WORDS_OF.replace("{name}", &text::escaped(name))
@@ -35,7 +42,7 @@ pub struct Bound {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Card {
     pub code: String,
-    /// `Safe`, `Risky` or `Risky, may cut you off`.
+    /// `Safe`, `Risky`, `Risky, may cut you off` or `Risky, changes what is allowed`.
     pub tier: &'static str,
     pub title: String,
     /// What will happen on yes.
@@ -44,9 +51,12 @@ pub struct Card {
     pub past: String,
     /// What is looked at afterwards, as a sentence; also that nothing is.
     pub checked_by: String,
-    pub action_id: String,
+    /// `None`: it is a change, and [`Card::change`] says which.
+    pub action_id: Option<String>,
     pub target: String,
     pub params: Value,
+    /// What changes, as Void itself found out; bound by the digest like everything in [`Card::bound`].
+    pub change: Option<CardChange>,
     pub digest: Digest,
     /// Everything that the digest binds, by name; what the requester chose comes first.
     pub bound: Vec<Bound>,
@@ -65,19 +75,65 @@ pub struct Card {
     pub read_before: Vec<String>,
 }
 
+/// What there is to look with after a run. A definition may name a service that nobody watches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Eyes {
+    /// The services that are watched, by id.
+    pub services: BTreeSet<String>,
+    pub has_proxmox: bool,
+}
+
+/// What a change would change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CardChange {
+    /// What it means, one sentence a line, what widens first.
+    pub summary: Vec<String>,
+    /// The unified diff, whole.
+    pub diff: String,
+}
+
+impl CardChange {
+    fn of(change: &Change) -> Self {
+        Self {
+            summary: change
+                .summary
+                .iter()
+                .map(|line| text::escaped(line))
+                .collect(),
+            diff: text::escaped_lines(&change.patch),
+        }
+    }
+}
+
 impl Card {
+    /// The card where it is known what will be looked at: it promises no check that does not come.
+    pub fn seen_with(proposal: &Proposal, eyes: &Eyes) -> Self {
+        let mut card = Self::of(proposal);
+        if !proposal.subject.is_change() {
+            card.checked_by = checked_with(proposal.subject.execution(), eyes);
+        }
+        card
+    }
+
     pub fn of(proposal: &Proposal) -> Self {
         let subject = &proposal.subject;
         Self {
             code: proposal.code.to_string(),
-            tier: tier_words(subject.tier, subject.risk),
+            tier: match subject.is_change() {
+                true => CHANGE_TIER,
+                false => tier_words(subject.tier, subject.risk),
+            },
             title: subject.label.clone(),
             consequence: consequence(subject),
             past: past(&consequence(subject)),
-            checked_by: checked_by(subject.execution.as_ref()),
-            action_id: subject.action_id.to_string(),
+            checked_by: match subject.is_change() {
+                true => CHANGE_CHECKED.to_owned(),
+                false => checked_by(subject.execution()),
+            },
+            action_id: subject.action_id().map(ToString::to_string),
             target: subject.target.clone(),
-            params: subject.params.clone(),
+            params: subject.params().clone(),
+            change: subject.change().map(CardChange::of),
             digest: subject.digest,
             bound: bound(subject),
             asked_by: proposal.requested_by.name.clone(),
@@ -103,7 +159,7 @@ pub const fn tier_words(tier: Tier, risk: Risk) -> &'static str {
 
 /// Everything that the digest binds. The definition is walked through to its last value, so that nothing that
 /// is ever added to it can be missing here.
-fn bound(subject: &ProposedAction) -> Vec<Bound> {
+fn bound(subject: &Subject) -> Vec<Bound> {
     let mut all: Vec<Bound> = params(subject)
         .map(|(name, value)| Bound {
             name,
@@ -127,15 +183,19 @@ fn bound(subject: &ProposedAction) -> Vec<Bound> {
             });
         }
     };
-    add("action", text::escaped(subject.action_id.as_str()));
+    if let Some(id) = subject.action_id() {
+        add("action", text::escaped(id.as_str()));
+    }
     add("target", text::escaped(&subject.target));
     add("tier", subject.tier.as_str().to_owned());
     add("risk", subject.risk.as_str().to_owned());
     let mut leaves = Vec::new();
-    walk("", &subject.definition, &mut leaves);
+    walk("", subject.definition(), &mut leaves);
     for (path, value) in leaves {
         let name = path.strip_prefix("action.").unwrap_or(&path);
         match name {
+            // In lines of their own: [`CardChange`].
+            "change.summary" | "change.patch" if subject.change().is_some() => {}
             "id" => add("action", value),
             "label" if value == text::escaped(&subject.label) => {}
             _ => add(name, value),
@@ -150,7 +210,7 @@ fn is_said_as(known: &Bound, name: &str, value: &str) -> bool {
 }
 
 /// The values of a definition with their places, in its order. What is null says nothing.
-fn walk(path: &str, value: &Value, leaves: &mut Vec<(String, String)>) {
+pub(crate) fn walk(path: &str, value: &Value, leaves: &mut Vec<(String, String)>) {
     match value {
         Value::Null => {}
         Value::Object(members) => {
@@ -168,8 +228,8 @@ fn walk(path: &str, value: &Value, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-fn params(subject: &ProposedAction) -> impl Iterator<Item = (String, String)> {
-    let params = subject.params.as_object().into_iter().flatten();
+fn params(subject: &Subject) -> impl Iterator<Item = (String, String)> {
+    let params = subject.params().as_object().into_iter().flatten();
     params.map(|(name, value)| (text::escaped(name), shown(value)))
 }
 
@@ -183,7 +243,7 @@ fn shown(value: &Value) -> String {
 
 /// What could be read as more words of the sentence is put into quotes: everything but a plain word. Spaces have many
 /// shapes, and letters of other alphabets look like ours.
-fn quoted(value: String) -> String {
+pub(crate) fn quoted(value: String) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+%=~".contains(c);
     let is_one_word = !value.is_empty() && value.chars().all(is_plain);
     if is_one_word {
@@ -194,7 +254,7 @@ fn quoted(value: String) -> String {
 }
 
 /// `" with image web:2 and replicas 3"`, or nothing.
-fn with_params(subject: &ProposedAction) -> String {
+fn with_params(subject: &Subject) -> String {
     let all: Vec<String> = params(subject)
         .map(|(name, value)| format!("{name} {}", quoted(value)))
         .collect();
@@ -205,14 +265,47 @@ fn with_params(subject: &ProposedAction) -> String {
 }
 
 /// One sentence about the effect, from the execution and the parameters alone: what is chosen is said.
-fn consequence(subject: &ProposedAction) -> String {
+fn consequence(subject: &Subject) -> String {
+    if subject.is_change() {
+        return change_consequence(subject);
+    }
     let with = with_params(subject);
-    let Some(execution) = &subject.execution else {
-        return format!(
+    match subject.execution() {
+        Some(execution) => effect(execution, &with),
+        None => format!(
             "runs an action of an unknown kind on {}{with}",
             subject.target
-        );
+        ),
+    }
+}
+
+fn change_consequence(subject: &Subject) -> String {
+    let Some(change) = subject.change() else {
+        return format!("changes {} in a way that cannot be read", subject.target);
     };
+    let what = match change.target {
+        ChangeTarget::Catalogue => "the catalogue",
+        ChangeTarget::Knowledge => "your knowledge",
+        ChangeTarget::AgentConfig => "the configuration of an agent",
+        ChangeTarget::MetaInputs => "what agents are told about themselves",
+        ChangeTarget::Topology => "where agents stand",
+    };
+    match change.effect {
+        ChangeEffect::Commit => format!(
+            "changes {what} by a commit in its git work tree; it takes effect at the next start"
+        ),
+        ChangeEffect::Beside => format!(
+            "changes {what} by a new file beside it; it takes effect once you move it there and start again"
+        ),
+    }
+}
+
+/// What an execution does, in words.
+pub(crate) fn does(execution: &Execution) -> String {
+    effect(execution, "")
+}
+
+fn effect(execution: &Execution, with: &str) -> String {
     match &execution.kind {
         ActionKind::ServiceRestart { host, service } => {
             let host = &host.name;
@@ -263,7 +356,19 @@ fn past(consequence: &str) -> String {
     format!("{verb} {rest}")
 }
 
-/// What shows afterwards that it worked. Without any sign a run ends *not confirmed*, and whoever says yes knows it
+/// What shows afterwards that it worked, where that can be looked at.
+pub fn checked_with(execution: Option<&Execution>, eyes: &Eyes) -> String {
+    match execution.map_or(Sign::Nothing, Execution::sign) {
+        Sign::Service { id, .. } if !eyes.services.contains(id) => format!(
+            "Nothing looks afterwards: no service {} is watched. It will end as “not confirmed”.",
+            text::escaped(id)
+        ),
+        Sign::Guest { .. } if !eyes.has_proxmox => checked_by(None),
+        Sign::Service { .. } | Sign::Guest { .. } | Sign::Nothing => checked_by(execution),
+    }
+}
+
+/// What shows afterwards that it worked, as the definition has it. Without any sign a run ends *not confirmed*, and whoever says yes knows it
 /// before.
 pub fn checked_by(execution: Option<&Execution>) -> String {
     match execution.map_or(Sign::Nothing, Execution::sign) {

@@ -3,8 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::failures::FailureCode;
 use crate::ids::{ActionId, ConversationId, MessageId, ProposalId};
-use crate::proposals::{Failure, Proposal, Status, VerificationOutcome};
+use crate::proposals::{DisplayState, Failure, Proposal, Status, VerificationOutcome};
 use crate::taint::Taint;
 use crate::time::Timestamp;
 
@@ -177,6 +178,9 @@ pub struct TruthItem {
     pub action_id: String,
     pub label: String,
     pub status: String,
+    /// How an approved one stood then; a stable word.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub display_state: Option<String>,
     /// Why, where it did not go as wished; a stable word.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
@@ -184,18 +188,24 @@ pub struct TruthItem {
 
 impl Truth {
     /// Puts a proposal where the record says it belongs.
-    pub fn add(&mut self, proposal: &Proposal) {
+    pub fn add(&mut self, proposal: &Proposal, shown: DisplayState) {
         let outcome = proposal.verification().map(|seen| seen.outcome);
         let reason = match (&proposal.state, outcome) {
-            (_, Some(VerificationOutcome::Failed)) => Some("check_failed".to_owned()),
-            _ => proposal.failure().map(|failure| failure.code.clone()),
+            (_, Some(VerificationOutcome::Failed)) => Some(FailureCode::CheckFailed.to_string()),
+            _ => proposal.failure().map(|failure| failure.code.to_string()),
         };
         let item = TruthItem {
             id: proposal.id.to_string(),
             code: proposal.code.to_string(),
-            action_id: proposal.subject.action_id.to_string(),
+            action_id: proposal
+                .subject
+                .action_id()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             label: proposal.subject.label.clone(),
             status: proposal.status().as_str().to_owned(),
+            display_state: (proposal.status() == Status::Approved)
+                .then(|| shown.as_str().to_owned()),
             reason,
         };
         match (proposal.status(), outcome) {
@@ -228,6 +238,7 @@ impl Truth {
             action_id: named,
             label,
             status: Status::Refused.as_str().to_owned(),
+            display_state: None,
             reason: Some(reason.to_owned()),
         });
     }
@@ -267,10 +278,15 @@ impl Truth {
         };
         let all =
             |items: &[TruthItem]| -> Vec<String> { items.iter().map(TruthItem::words).collect() };
+        let approved = |shown: DisplayState| {
+            let items = self.waits.iter();
+            let items = items.filter(|item| item.approved() == Some(shown));
+            (shown.words(), items.map(TruthItem::words).collect())
+        };
         let parts = [
-            ("Done, checked", all(&self.ran)),
+            (DisplayState::Verified.words(), all(&self.ran)),
             (
-                "Ran, not confirmed",
+                DisplayState::Unconfirmed.words(),
                 having(&self.unverified, &[Status::Executed]),
             ),
             (
@@ -278,8 +294,17 @@ impl Truth {
                 having(&self.unverified, &[Status::Running]),
             ),
             ("May have run", having(&self.unverified, &[Status::Unknown])),
-            ("Waits for your yes", all(&self.waits)),
-            ("Failed", having(&self.refused, &[Status::Failed])),
+            (
+                "Waits for your yes",
+                having(&self.waits, &[Status::Pending]),
+            ),
+            approved(DisplayState::Starting),
+            approved(DisplayState::WaitsForTarget),
+            approved(DisplayState::HeldByFreeze),
+            (
+                DisplayState::Failed.words(),
+                having(&self.refused, &[Status::Failed]),
+            ),
             ("Did not run", having(&self.refused, &Self::NEVER_RAN)),
         ];
         parts
@@ -298,6 +323,13 @@ impl Truth {
 }
 
 impl TruthItem {
+    /// How it stood, if it was approved and had not started.
+    fn approved(&self) -> Option<DisplayState> {
+        let is_approved = self.status == Status::Approved.as_str();
+        let shown = self.display_state.as_deref().and_then(DisplayState::parse);
+        is_approved.then(|| shown.unwrap_or(DisplayState::Starting))
+    }
+
     /// With its code where the owner is asked for something, and with the reason where there is one.
     fn words(&self) -> String {
         let waits = [Status::Pending, Status::Approved];
@@ -322,6 +354,7 @@ mod tests {
             action_id: "touch-a".to_owned(),
             label: "Touch a".to_owned(),
             status: status.as_str().to_owned(),
+            display_state: None,
             reason: reason.map(str::to_owned),
         }
     }
@@ -342,9 +375,13 @@ mod tests {
                 ),
                 Status::Running => (|truth| &mut truth.unverified, "Still running: Touch a."),
                 Status::Unknown => (|truth| &mut truth.unverified, "May have run: Touch a."),
-                Status::Pending | Status::Approved => (
+                Status::Pending => (
                     |truth| &mut truth.waits,
                     "Waits for your yes: Touch a (K7M2).",
+                ),
+                Status::Approved => (
+                    |truth| &mut truth.waits,
+                    "Approved, starting: Touch a (K7M2).",
                 ),
                 Status::Failed => (|truth| &mut truth.refused, "Failed: Touch a."),
                 Status::Rejected | Status::Expired | Status::Cancelled | Status::Refused => {
@@ -355,6 +392,26 @@ mod tests {
         }
         let checked = line(Status::Executed, |truth| &mut truth.ran);
         assert_eq!(checked, "Done, checked: Touch a.");
+    }
+
+    /// A yes that was given is not asked for again.
+    #[test]
+    fn what_is_approved_is_told_by_what_it_waits_for() {
+        for shown in [
+            DisplayState::Starting,
+            DisplayState::WaitsForTarget,
+            DisplayState::HeldByFreeze,
+        ] {
+            let approved = TruthItem {
+                display_state: Some(shown.as_str().to_owned()),
+                ..item(Status::Approved, None)
+            };
+            let truth = Truth {
+                waits: vec![approved],
+                ..Truth::default()
+            };
+            assert_eq!(truth.line(), format!("{}: Touch a (K7M2).", shown.words()));
+        }
     }
 
     #[test]

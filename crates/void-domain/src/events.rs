@@ -87,6 +87,34 @@ impl EventKind {
         }
     }
 
+    /// Whether it is a step of a proposal.
+    pub const fn is_of_proposal(self) -> bool {
+        match self {
+            Self::ProposalCreated
+            | Self::ProposalJoined
+            | Self::ProposalApproved
+            | Self::ProposalStarted
+            | Self::ProposalExecuted
+            | Self::ProposalVerified
+            | Self::ProposalFailed
+            | Self::ProposalRejected
+            | Self::ProposalRefused
+            | Self::ProposalExpired
+            | Self::ProposalCancelled
+            | Self::ProposalUnknown => true,
+            Self::ServiceChanged
+            | Self::TurnStarted
+            | Self::TurnFinished
+            | Self::TurnFailed
+            | Self::FreezeChanged
+            | Self::NodeChanged
+            | Self::AccessRevoked
+            | Self::NotificationFailed
+            | Self::MuteChanged => false,
+        }
+    }
+
+    /// `None`: a kind of another version, which is passed over.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
@@ -119,4 +147,27 @@ pub struct Event {
     pub kind: EventKind,
     pub audience: Audience,
     pub payload: Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_reads_back_and_one_of_another_version_is_none() {
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::parse(kind.as_str()), Some(kind));
+            let noun = kind.as_str().split_once('.').map(|(noun, _)| noun);
+            assert_eq!(kind.is_of_proposal(), noun == Some("proposal"), "{kind:?}");
+        }
+        for other in [
+            "",
+            "proposal",
+            "proposal.",
+            "proposal.postponed",
+            "incident.opened",
+        ] {
+            assert_eq!(EventKind::parse(other), None);
+        }
+    }
 }

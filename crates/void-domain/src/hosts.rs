@@ -3,6 +3,8 @@
 //! Addresses and user names end up as arguments of `ssh`, so their grammar leaves no room for an
 //! option, a `%` expansion or a metacharacter (SECURITY R-S9).
 
+mod mending;
+
 use std::fmt;
 
 use serde::Serialize;
@@ -10,6 +12,8 @@ use serde_json::{Value, json};
 
 use crate::ids::is_slug;
 use crate::instances::InstanceName;
+
+pub use mending::{mending_command, with_mending_command};
 
 /// A host's name in the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -6,6 +6,8 @@ pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
 pub const CATALOGUE_BYTES_MAX: usize = 1024 * 1024;
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
 pub const DIFF_BYTES_MAX: usize = 16 * 1024;
+/// A change that is proposed, as a unified diff.
+pub const CHANGE_PATCH_BYTES_MAX: usize = 64 * 1024;
 /// How many further words of later requests for the same are kept with it, and how long they are together.
 pub const JOINED_WORDS_MAX: usize = 8;
 pub const JOINED_BYTES_MAX: usize = 32 * 1024;

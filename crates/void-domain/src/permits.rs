@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::catalogue::{Action, Params};
+use crate::changes::{self, Change};
 use crate::digests::Digest;
 use crate::executions::Execution;
 use crate::freezes::FreezeSwitch;
@@ -47,11 +48,12 @@ impl Permit {
         let State::Running { .. } = running.state else {
             return None;
         };
-        let same = running.subject.action_id == action.id
-            && running.subject.params == params.to_value()
-            && running.subject.execution.as_ref() == Some(&action.execution)
+        let proposed = running.subject.action()?;
+        let same = proposed.action_id == action.id
+            && proposed.params == params.to_value()
+            && proposed.execution.as_ref() == Some(&action.execution)
             && action.digest_with(params) == Ok(running.subject.digest)
-            && action.exec_digest() == running.subject.exec_digest;
+            && action.exec_digest() == proposed.exec_digest;
         let ticket = Ticket::of(running).filter(|_| same)?;
         Some(Self {
             ticket,
@@ -79,16 +81,71 @@ impl Permit {
     }
 }
 
+/// The same for a change outside the database: proof that the proposal that makes it is running.
+#[derive(Debug)]
+pub struct ChangePermit {
+    change: Change,
+    /// For whoever looks at the result later.
+    author: ChangeAuthor,
+    freeze_switch: FreezeSwitch,
+}
+
+/// Who asked for a change and who said yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeAuthor {
+    pub proposal_id: ProposalId,
+    pub code: String,
+    pub digest: Digest,
+    pub requested_by: String,
+    pub approved_by: String,
+}
+
+impl ChangePermit {
+    /// `None` unless the proposal is running, and what it stores is the change that was approved.
+    pub fn issue(running: &Proposal, freeze_switch: FreezeSwitch) -> Option<Self> {
+        let State::Running { approval, .. } = &running.state else {
+            return None;
+        };
+        let change = running.subject.change()?;
+        let is_bound =
+            changes::digest_of(running.subject.definition()) == Some(running.subject.digest);
+        is_bound.then(|| Self {
+            change: change.clone(),
+            author: ChangeAuthor {
+                proposal_id: running.id,
+                code: running.code.to_string(),
+                digest: running.subject.digest,
+                requested_by: running.requested_by.name.clone(),
+                approved_by: approval.by.clone(),
+            },
+            freeze_switch,
+        })
+    }
+
+    pub const fn change(&self) -> &Change {
+        &self.change
+    }
+
+    pub const fn author(&self) -> &ChangeAuthor {
+        &self.author
+    }
+
+    /// Looked at right before the first byte is written.
+    pub fn is_stopped(&self) -> bool {
+        self.freeze_switch.is_pulled()
+    }
+}
+
 impl Ticket {
-    /// `None` if the proposal never ran. Made from the stored proposal alone, so that a run can be
+    /// `None` if the proposal never ran, or runs no action. Made from the stored proposal alone, so that a run can be
     /// asked about even when the catalogue has changed since.
     pub fn of(proposal: &Proposal) -> Option<Self> {
-        let run = proposal.run()?;
+        let (run, action) = (proposal.run()?, proposal.subject.action()?);
         Some(Self {
             proposal_id: proposal.id,
             digest: proposal.subject.digest,
-            exec_digest: proposal.subject.exec_digest,
-            params: proposal.subject.params.clone(),
+            exec_digest: action.exec_digest,
+            params: action.params.clone(),
             claimed_at: run.started_at,
             expires_at: run.ticket_expires_at,
         })

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::actors::{ActorKind, Surface};
 use crate::capabilities::{Capabilities, Capability};
 use crate::catalogue::{Risk, Tier};
+use crate::failures::FailureCode;
 use crate::limits;
 use crate::relations::Relation;
 use crate::taint::Taint;
@@ -108,6 +109,8 @@ pub enum Refusal {
     /// This kind of actor never proposes.
     WrongActor,
     NoCapability,
+    /// The same for changes.
+    NoSuggestion,
     /// The action names agents, and the requester is none of them.
     NotNamed,
     Frozen,
@@ -139,18 +142,20 @@ pub enum Refusal {
 
 impl Refusal {
     /// The stable code that callers see.
-    pub const fn code(self) -> &'static str {
+    pub const fn code(self) -> FailureCode {
         match self {
-            Self::WrongActor | Self::NoCapability | Self::NotNamed => "forbidden",
-            Self::Frozen => "frozen",
-            Self::CoolingDown { .. } => "cooling_down",
-            Self::CapReached { .. } | Self::BudgetSpent { .. } | Self::AllowanceSpent { .. } => {
-                "cap_reached"
+            Self::WrongActor | Self::NoCapability | Self::NoSuggestion | Self::NotNamed => {
+                FailureCode::Forbidden
             }
-            Self::Busy => "busy",
-            Self::TooManyOpen { .. } => "rate_limited",
-            Self::AmbiguousHost => "ambiguous_host",
-            Self::InstanceAway => "instance_away",
+            Self::Frozen => FailureCode::Frozen,
+            Self::CoolingDown { .. } => FailureCode::CoolingDown,
+            Self::CapReached { .. } | Self::BudgetSpent { .. } | Self::AllowanceSpent { .. } => {
+                FailureCode::CapReached
+            }
+            Self::Busy => FailureCode::Busy,
+            Self::TooManyOpen { .. } => FailureCode::RateLimited,
+            Self::AmbiguousHost => FailureCode::AmbiguousHost,
+            Self::InstanceAway => FailureCode::InstanceAway,
         }
     }
 
@@ -158,6 +163,7 @@ impl Refusal {
         match self {
             Self::WrongActor => "only the owner and agents propose actions".to_owned(),
             Self::NoCapability => "this token does not have the capability act".to_owned(),
+            Self::NoSuggestion => "this token does not have the capability suggest".to_owned(),
             Self::NotNamed => "the catalogue lets only other agents propose this action".to_owned(),
             Self::Frozen => {
                 "everything is frozen; nothing new starts until the owner thaws it".to_owned()
@@ -217,6 +223,17 @@ pub fn judge(input: PolicyInput<'_>) -> Verdict {
     match held_back(input.brakes).or_else(|| overspent(&input)) {
         Some(refusal) => Verdict::Refused(refusal),
         None => Verdict::RunNow,
+    }
+}
+
+/// Judges a request to change something of the owner's: it waits, whoever asks. `Some` is who may not even ask.
+#[must_use]
+pub fn judge_change(actor: ActorKind, capabilities: &Capabilities) -> Option<Refusal> {
+    match actor {
+        ActorKind::Owner => None,
+        ActorKind::Agent if capabilities.has(Capability::Suggest) => None,
+        ActorKind::Agent => Some(Refusal::NoSuggestion),
+        ActorKind::Viewer | ActorKind::Node | ActorKind::System => Some(Refusal::WrongActor),
     }
 }
 

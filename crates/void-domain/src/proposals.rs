@@ -1,24 +1,30 @@
 //! The life of a proposal.
 //!
-//! A proposal is one request to run one action with given parameters. Its state is an enum whose
+//! A proposal is one request: to run one action with given parameters, or to make one change. Its state is an enum whose
 //! variants hold exactly what is true then; transitions consume the value and return the next one.
 //! There is no way from a finished state back, and none from *unknown* but evidence or the owner.
 
+mod display;
 mod joining;
 mod sight;
 mod transitions;
 
-use serde_json::Value;
+use std::sync::LazyLock;
 
+use serde_json::{Map, Value};
+
+pub use display::{DisplayState, StartHold};
 pub use joining::{Joined, Twin, Words};
 pub use sight::Sight;
 pub use transitions::{InvalidTransition, Moved};
 
 use crate::actors::Requester;
 use crate::catalogue::{Risk, Tier};
+use crate::changes::Change;
 use crate::digests::Digest;
 use crate::events::EventKind;
 use crate::executions::{Execution, Route};
+use crate::failures::{AnyCode, FailureCode};
 use crate::hosts::Host;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
 use crate::taint::Taint;
@@ -28,7 +34,7 @@ use crate::time::Timestamp;
 pub struct Proposal {
     pub id: ProposalId,
     pub code: ProposalCode,
-    pub subject: ProposedAction,
+    pub subject: Subject,
     pub requested_by: Requester,
     /// The requester's own words; shown apart and marked as such.
     pub reason: Option<String>,
@@ -48,32 +54,109 @@ pub struct Proposal {
 
 /// What was proposed, fixed at that moment.
 #[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    pub label: String,
+    pub tier: Tier,
+    pub risk: Risk,
+    /// What at most one proposal works on at a time.
+    pub target: String,
+    pub digest: Digest,
+    pub kind: SubjectKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum SubjectKind {
+    /// An action of the catalogue, on a machine.
+    Action(ProposedAction),
+    /// A change of what the owner keeps.
+    Change(ProposedChange),
+}
+
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProposedAction {
     pub action_id: ActionId,
-    pub label: String,
     /// All that the digest binds but for the parameters, as it is stored.
     pub definition: Value,
     /// What the definition does. `None` if it is none of the catalogue's, because the row was edited or is damaged:
     /// it is listed and shown, and neither executed nor settled by a channel.
     pub execution: Option<Execution>,
     pub params: Value,
-    pub tier: Tier,
-    pub risk: Risk,
-    pub target: String,
-    pub digest: Digest,
     pub exec_digest: Digest,
 }
 
-impl ProposedAction {
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposedChange {
+    /// All that the digest binds, as it is stored.
+    pub definition: Value,
+    /// `None` if the definition is no change, because the row was edited or is damaged: it is listed and shown, and
+    /// never applied.
+    pub change: Option<Change>,
+}
+
+impl Subject {
+    /// The word of the API for it.
+    pub const fn word(&self) -> &'static str {
+        match self.kind {
+            SubjectKind::Action(_) => "action",
+            SubjectKind::Change(_) => "change",
+        }
+    }
+
+    pub const fn action(&self) -> Option<&ProposedAction> {
+        match &self.kind {
+            SubjectKind::Action(action) => Some(action),
+            SubjectKind::Change(_) => None,
+        }
+    }
+
+    pub const fn action_mut(&mut self) -> Option<&mut ProposedAction> {
+        match &mut self.kind {
+            SubjectKind::Action(action) => Some(action),
+            SubjectKind::Change(_) => None,
+        }
+    }
+
+    pub const fn change(&self) -> Option<&Change> {
+        match &self.kind {
+            SubjectKind::Change(proposed) => proposed.change.as_ref(),
+            SubjectKind::Action(_) => None,
+        }
+    }
+
+    pub const fn is_change(&self) -> bool {
+        matches!(self.kind, SubjectKind::Change(_))
+    }
+
+    pub fn action_id(&self) -> Option<&ActionId> {
+        self.action().map(|action| &action.action_id)
+    }
+
+    /// The parameters of an action; a change has none.
+    pub fn params(&self) -> &Value {
+        static NONE: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
+        self.action().map_or(&*NONE, |action| &action.params)
+    }
+
+    pub const fn definition(&self) -> &Value {
+        match &self.kind {
+            SubjectKind::Action(action) => &action.definition,
+            SubjectKind::Change(change) => &change.definition,
+        }
+    }
+
+    /// What is done to a machine, if that is known.
+    pub fn execution(&self) -> Option<&Execution> {
+        self.action().and_then(|action| action.execution.as_ref())
+    }
+
     /// Whether a foreign executor takes it from the file bridge. Void itself never executes it.
     pub fn is_by_file(&self) -> bool {
-        let route = self.execution.as_ref().map(Execution::route);
-        route == Some(Route::File)
+        self.execution().map(Execution::route) == Some(Route::File)
     }
 
     /// The host whose `void-act` runs it.
     pub fn host(&self) -> Option<&Host> {
-        self.execution.as_ref().and_then(Execution::host)
+        self.execution().and_then(Execution::host)
     }
 }
 
@@ -154,14 +237,14 @@ pub struct Run {
 /// Why something ended badly: a stable code and a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    pub code: String,
+    pub code: AnyCode,
     pub message: String,
     /// What the machine said, if it said anything.
     pub result: Option<Value>,
 }
 
 impl Failure {
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<AnyCode>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
             message: message.into(),
@@ -190,13 +273,17 @@ impl Cancellation {
         Self::NotOnRecord,
     ];
 
-    pub const fn as_str(self) -> &'static str {
+    pub const fn code(self) -> FailureCode {
         match self {
-            Self::Withdrawn => "withdrawn",
-            Self::DefinitionChanged => "definition_changed",
-            Self::Restored => "restored",
-            Self::NotOnRecord => "not_on_record",
+            Self::Withdrawn => FailureCode::Withdrawn,
+            Self::DefinitionChanged => FailureCode::DefinitionChanged,
+            Self::Restored => FailureCode::Restored,
+            Self::NotOnRecord => FailureCode::NotOnRecord,
         }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        self.code().as_str()
     }
 
     pub fn parse(text: &str) -> Option<Self> {

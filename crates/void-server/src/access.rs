@@ -21,33 +21,8 @@ use crate::budgets::Principal;
 use crate::connections::{Peer, Slot};
 use crate::errors::ApiError;
 use crate::rate_limits::network;
-use crate::table::Route;
+use crate::table::{Access, Route};
 use crate::{cookies, fence};
-
-/// The rule of a route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Anybody: health, the description of the API, logging in.
-    Public,
-    /// Programs on this machine, and whoever may read.
-    Local,
-    /// The owner, viewers, and agents with `read` or `act`; each sees what it may.
-    Read,
-    /// The owner and agents with `act`.
-    Act,
-    /// The owner and agents with `audit.read`; each sees what it may.
-    Audit,
-    Owner,
-    /// The owner, by a token or by a session whose owner has just proved to be one: for what outlives a
-    /// session, so that a stolen one gains nothing that stays.
-    OwnerRecent,
-    /// Agents with `read` or `act`, and programs that work in one of their turns.
-    Tools,
-    /// Programs that work in a turn.
-    Turn,
-    /// Nodes that have joined.
-    Node,
-}
 
 /// What a guarded handler knows of its caller.
 #[derive(Clone)]
@@ -152,6 +127,9 @@ pub(crate) async fn admit(
         return Err(match route.access {
             Access::Owner | Access::OwnerRecent => ApiError::owner_only(),
             Access::Node => ApiError::forbidden("this is for nodes: void node invite"),
+            Access::Suggest => {
+                ApiError::forbidden("drafting a change needs the capability suggest")
+            }
             Access::Audit => {
                 ApiError::forbidden("reading the record needs the capability audit.read")
             }
@@ -249,14 +227,16 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         (Actor::Owner { .. }, _) => true,
         (Actor::Viewer { .. }, Access::Local | Access::Read) => true,
         (Actor::Agent { .. }, Access::Local | Access::Read | Access::Tools) => {
-            has(Capability::Read) || has(Capability::Act)
+            has(Capability::Read) || has(Capability::Act) || has(Capability::Suggest)
         }
         (Actor::Agent { .. }, Access::Act) => has(Capability::Act),
+        (Actor::Agent { .. }, Access::Suggest) => has(Capability::Suggest),
         (Actor::Agent { .. }, Access::Audit) => has(Capability::AuditRead),
         (Actor::Node { .. }, Access::Node) => true,
         (
             Actor::Viewer { .. },
             Access::Act
+            | Access::Suggest
             | Access::Audit
             | Access::Owner
             | Access::OwnerRecent

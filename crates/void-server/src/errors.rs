@@ -11,6 +11,7 @@ use void_api::errors::{ErrorBody, ErrorResponse};
 use void_api::proposals::RowResponse;
 use void_control::credentials::CredentialError;
 use void_control::{StoreError, TooManyRows};
+use void_domain::failures::FailureCode;
 use void_domain::limits::REASON_BYTES_MAX;
 
 /// Small to hand on: most calls succeed.
@@ -19,8 +20,7 @@ pub(crate) struct ApiError(Box<Told>);
 
 #[derive(Debug)]
 struct Told {
-    status: StatusCode,
-    code: &'static str,
+    code: FailureCode,
     message: String,
     hint: Option<String>,
     row: Option<RowResponse>,
@@ -35,9 +35,9 @@ impl ApiError {
         self
     }
 
-    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+    /// With the status that the table gives its code.
+    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Self(Box::new(Told {
-            status,
             code,
             message: message.into(),
             hint: None,
@@ -58,7 +58,7 @@ impl ApiError {
     }
 
     pub(crate) fn status(&self) -> StatusCode {
-        self.0.status
+        status_of(self.0.code)
     }
 
     /// For a page: what happened, and the way out.
@@ -70,38 +70,30 @@ impl ApiError {
     }
 
     pub(crate) fn unauthenticated() -> Self {
-        Self::new(
-            StatusCode::UNAUTHORIZED,
-            "unauthenticated",
-            "no valid credential was sent",
-        )
-        .hint("send Authorization: Bearer with a token, or log in")
+        Self::new(FailureCode::Unauthenticated, "no valid credential was sent")
+            .hint("send Authorization: Bearer with a token, or log in")
     }
 
     pub(crate) fn owner_only() -> Self {
-        Self::new(
-            StatusCode::FORBIDDEN,
-            "owner_only",
-            "only the owner does this",
-        )
+        Self::new(FailureCode::OwnerOnly, "only the owner does this")
     }
 
     pub(crate) fn forbidden(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+        Self::new(FailureCode::Forbidden, message)
     }
 
     /// The page asks for a proof, sends it to `/api/session/confirm`, and tries again.
     pub(crate) fn fresh_login_needed(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "fresh_login_needed", message)
+        Self::new(FailureCode::FreshLoginNeeded, message)
             .hint("confirm that it is you, then try again within 5 minutes")
     }
 
     fn passkeys_unavailable(message: impl Into<String>) -> Self {
-        Self::conflict("passkeys_unavailable", message)
+        Self::new(FailureCode::PasskeysUnavailable, message)
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+        Self::new(FailureCode::NotFound, message)
     }
 
     pub(crate) fn no_proposal() -> Self {
@@ -114,18 +106,13 @@ impl ApiError {
 
     pub(crate) fn method_not_allowed() -> Self {
         Self::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "method_not_allowed",
+            FailureCode::MethodNotAllowed,
             "this address does not take that method",
         )
     }
 
-    pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, code, message)
-    }
-
     pub(crate) fn rate_limited(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+        Self::new(FailureCode::RateLimited, message)
     }
 
     /// Over a budget; the connection ends with it, so that places are not kept by asking again.
@@ -148,7 +135,7 @@ impl ApiError {
             .map(|(name, problem)| format!("{name} {problem}"))
             .collect::<Vec<_>>()
             .join("; ");
-        let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
+        let mut error = Self::new(FailureCode::Invalid, message);
         error.0.fields = Some(fields);
         error
     }
@@ -159,36 +146,37 @@ impl ApiError {
 
     pub(crate) fn not_json() -> Self {
         Self::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
+            FailureCode::UnsupportedMediaType,
             "a body must be JSON and say so: Content-Type: application/json",
         )
     }
 
     pub(crate) fn upgrade_late() -> Self {
         Self::new(
-            StatusCode::BAD_REQUEST,
-            "upgrade_late",
+            FailureCode::UpgradeLate,
             "only the first request of a connection can ask for another protocol",
         )
     }
 
     pub(crate) fn unknown_host() -> Self {
-        Self::new(
-            StatusCode::MISDIRECTED_REQUEST,
-            "unknown_host",
-            "Void is not known by this name",
-        )
-        .hint("add the name to allowed_hosts, or set VOID_PUBLIC_URL")
+        Self::new(FailureCode::UnknownHost, "Void is not known by this name")
+            .hint("add the name to allowed_hosts, or set VOID_PUBLIC_URL")
     }
 
     pub(crate) fn foreign_origin() -> Self {
         Self::new(
-            StatusCode::FORBIDDEN,
-            "foreign_origin",
+            FailureCode::ForeignOrigin,
             "this request comes from another site",
         )
     }
+}
+
+/// A code that the table gives no status is none that a caller should get.
+fn status_of(code: FailureCode) -> StatusCode {
+    let status = code
+        .http()
+        .and_then(|status| StatusCode::from_u16(status).ok());
+    status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 impl From<CredentialError> for ApiError {
@@ -196,10 +184,8 @@ impl From<CredentialError> for ApiError {
         let message = error.to_string();
         match error {
             CredentialError::OwnerOnly => Self::owner_only(),
-            CredentialError::SessionNeeded => {
-                Self::new(StatusCode::FORBIDDEN, "session_needed", message)
-                    .hint("sign in on the page and do it there")
-            }
+            CredentialError::SessionNeeded => Self::new(FailureCode::SessionNeeded, message)
+                .hint("sign in on the page and do it there"),
             CredentialError::FreshLoginNeeded => Self::fresh_login_needed(message),
             CredentialError::InvalidPassword(problem) => {
                 Self::invalid_field("password", problem.to_string())
@@ -216,9 +202,8 @@ impl From<CredentialError> for ApiError {
                 "credential",
                 "does not fit the challenge: ask for a new one and try again",
             ),
-            CredentialError::TooMany => {
-                Self::conflict("too_many", message).hint("remove one that is not used any more")
-            }
+            CredentialError::TooMany => Self::new(FailureCode::TooMany, message)
+                .hint("remove one that is not used any more"),
             CredentialError::NotFound => Self::not_found(message),
             CredentialError::Busy(busy) => Self::rate_limited(busy.to_string()),
             CredentialError::Store(error) => error.into(),
@@ -230,36 +215,36 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::DiskFull => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "disk_full", "the disk is full; new work is refused until there is room")
+                Self::new(FailureCode::DiskFull, "the disk is full; new work is refused until there is room")
                     .hint("free some space in the data folder's file system; rejecting and freezing still work")
             }
             StoreError::Unconfirmed => {
                 tracing::error!(%error, "a commit was not answered");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "unconfirmed", "the database did not say whether this was recorded")
+                Self::new(FailureCode::Unconfirmed, "the database did not say whether this was recorded")
                     .hint("look before you try again: it may have happened")
             }
             StoreError::Unavailable(_) | StoreError::NotDurable(_) | StoreError::ReadOnly(_) | StoreError::InUse | StoreError::NewerSchema { .. } => {
                 tracing::error!(%error, "the store is unavailable");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the database cannot be used right now; nothing was changed")
+                Self::new(FailureCode::Unavailable, "the database cannot be used right now; nothing was changed")
                     .hint("void doctor names the reason")
             }
             StoreError::RolledBack => {
-                Self::conflict("rolled_back", "the database went back to an older state while Void ran; nothing was changed, what waited in it is void and everything is frozen")
+                Self::new(FailureCode::RolledBack, "the database went back to an older state while Void ran; nothing was changed, what waited in it is void and everything is frozen")
                     .hint("void doctor says what happened; look at what is there now")
             }
             StoreError::Replaced => {
                 tracing::error!(%error, "the store is unavailable");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "replaced", error.to_string())
+                Self::new(FailureCode::Replaced, error.to_string())
                     .hint("stop Void and start it again with the right database")
             }
             StoreError::Displaced => {
                 tracing::error!(%error, "another process took over");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "displaced", error.to_string())
+                Self::new(FailureCode::Displaced, error.to_string())
                     .hint("ask the other one, or stop it and start this one again")
             }
             StoreError::Corrupt { .. } | StoreError::Constraint(_) | StoreError::Internal(_) => {
                 tracing::error!(%error, "an internal error");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "something is wrong inside Void; nothing was changed")
+                Self::new(FailureCode::Internal, "something is wrong inside Void; nothing was changed")
                     .hint("the server's log has the reason")
             }
         }
@@ -269,23 +254,24 @@ impl From<StoreError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self(told) = self;
+        let status = status_of(told.code);
         let body = ErrorResponse {
             error: ErrorBody {
-                code: told.code.into(),
+                code: told.code.as_str().into(),
                 fields: told.fields,
                 hint: told.hint,
                 message: told.message,
                 row: told.row.map(Box::new),
             },
         };
-        let mut response = (told.status, Json(body)).into_response();
+        let mut response = (status, Json(body)).into_response();
         if let Some(wait) = told.retry_after {
             let headers = response.headers_mut();
             let seconds = wait.as_secs().saturating_add(1);
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if told.status == StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
             response
                 .headers_mut()

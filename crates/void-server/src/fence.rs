@@ -7,17 +7,15 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, Method, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use hyper::body::Body as _;
 use void_control::passkeys::Site;
 
-use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
-use crate::pages;
+use crate::links;
 
 pub(crate) struct Fence {
     /// Names and addresses by which the owner reaches Void, at any port.
@@ -133,7 +131,7 @@ impl Fence {
             }
     }
 
-    fn check(&self, request: &Request) -> Result<(), ApiError> {
+    pub(crate) fn check(&self, request: &Request) -> Result<(), ApiError> {
         let local = request
             .extensions()
             .get::<Peer>()
@@ -194,19 +192,12 @@ fn same_authority(secure: bool, claimed: &Authority, addressed: &Authority) -> b
         && claimed.port.unwrap_or(default) == addressed.port.unwrap_or(default)
 }
 
-pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
-    match app.shared().fence.check(&request) {
-        Ok(()) => with_headers(next.run(request).await),
-        Err(error) => with_headers(error.into_response()),
-    }
-}
-
 /// Says that Void answers, so that the command line can tell it from another server on that port. It proves
 /// nothing: whoever wants to be taken for Void can say it too.
 const MARK: HeaderName = HeaderName::from_static("x-void");
 
 /// What every answer carries: nothing is cached, framed, sniffed or told to other sites.
-fn with_headers(mut response: Response) -> Response {
+pub(crate) fn with_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
         (MARK, "1"),
@@ -248,7 +239,7 @@ fn check_fetch_site(request: &Request) -> Result<(), ApiError> {
         let mut values = headers.get_all(name).iter();
         values.next().is_some_and(|value| value == wanted) && values.next().is_none()
     };
-    let is_visit = pages::is_opened_by_links(request.method(), request.uri().path())
+    let is_visit = links::is_opened_by_links(request.method(), request.uri().path())
         && says("sec-fetch-mode", "navigate")
         && says("sec-fetch-dest", "document");
     if ours || is_visit {
@@ -267,7 +258,7 @@ fn check_content_type(request: &Request) -> Result<(), ApiError> {
         || !headers.contains_key(header::CONTENT_TYPE)
         || is_json(headers)
         || headers.contains_key(header::AUTHORIZATION) && request.body().is_end_stream()
-        || pages::takes_forms(request.method(), request.uri().path())
+        || links::takes_forms(request.method(), request.uri().path())
     {
         Ok(())
     } else {

@@ -11,4 +11,8 @@ pub struct FirstSteps {
     pub services_example: String,
     /// To be typed after a file was written, one after the other.
     pub commands: Vec<String>,
+    /// The program, with what a command in another terminal needs to find this server.
+    pub called: String,
+    /// Where the owner's token is, unless the settings say otherwise.
+    pub owner_token_file: Option<String>,
 }

@@ -28,6 +28,7 @@ use void_agent::turns::Pass;
 use void_control::access::new_request_id;
 use void_control::lanes::{self, Lane};
 use void_control::{Control, Ctx};
+use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
 use void_domain::taint::Taint;
 use void_domain::text;
@@ -268,7 +269,7 @@ fn without_foreign(outcome: Outcome) -> Result<Outcome, ToolError> {
     match &outcome.foreign {
         None => Ok(outcome),
         Some(source) => Err(ToolError::new(
-            "foreign_withheld",
+            FailureCode::ForeignWithheld,
             format!(
                 "the {source} is not handed out here: a machine wrote it, and what it makes its reader do \
                  could not be told apart from your own wishes. The owner sees it in Void; ask again \

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::http::StatusCode;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -16,8 +14,6 @@ use void_control::Control;
 use void_control::retention::Sizes;
 use void_domain::events::EventKind;
 use void_domain::retention::Kept;
-
-use crate::app::App;
 
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -204,6 +200,19 @@ impl Metrics {
         }
     }
 
+    /// An answer of the route with this pattern, never of what a caller wrote.
+    pub(crate) fn count_answer(&self, route: String, status: StatusCode) {
+        let status = match status.as_u16() {
+            100..=199 => "1xx",
+            200..=299 => "2xx",
+            300..=399 => "3xx",
+            400..=499 => "4xx",
+            _ => "5xx",
+        };
+        let labels = RequestLabels { route, status };
+        self.requests.get_or_create(&labels).inc();
+    }
+
     pub(crate) fn held_back(&self) -> HeldBack {
         self.held_back.clone()
     }
@@ -279,27 +288,4 @@ fn count_events(control: Control, proposals: Family<EventLabels, Counter>, decis
             }
         }
     });
-}
-
-/// Counts every answer by its route's pattern, never by what a caller wrote.
-pub(crate) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map_or("other", MatchedPath::as_str)
-        .to_owned();
-    let response = next.run(request).await;
-    let status = match response.status().as_u16() {
-        100..=199 => "1xx",
-        200..=299 => "2xx",
-        300..=399 => "3xx",
-        400..=499 => "4xx",
-        _ => "5xx",
-    };
-    app.shared()
-        .metrics
-        .requests
-        .get_or_create(&RequestLabels { route, status })
-        .inc();
-    response
 }

@@ -11,10 +11,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::access::Access;
 use crate::parameters;
 use crate::routes::ROUTES;
-use crate::table::{Content, Route};
+use crate::table::{Access, Content, Route};
 
 /// Made once: anybody may ask for it.
 pub(crate) fn shared() -> &'static Value {
@@ -138,12 +137,15 @@ const fn who(access: Access) -> &'static str {
     match access {
         Access::Public => "Anybody.",
         Access::Local => "Programs on this machine, and whoever may read.",
-        Access::Read => "The owner, viewers, and agents with read or act.",
+        Access::Read => "The owner, viewers, and agents with read, act or suggest.",
         Access::Act => "The owner and agents with act.",
+        Access::Suggest => "The owner and agents with suggest.",
         Access::Audit => "The owner, and agents with audit.read, who see no words and no output.",
         Access::Owner => "The owner.",
         Access::OwnerRecent => "The owner; in a browser only shortly after a sign-in.",
-        Access::Tools => "Agents with read or act, and programs that work in one of their turns.",
+        Access::Tools => {
+            "Agents with read, act or suggest, and programs that work in one of their turns."
+        }
         Access::Node => "Nodes that have joined.",
         Access::Turn => "Programs that work in a turn, with its pass.",
     }

@@ -4,7 +4,7 @@
 mod link;
 
 use axum::extract::Path;
-use axum::http::{HeaderMap, Method};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get};
 
@@ -42,21 +42,6 @@ pub(crate) const PAGES: &[Page] = &[
         handler: || get(link::show).post(link::decide),
     },
 ];
-
-/// Whether other sites may lead people here: a page that is opened, and that does nothing by being so.
-pub(crate) fn is_opened_by_links(method: &Method, path: &str) -> bool {
-    *method == Method::GET && (path == "/" || is_link(path))
-}
-
-/// Whether a plain form may be sent here.
-pub(crate) fn takes_forms(method: &Method, path: &str) -> bool {
-    *method == Method::POST && is_link(path)
-}
-
-fn is_link(path: &str) -> bool {
-    path.strip_prefix("/inbox/")
-        .is_some_and(|code| !code.is_empty() && !code.contains('/'))
-}
 
 async fn index(headers: HeaderMap) -> Result<Response, ApiError> {
     root_file("index.html", &headers)

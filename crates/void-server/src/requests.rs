@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use void_control::Ctx;
+use void_domain::failures::FailureCode;
 use void_domain::limits::{PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX, REQUEST_BODY_BYTES_MAX};
 use void_domain::text;
 
@@ -68,7 +68,7 @@ fn complaint(reason: &str) -> String {
 pub(crate) async fn collect(body: axum::body::Body, max: usize) -> Result<Bytes, ApiError> {
     let too_large = || {
         let message = format!("a body is at most {max} bytes");
-        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+        ApiError::new(FailureCode::TooLarge, message)
     };
     // Announced to be too long: none of it is read.
     if body.size_hint().lower() > max as u64 {
@@ -77,8 +77,7 @@ pub(crate) async fn collect(body: axum::body::Body, max: usize) -> Result<Bytes,
     let body = Limited::new(body, max);
     match tokio::time::timeout(BODY_TIMEOUT, body.collect()).await {
         Err(_) => Err(ApiError::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "too_slow",
+            FailureCode::TooSlow,
             "the body did not arrive in time",
         )),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),

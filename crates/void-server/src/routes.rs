@@ -8,6 +8,7 @@ mod audit;
 mod backups;
 mod bridge;
 mod cards;
+mod changes;
 mod conversations;
 mod doctor;
 mod events;
@@ -47,6 +48,7 @@ const TABLES: &[&[Route]] = &[
     actions::ROUTES,
     proposals::ROUTES,
     cards::ROUTES,
+    changes::ROUTES,
     inbox::ROUTES,
     home::ROUTES,
     doctor::ROUTES,

@@ -4,8 +4,34 @@
 use axum::routing::MethodRouter;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::access::Access;
 use crate::app::App;
+
+/// The rule of a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody: health, the description of the API, logging in.
+    Public,
+    /// Programs on this machine, and whoever may read.
+    Local,
+    /// The owner, viewers, and agents with `read`, `act` or `suggest`; each sees what it may.
+    Read,
+    /// The owner and agents with `act`.
+    Act,
+    /// The owner and agents with `suggest`.
+    Suggest,
+    /// The owner and agents with `audit.read`; each sees what it may.
+    Audit,
+    Owner,
+    /// The owner, by a token or by a session whose owner has just proved to be one: for what outlives a
+    /// session, so that a stolen one gains nothing that stays.
+    OwnerRecent,
+    /// Agents with `read`, `act` or `suggest`, and programs that work in one of their turns.
+    Tools,
+    /// Programs that work in a turn.
+    Turn,
+    /// Nodes that have joined.
+    Node,
+}
 
 #[derive(Clone, Copy)]
 pub struct Route {

@@ -2,8 +2,13 @@
 
 use serde_json::Value;
 use void_api::Word;
-use void_api::proposals::{RequestedBy, RowError, RowResponse, TransitionResponse, WordsResponse};
+use void_api::proposals::{
+    ChangeResponse, RequestedBy, RowError, RowResponse, TransitionResponse, WordsResponse,
+};
 use void_control::proposals::Listed;
+use void_domain::changes::Change;
+use void_domain::failures::FailureCode;
+use void_domain::hosts::mending_command;
 use void_domain::proposals::{Failure, Sight, State, Transition, Verification, Words};
 
 fn words_response(words: &Words) -> WordsResponse {
@@ -11,6 +16,18 @@ fn words_response(words: &Words) -> WordsResponse {
         reason: words.reason.clone(),
         diff: words.diff.clone(),
         at: words.at.to_string(),
+    }
+}
+
+fn change_response(change: &Change) -> ChangeResponse {
+    ChangeResponse {
+        target: change.target.as_str().into(),
+        entity: change.entity.clone(),
+        entity_id: change.entity_id.clone(),
+        op: change.op.as_str().into(),
+        base_revision: change.base.clone(),
+        diff: change.patch.clone(),
+        summary: change.summary.clone(),
     }
 }
 
@@ -24,12 +41,15 @@ pub(crate) fn row_response(listed: &Listed, sight: Sight) -> RowResponse {
     RowResponse {
         id: proposal.id.to_string(),
         code: proposal.code.to_string(),
-        action_id: subject.action_id.to_string(),
+        subject: subject.word().into(),
+        action_id: subject.action_id().map(ToString::to_string),
+        change: subject.change().map(change_response),
         label: subject.label.clone(),
-        params: subject.params.clone(),
+        params: subject.params().clone(),
         tier: subject.tier.as_str().into(),
         risk: subject.risk.as_str().into(),
         status: proposal.status().as_str().into(),
+        display_state: listed.shown.as_str().into(),
         digest: subject.digest.to_string(),
         reason: proposal.reason.clone(),
         diff: proposal.diff.clone(),
@@ -66,10 +86,7 @@ fn transition_response(step: &Transition) -> TransitionResponse {
 }
 
 fn outcome(state: &State, sight: Sight) -> (Option<Value>, Option<RowError>, Option<Word>) {
-    let error = |failure: &Failure| RowError {
-        code: failure.code.clone(),
-        message: sight.message(state, failure),
-    };
+    let error = |failure: &Failure| row_error(state, failure, sight);
     match state {
         State::Executed {
             result,
@@ -92,19 +109,31 @@ fn outcome(state: &State, sight: Sight) -> (Option<Value>, Option<RowError>, Opt
             let error = RowError {
                 code: why.as_str().to_owned(),
                 message: why.message().to_owned(),
+                mended_by: None,
             };
             (None, Some(error), None)
         }
         State::Rejected { reason, .. } => {
             let error = reason.as_ref().map(|reason| RowError {
-                code: "rejected".to_owned(),
+                code: FailureCode::Rejected.to_string(),
                 message: reason.clone(),
+                mended_by: None,
             });
             (None, error, None)
         }
         State::Pending | State::Approved { .. } | State::Running { .. } | State::Expired { .. } => {
             (None, None, None)
         }
+    }
+}
+
+/// Why it ended badly, and what puts it right, for a reader with this sight.
+pub(crate) fn row_error(state: &State, failure: &Failure, sight: Sight) -> RowError {
+    let message = sight.message(state, failure);
+    RowError {
+        code: failure.code.to_string(),
+        mended_by: mending_command(&message).map(str::to_owned),
+        message,
     }
 }
 

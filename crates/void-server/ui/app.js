@@ -22,6 +22,7 @@ import { setPageKeys, startKeys } from "./shell/keys.js";
 import { openPalette } from "./shell/palette.js";
 import { enterPlace, leavePlace } from "./shell/places.js";
 import { closeOverlays, currentRoute, goTo } from "./shell/router.js";
+import { followOtherTabs } from "./shell/settings.js";
 
 /**
  * `go` takes another address of the same page without being built anew, if it can: what is loaded, chosen
@@ -181,6 +182,15 @@ async function open() {
 
 whenSignedOut(() => {
   if (shell) void signIn();
+});
+// The session is the browser's: whoever comes in or leaves does so in every tab.
+followOtherTabs({
+  signedIn: () => {
+    if (!shell && currentRoute().page !== "setup") void begin();
+  },
+  signedOut: () => {
+    if (shell) void signIn();
+  },
 });
 addEventListener("hashchange", () => void open());
 startKeys({

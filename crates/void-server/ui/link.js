@@ -33,17 +33,16 @@ for (const form of document.querySelectorAll("form")) {
 /** Looks until it is over; a page that changes under a finger about to tap would be worse than a reload. */
 async function look() {
   if (!article) return;
-  const { id, status, verification, revision } = article.dataset;
+  const { id, status, shown, revision } = article.dataset;
   try {
     const answer = await fetch(`/api/proposals/${id}`, { cache: "no-store" });
     if (answer.ok) {
       const row = await answer.json();
-      if (row.status !== status || (row.verification ?? "") !== verification || String(row.revision) !== revision)
-        return location.replace(location.pathname);
+      if (row.display_state !== shown || String(row.revision) !== revision) return location.replace(location.pathname);
     }
   } catch {
     // Looked at again below.
   }
-  if (!ENDED.includes(status ?? "") || (status === "executed" && !verification)) setTimeout(() => void look(), LOOK_MS);
+  if (!ENDED.includes(status ?? "") || shown === "being_checked") setTimeout(() => void look(), LOOK_MS);
 }
 void look();

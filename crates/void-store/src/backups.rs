@@ -12,9 +12,9 @@ use void_domain::digests::Digest;
 
 use crate::audit;
 use crate::errors::StoreError;
-use crate::sqlite::{Access, SqliteTx, connect, now};
+use crate::sqlite::{Access, connect, now};
 use crate::store::Store;
-use crate::tx::{Engine, Tx};
+use crate::tx::{Engine, SqliteTx, Tx};
 use crate::{heads, migrations};
 
 const PAGES_PER_STEP: i32 = 256;

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use void_domain::conversations::{Conversation, Message, Said, Turn, TurnState, Usage};
+use void_domain::failures::AnyCode;
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
 use void_domain::taint::Taint;
@@ -335,7 +336,7 @@ impl Cells {
             usage: json(&turn.usage),
             truth: json(&turn.truth),
             tainted_by: json(&turn.tainted_by),
-            failure_code: failure.map(|failure| failure.code.clone()),
+            failure_code: failure.map(|failure| failure.code.to_string()),
             failure_message: failure.map(|failure| failure.message.clone()),
             session: turn.session.clone(),
         }
@@ -374,7 +375,7 @@ fn turn(row: &Row) -> Result<Turn, StoreError> {
         "stopped" => TurnState::Stopped { at: ended()? },
         "failed" => TurnState::Failed {
             at: ended()?,
-            failure: Failure::new(row.text(14)?, row.text(15)?),
+            failure: Failure::new(AnyCode::read(row.text(14)?), row.text(15)?),
         },
         other => return Err(row.corrupt(format!("status {other}"))),
     };

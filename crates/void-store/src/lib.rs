@@ -49,6 +49,6 @@ pub use heads::Heads;
 pub use postgres::PostgresConfig;
 pub use rollbacks::Rollback;
 pub use sqlite::SqliteConfig;
-pub use store::{DatabaseBytes, Store};
+pub use store::Store;
 pub use tx::Tx;
-pub use values::{Page, Row};
+pub use values::{DatabaseBytes, Page, Row};

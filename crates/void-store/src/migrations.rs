@@ -44,6 +44,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0017_strays_and_processes",
     "0018_alert_stops",
     "0019_agents",
+    "0020_changes",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -6,20 +6,16 @@ mod listener;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::str::FromStr as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use futures_util::TryStreamExt as _;
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use futures_util::future::BoxFuture;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use tokio::sync::{mpsc, watch};
 use tokio_postgres::config::SslMode;
-use tokio_postgres::types::private::BytesMut;
-use tokio_postgres::types::{IsNull, ToSql, Type};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use void_domain::secrets::Secret;
 
@@ -27,8 +23,7 @@ use crate::errors::StoreError;
 use crate::lanes::ReadTurn;
 use crate::migrations;
 use crate::rollbacks::HighWater;
-use crate::tx::{Engine, Tx};
-use crate::values::{Gathering, Listing, Row, Value};
+use crate::tx::{Engine, PostgresTx, Tx};
 use crate::writer::Job;
 
 pub(crate) const READERS_MAX: usize = 8;
@@ -142,137 +137,6 @@ fn tls(ca_file: Option<&Path>) -> Result<MakeRustlsConnect, StoreError> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
-}
-
-/// A connection in use. Statements are prepared once per connection.
-///
-/// Whoever is dropped in the middle (a caller that hung up, a use case that panicked) may leave a
-/// transaction open, so only [`release`](Self::release) gives the connection back to the pool.
-pub(crate) struct PostgresTx {
-    /// `None` once it went back.
-    client: Option<Object>,
-}
-
-impl PostgresTx {
-    pub(crate) const fn new(client: Object) -> Self {
-        Self {
-            client: Some(client),
-        }
-    }
-
-    /// For a connection that has no transaction open.
-    pub(crate) fn release(mut self) {
-        drop(self.client.take());
-    }
-
-    fn client(&self) -> Result<&Object, StoreError> {
-        self.client
-            .as_ref()
-            .ok_or_else(|| StoreError::Internal("the connection went back".to_owned()))
-    }
-
-    pub(crate) async fn batch(&self, sql: &str) -> Result<(), StoreError> {
-        Ok(self.client()?.batch_execute(sql).await?)
-    }
-
-    pub(crate) async fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let client = self.client()?;
-        let statement = client.prepare_cached(sql).await?;
-        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-        Ok(client.execute(&statement, &values).await?)
-    }
-
-    pub(crate) async fn query(
-        &self,
-        table: &'static str,
-        sql: &str,
-        values: &[Value<'_>],
-    ) -> Result<Vec<Row>, StoreError> {
-        let client = self.client()?;
-        let statement = client.prepare_cached(sql).await?;
-        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
-        let rows = client.query(&statement, &values).await?;
-        rows.iter().map(|row| read(table, row)).collect()
-    }
-
-    /// Keeps no more than `bytes_max` of what comes.
-    pub(crate) async fn query_up_to(
-        &self,
-        table: &'static str,
-        sql: &str,
-        values: &[Value<'_>],
-        bytes_max: usize,
-    ) -> Result<Listing, StoreError> {
-        let client = self.client()?;
-        let statement = client.prepare_cached(sql).await?;
-        let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
-        let mut rows = pin!(client.query_raw(&statement, values).await?);
-        let (mut gathering, mut is_cut) = (Gathering::up_to(bytes_max), false);
-        // The rest is received and dropped: the connection is used again.
-        while let Some(row) = rows.try_next().await? {
-            is_cut = is_cut || !gathering.push(read(table, &row)?);
-        }
-        Ok(gathering.end(is_cut))
-    }
-}
-
-fn read(table: &'static str, row: &tokio_postgres::Row) -> Result<Row, StoreError> {
-    let cells: Result<Vec<Value<'static>>, StoreError> = (0..row.len())
-        .map(|column| cell(table, row, column))
-        .collect();
-    cells.map(|cells| Row::new(table, cells))
-}
-
-impl Drop for PostgresTx {
-    fn drop(&mut self) {
-        if let Some(client) = self.client.take() {
-            // Closed: the server rolls back whatever was left open.
-            drop(Object::take(client));
-        }
-    }
-}
-
-fn cell(
-    table: &'static str,
-    row: &tokio_postgres::Row,
-    column: usize,
-) -> Result<Value<'static>, StoreError> {
-    let kind = row
-        .columns()
-        .get(column)
-        .map(|column| column.type_().clone());
-    match kind {
-        Some(Type::INT8) => Ok(Value::from(row.try_get::<_, Option<i64>>(column)?)),
-        Some(Type::TEXT) => Ok(Value::from(row.try_get::<_, Option<String>>(column)?)),
-        _ => Err(StoreError::corrupt(
-            table,
-            "?",
-            "a column of a foreign type",
-        )),
-    }
-}
-
-impl ToSql for Value<'_> {
-    fn to_sql(
-        &self,
-        kind: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Int(number) if *kind == Type::INT8 => number.to_sql(kind, out),
-            Self::Text(text) if *kind == Type::TEXT => text.to_sql(kind, out),
-            Self::Int(_) | Self::Text(_) | Self::Foreign => {
-                Err(format!("a value of another type than {kind}").into())
-            }
-        }
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    tokio_postgres::types::to_sql_checked!();
 }
 
 #[derive(Clone)]

@@ -16,9 +16,9 @@ use crate::values::{Listing, Page, Row, int, values};
 const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, definition, params, tier, risk, target, \
     digest, exec_digest, requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, \
     status, approved_by, approved_at, started_at, ticket_expires_at, lease_until, ended_by, ended_at, result, failure_code, \
-    failure_message, decision_reason, verification, verified_at, verification_detail, diff) \
+    failure_message, decision_reason, verification, verified_at, verification_detail, diff, subject) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, \
-    $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
+    $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)";
 
 const UPDATE: &str = "UPDATE proposals SET status = $3, approved_by = $4, approved_at = $5, started_at = $6, \
     ticket_expires_at = $7, lease_until = $8, ended_by = $9, ended_at = $10, result = $11, failure_code = $12, \
@@ -36,15 +36,17 @@ pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), Stor
         proposal.id.to_string(),
         proposal.code.as_str(),
         int(epoch),
-        subject.action_id.as_str(),
+        subject.action_id().map_or("", ActionId::as_str),
         &subject.label,
-        subject.definition.to_string(),
-        subject.params.to_string(),
+        subject.definition().to_string(),
+        subject.params().to_string(),
         subject.tier.as_str(),
         subject.risk.as_str(),
         &subject.target,
         subject.digest,
-        subject.exec_digest,
+        subject
+            .action()
+            .map_or(subject.digest, |action| action.exec_digest),
         proposal.requested_by.kind.as_str(),
         requester_id(&proposal.requested_by),
         &proposal.requested_by.name,
@@ -57,6 +59,7 @@ pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), Stor
     .to_vec();
     row.extend(state_values(proposal));
     row.push(proposal.diff.as_ref().into());
+    row.push(subject.word().into());
     tx.execute(INSERT, &row).await?;
     record(tx, proposal.id, &created.transition).await?;
     if proposal.status() == Status::Pending {

@@ -12,6 +12,7 @@ use crate::rollbacks::{HighWater, Rollback, compare};
 use crate::schema;
 use crate::sqlite::{SqliteConfig, SqliteReaders};
 use crate::tx::Tx;
+use crate::values::DatabaseBytes;
 use crate::writer::{Job, QUEUE_MAX, Reply, Urgency, UseCase};
 use crate::{clocks, heads, postgres, sqlite};
 
@@ -207,15 +208,6 @@ impl Store {
             Readers::Postgres(_) => None,
         }
     }
-}
-
-/// What a database takes on its disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DatabaseBytes {
-    pub database: u64,
-    /// What is not in the file yet. PostgreSQL has one log for all of a server's databases, which is not
-    /// ours to look at.
-    pub log: Option<u64>,
 }
 
 async fn postgres_bytes(tx: &mut Tx) -> Result<DatabaseBytes, StoreError> {

@@ -1,12 +1,16 @@
 //! One transaction on either engine. Use cases see this type and nothing below it.
 
+mod postgres;
+mod sqlite;
+
 use void_domain::budgets::LIST_BYTES_MAX;
 
 use crate::errors::StoreError;
 use crate::heads::Heads;
-use crate::postgres::PostgresTx;
-use crate::sqlite::SqliteTx;
 use crate::values::{Listing, Row, Value};
+
+pub(crate) use self::postgres::PostgresTx;
+pub(crate) use self::sqlite::{SqliteTx, run_cached};
 
 pub struct Tx {
     engine: Engine,

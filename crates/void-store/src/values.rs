@@ -221,3 +221,12 @@ impl<T> Page<T> {
         Self { items, next }
     }
 }
+
+/// What a database takes on its disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatabaseBytes {
+    pub database: u64,
+    /// What is not in the file yet. PostgreSQL has one log for all of a server's databases, which is not
+    /// ours to look at.
+    pub log: Option<u64>,
+}

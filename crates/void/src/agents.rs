@@ -11,8 +11,9 @@ use void_agent::brains::{
 use void_agent::gateway::Gateway;
 use void_agent::personas::Persona;
 use void_control::{Control, agents};
+use void_domain::failures::FailureCode;
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 use crate::personas;
 use crate::settings::{AgentSettings, BrainKind, Environment, Settings};
 
@@ -21,7 +22,7 @@ pub(crate) fn load(
     settings: &Settings,
     environment: &Environment,
     listening: SocketAddr,
-) -> Result<Vec<Agent>, Problem> {
+) -> Result<Vec<Agent>, CommandError> {
     let mut maker = Maker {
         settings,
         environment,
@@ -33,7 +34,7 @@ pub(crate) fn load(
         let slug = persona.slug.as_str();
         let Some(wanted) = settings.agents.get(slug) else {
             let message = format!("the persona {slug} came while the settings were read");
-            return Err(Problem::config(message).next("start again"));
+            return Err(CommandError::config(message).next("start again"));
         };
         let (brain, gateway) = maker.brain(persona, wanted)?;
         let kind = wanted.brain.value.as_str();
@@ -52,7 +53,7 @@ pub(crate) async fn introduce(
     control: &Control,
     settings: &Settings,
     environment: &Environment,
-) -> Result<(), Problem> {
+) -> Result<(), CommandError> {
     let Some(reference) = &settings.little_blue_token.value else {
         return Ok(());
     };
@@ -61,7 +62,7 @@ pub(crate) async fn introduce(
     let owner = settings.stored_owner_token(environment)?;
     if owner.is_some_and(|owner| owner.expose() == token.expose()) {
         let message = "LITTLEBLUE_TOKEN is the owner's token: whoever has it would be the owner";
-        return Err(Problem::config(message).next("make another one: openssl rand -hex 32"));
+        return Err(CommandError::config(message).next("make another one: openssl rand -hex 32"));
     }
     let personas = personas::load(&settings.data.value)?;
     let Some(persona) = personas.get("little-blue") else {
@@ -84,9 +85,9 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// The brain, and the way to the model if it needs one beside it.
-    fn brain(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
+    fn brain(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, CommandError> {
         let slug = persona.slug.as_str();
-        let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
+        let invalid = |error: InvalidBrain| CommandError::config(format!("agents.{slug}: {error}"));
         let brain: Arc<dyn Brain> = match wanted.brain.value {
             BrainKind::Builtin => Arc::new(BuiltinBrain),
             BrainKind::Anthropic => {
@@ -109,9 +110,9 @@ impl Maker<'_> {
     }
 
     /// With a subscription it needs no key; otherwise the key stays here, behind the gateway.
-    fn claude(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, Problem> {
+    fn claude(&mut self, persona: &Persona, wanted: &AgentSettings) -> Result<Mind, CommandError> {
         let slug = persona.slug.as_str();
-        let invalid = |error: InvalidBrain| Problem::config(format!("agents.{slug}: {error}"));
+        let invalid = |error: InvalidBrain| CommandError::config(format!("agents.{slug}: {error}"));
         let program = &self.settings.claude;
         let (login, gateway) = match &program.home.value {
             Some(home) => (ClaudeLogin::Subscription { home: home.clone() }, None),
@@ -121,8 +122,8 @@ impl Maker<'_> {
             }
         };
         let void_program = std::env::current_exe().map_err(|error| {
-            Problem::failed(
-                "internal",
+            CommandError::failed(
+                FailureCode::Internal,
                 format!("Void does not know where it is: {error}"),
             )
         })?;
@@ -141,14 +142,18 @@ impl Maker<'_> {
     }
 
     /// Anthropic's API with a key.
-    fn anthropic(&mut self, slug: &str, wanted: &AgentSettings) -> Result<BrainConfig, Problem> {
+    fn anthropic(
+        &mut self,
+        slug: &str,
+        wanted: &AgentSettings,
+    ) -> Result<BrainConfig, CommandError> {
         let base = base(wanted, BaseUrl::parse)
-            .map_err(|error| Problem::config(format!("agents.{slug}: {error}")))?;
+            .map_err(|error| CommandError::config(format!("agents.{slug}: {error}")))?;
         let config = self.config(slug, wanted, base)?;
         if config.key.is_none() {
             let kind = wanted.brain.value.as_str();
             return Err(
-                Problem::config(format!("{slug} thinks with {kind} and has no key"))
+                CommandError::config(format!("{slug} thinks with {kind} and has no key"))
                     .next("set ANTHROPIC_API_KEY, or key = \"file:PATH\" in its table"),
             );
         }
@@ -160,7 +165,7 @@ impl Maker<'_> {
         slug: &str,
         wanted: &AgentSettings,
         base: BaseUrl,
-    ) -> Result<BrainConfig, Problem> {
+    ) -> Result<BrainConfig, CommandError> {
         let model = model(slug, wanted)?;
         let setting = format!("agents.{slug}.key");
         let key = wanted.key.value.as_ref();
@@ -174,11 +179,12 @@ impl Maker<'_> {
         })
     }
 
-    fn http(&mut self) -> Result<Http, Problem> {
+    fn http(&mut self) -> Result<Http, CommandError> {
         if let Some(http) = &self.http {
             return Ok(http.clone());
         }
-        let made = Http::new().map_err(|error| Problem::failed("internal", error.to_string()))?;
+        let made = Http::new()
+            .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
         self.http = Some(made.clone());
         Ok(made)
     }
@@ -201,10 +207,10 @@ fn base(
     parse(wanted.base_url.value.as_deref().unwrap_or_default())
 }
 
-fn model(slug: &str, wanted: &AgentSettings) -> Result<String, Problem> {
+fn model(slug: &str, wanted: &AgentSettings) -> Result<String, CommandError> {
     wanted.model.value.clone().ok_or_else(|| {
         let kind = wanted.brain.value.as_str();
-        Problem::config(format!("{slug} thinks with {kind} and has no model"))
+        CommandError::config(format!("{slug} thinks with {kind} and has no model"))
             .next("set VOID_MODEL, or model in its table")
     })
 }

@@ -3,32 +3,53 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use void_channels::CatalogueFile;
+use void_control::CatalogueSource;
 use void_domain::catalogue::{Catalogue, Problem as Finding};
 use void_domain::limits::CATALOGUE_BYTES_MAX;
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 use crate::settings::{Settings, Source};
 
 /// Nothing may run: what a fresh installation has.
 const EMPTY: &str = "{\"hosts\":{},\"actions\":[]}";
 
 /// The catalogue of the settings. A file that was named must be there; without any, nothing may run.
-pub(crate) fn load(settings: &Settings) -> Result<Catalogue, Problem> {
-    let path = &settings.actions.value;
-    if settings.actions.source == Source::Default && !path.exists() {
-        return parse(path, EMPTY, settings);
-    }
-    let text = read(path)?;
-    parse(path, &text, settings)
+pub(crate) fn load(settings: &Settings) -> Result<Catalogue, CommandError> {
+    Ok(load_with_source(settings)?.0)
 }
 
-pub(crate) fn parse(path: &Path, text: &str, settings: &Settings) -> Result<Catalogue, Problem> {
+/// The same with the file that it was read from, for changes that are proposed.
+pub(crate) fn load_with_source(
+    settings: &Settings,
+) -> Result<(Catalogue, CatalogueSource), CommandError> {
+    let path = &settings.actions.value;
+    let text = if settings.actions.source == Source::Default && !path.exists() {
+        None
+    } else {
+        Some(read(path)?)
+    };
+    let catalogue = parse(path, text.as_deref().unwrap_or(EMPTY), settings)?;
+    let path = std::path::absolute(path)
+        .map_err(|error| CommandError::config(format!("{}: {error}", path.display())))?;
+    let source = CatalogueSource {
+        file: CatalogueFile::new(path, text),
+        lockout: settings.lockout.clone(),
+    };
+    Ok((catalogue, source))
+}
+
+pub(crate) fn parse(
+    path: &Path,
+    text: &str,
+    settings: &Settings,
+) -> Result<Catalogue, CommandError> {
     Catalogue::parse(text, &settings.lockout).map_err(|findings| {
         let lines: Vec<String> = findings
             .iter()
             .map(|finding| describe(path, finding))
             .collect();
-        Problem::config(format!(
+        CommandError::config(format!(
             "the catalogue is refused as a whole:\n{}",
             lines.join("\n")
         ))
@@ -46,8 +67,8 @@ pub(crate) fn describe(path: &Path, finding: &Finding) -> String {
     format!("  {}: {finding}", path.display())
 }
 
-pub(crate) fn read(path: &Path) -> Result<String, Problem> {
-    let problem = |what: String| Problem::config(format!("{}: {what}", path.display()));
+pub(crate) fn read(path: &Path) -> Result<String, CommandError> {
+    let problem = |what: String| CommandError::config(format!("{}: {what}", path.display()));
     let metadata = std::fs::metadata(path).map_err(|error| problem(error.to_string()))?;
     if !metadata.is_file() {
         return Err(problem("not a file".to_owned()));

@@ -120,6 +120,8 @@ pub(crate) enum Command {
     Version,
     /// What the exit codes mean
     HelpExitCodes,
+    /// What the codes of failures mean, and which exit code each has
+    HelpCodes,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -223,6 +225,14 @@ pub(crate) enum ActionsCommand {
     Lint {
         /// Another file than the catalogue in use
         file: Option<PathBuf>,
+    },
+    /// Propose another catalogue; it waits for your yes, and takes effect at the start after it
+    Propose {
+        /// The whole new file, or a unified diff against the loaded one; - reads standard input
+        file: PathBuf,
+        /// Why; stands on the card
+        #[arg(long)]
+        reason: Option<String>,
     },
     /// The JSON Schema for editors
     Schema,

@@ -12,10 +12,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use void_api::errors::ErrorResponse;
+use void_domain::failures::{AnyCode, FailureCode};
 use void_domain::secrets::Secret;
 
 pub(crate) use self::events::{Event, Events};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::running;
 use crate::settings::{Environment, Settings};
 
@@ -38,7 +39,7 @@ impl Client {
         url: Option<&str>,
         settings: &Settings,
         environment: &Environment,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, CommandError> {
         let named = url.map(str::to_owned).or_else(|| {
             environment
                 .get("VOID_API_URL")
@@ -72,7 +73,10 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| {
-                Problem::failed("internal", format!("the HTTP client cannot start: {error}"))
+                CommandError::failed(
+                    FailureCode::Internal,
+                    format!("the HTTP client cannot start: {error}"),
+                )
             })?;
         Ok(Self {
             http,
@@ -97,23 +101,27 @@ impl Client {
     }
 
     /// The answer as it came: what `--json` prints. `read` makes of it what people are shown.
-    pub(crate) async fn get(&self, path: &str) -> Result<Value, Problem> {
+    pub(crate) async fn get(&self, path: &str) -> Result<Value, CommandError> {
         self.call(self.request(Method::GET, path)).await
     }
 
-    pub(crate) async fn get_as<T: DeserializeOwned>(&self, path: &str) -> Result<T, Problem> {
+    pub(crate) async fn get_as<T: DeserializeOwned>(&self, path: &str) -> Result<T, CommandError> {
         read(self.get(path).await?)
     }
 
-    pub(crate) async fn post(&self, path: &str, body: &impl Serialize) -> Result<Value, Problem> {
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Value, CommandError> {
         self.call(self.request(Method::POST, path).json(body)).await
     }
 
-    pub(crate) async fn delete(&self, path: &str) -> Result<Value, Problem> {
+    pub(crate) async fn delete(&self, path: &str) -> Result<Value, CommandError> {
         self.call(self.request(Method::DELETE, path)).await
     }
 
-    async fn call(&self, request: reqwest::RequestBuilder) -> Result<Value, Problem> {
+    async fn call(&self, request: reqwest::RequestBuilder) -> Result<Value, CommandError> {
         let response = request
             .timeout(TIMEOUT)
             .send()
@@ -132,7 +140,11 @@ impl Client {
     }
 
     /// Events as they come, after the last one that was heard.
-    pub(crate) async fn events(&self, path: &str, last: Option<&str>) -> Result<Events, Problem> {
+    pub(crate) async fn events(
+        &self,
+        path: &str,
+        last: Option<&str>,
+    ) -> Result<Events, CommandError> {
         let mut request = self.request(Method::GET, path);
         if let Some(last) = last {
             request = request.header("last-event-id", last);
@@ -141,11 +153,14 @@ impl Client {
     }
 
     /// A body that is read as it comes.
-    pub(crate) async fn stream(&self, path: &str) -> Result<reqwest::Response, Problem> {
+    pub(crate) async fn stream(&self, path: &str) -> Result<reqwest::Response, CommandError> {
         self.open(self.request(Method::GET, path)).await
     }
 
-    async fn open(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, Problem> {
+    async fn open(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<reqwest::Response, CommandError> {
         let response = request
             .send()
             .await
@@ -169,7 +184,7 @@ impl Client {
         request
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> Problem {
+    fn unreachable(&self, error: &reqwest::Error) -> CommandError {
         if speaks_something_else(error) {
             return self.not_void("it does not speak HTTP as Void does");
         }
@@ -181,20 +196,20 @@ impl Client {
         } else {
             format!("no answer from {base}: the connection broke off")
         };
-        Problem::new(Exit::Unreachable, "unreachable", message)
+        CommandError::new(FailureCode::Unreachable, message)
             .next("void serve, or point --url at the server that runs")
     }
 
     /// Something listens there, and it is not Void.
-    fn not_void(&self, why: &str) -> Problem {
+    fn not_void(&self, why: &str) -> CommandError {
         let message = format!("another server answers at {}: {why}", self.base);
-        Problem::new(Exit::NotVoid, "not_void", message).next(
+        CommandError::new(FailureCode::NotVoid, message).next(
             "void config show says where Void listens (listen); then VOID_LISTEN=127.0.0.1:PORT void serve, or --url",
         )
     }
 
     /// The server's error; without a code of Void's it is another server's.
-    fn problem(&self, status: StatusCode, body: &Value, is_marked: bool) -> Problem {
+    fn problem(&self, status: StatusCode, body: &Value, is_marked: bool) -> CommandError {
         let told = ErrorResponse::deserialize(body).ok();
         if !is_marked && told.is_none() {
             return self.not_void(&format!("it answered {status}"));
@@ -205,7 +220,7 @@ impl Client {
         problem(status, told)
     }
 
-    fn unknown_token(&self) -> Problem {
+    fn unknown_token(&self) -> CommandError {
         let (message, next) = match &self.token {
             Some(_) => (
                 format!(
@@ -219,15 +234,15 @@ impl Client {
                 "set OWNER_TOKEN, or run this as Void's account with --data of its data folder",
             ),
         };
-        Problem::new(Exit::NotAllowed, "unauthenticated", message).next(next)
+        CommandError::new(FailureCode::Unauthenticated, message).next(next)
     }
 }
 
 /// What was sent, as the type that it has. A server of another version may say more, not less.
-pub(crate) fn read<T: DeserializeOwned>(sent: Value) -> Result<T, Problem> {
+pub(crate) fn read<T: DeserializeOwned>(sent: Value) -> Result<T, CommandError> {
     serde_json::from_value(sent).map_err(|error| {
         let message = format!("the server's answer is not one that this void understands: {error}");
-        Problem::failed("not_understood", message)
+        CommandError::failed(FailureCode::NotUnderstood, message)
             .next("use the void of the server's version; --json shows what it says")
     })
 }
@@ -250,13 +265,13 @@ fn speaks_something_else(error: &reqwest::Error) -> bool {
 }
 
 /// An address of a server, as far as that can be seen.
-pub(crate) fn server_url(base: &str) -> Result<String, Problem> {
+pub(crate) fn server_url(base: &str) -> Result<String, CommandError> {
     let base = base.trim_end_matches('/');
     let http = base.starts_with("http://") || base.starts_with("https://");
     if http && base.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(base.to_owned());
     }
-    Err(Problem::usage(format!(
+    Err(CommandError::usage(format!(
         "\"{base}\" is not an address of a server; it begins with http:// or https://"
     )))
 }
@@ -275,31 +290,37 @@ pub(crate) fn url_on_this_machine(mut address: SocketAddr) -> String {
 }
 
 /// The server's error as an exit: its code says which.
-fn problem(status: StatusCode, told: Option<ErrorResponse>) -> Problem {
+fn problem(status: StatusCode, told: Option<ErrorResponse>) -> CommandError {
     let (code, message, hint) = match told {
-        Some(ErrorResponse { error }) => (error.code, error.message, error.hint),
+        Some(ErrorResponse { error }) => (AnyCode::read(&error.code), error.message, error.hint),
         None => (
-            "unknown".into(),
+            FailureCode::Unknown.into(),
             format!("the server answered {status}"),
             None,
         ),
     };
-    let exit = match (status, code.as_ref()) {
-        (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => Exit::NotAllowed,
-        (StatusCode::NOT_FOUND, "unknown_action") => Exit::Refused,
-        (StatusCode::NOT_FOUND, _) => Exit::NotFound,
-        (StatusCode::CONFLICT, "already_decided" | "expired") => Exit::Rejected,
-        (StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS, _) => Exit::Refused,
-        (StatusCode::UNPROCESSABLE_ENTITY, _) => Exit::Usage,
-        (StatusCode::SERVICE_UNAVAILABLE, _) => Exit::Unreachable,
-        _ => Exit::Failed,
+    let exit = match code.known().filter(|code| code.http().is_some()) {
+        Some(code) => code.exit(),
+        None => exit_of(status),
     };
-    let problem = Problem::new(exit, code, message);
+    let problem = CommandError::exiting(exit, code, message);
     match (hint, exit) {
         (Some(hint), _) => problem.next(hint),
         (None, Exit::NotAllowed) => {
             problem.next("set OWNER_TOKEN, or run this where the server's data folder is")
         }
         (None, _) => problem,
+    }
+}
+
+/// The exit of an answer whose code says nothing here: it is of another version.
+const fn exit_of(status: StatusCode) -> Exit {
+    match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Exit::NotAllowed,
+        StatusCode::NOT_FOUND => Exit::NotFound,
+        StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS => Exit::Refused,
+        StatusCode::UNPROCESSABLE_ENTITY => Exit::Usage,
+        StatusCode::SERVICE_UNAVAILABLE => Exit::Unreachable,
+        _ => Exit::Failed,
     }
 }

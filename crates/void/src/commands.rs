@@ -30,15 +30,14 @@ mod status;
 mod storage;
 mod token;
 
-use std::path::PathBuf;
-use std::process::ExitCode;
-
 use clap::CommandFactory as _;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use void_domain::failures::FailureCode;
 
 use crate::cli::{Cli, Command, ConfigCommand, McpArgs, McpCommand};
 use crate::client::{self, Client};
-use crate::exit::{self, Exit, Problem};
+use crate::exit::{self, CommandError, Exit};
 use crate::output::Output;
 use crate::settings::{Environment, Flags, Settings};
 
@@ -53,7 +52,7 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
-    pub(crate) fn client(&self) -> Result<Client, Problem> {
+    pub(crate) fn client(&self) -> Result<Client, CommandError> {
         Client::new(self.url.as_deref(), &self.settings, self.environment)
     }
 
@@ -63,11 +62,21 @@ impl Session<'_> {
     }
 }
 
+/// A table for people or for programs.
+fn list(output: &Output, text: String, value: Value) -> Exit {
+    if output.json {
+        output.value(value);
+    } else {
+        output.line(text);
+    }
+    Exit::Done
+}
+
 pub(crate) async fn run(
     cli: Cli,
     environment: &Environment,
     output: &Output,
-) -> Result<ExitCode, Problem> {
+) -> Result<Exit, CommandError> {
     let flags = match &cli.command {
         Command::Serve(args) => serve::flags(&cli, args),
         Command::Completions { shell } => {
@@ -79,19 +88,21 @@ pub(crate) async fn run(
             } else {
                 output.put(&script);
             }
-            return Ok(Exit::Done.into());
+            return Ok(Exit::Done);
         }
         Command::HelpExitCodes => {
-            if output.json {
-                output.value(exit::table());
-            } else {
-                output.line(exit::TABLE);
-            }
-            return Ok(Exit::Done.into());
+            return Ok(list(output, exit::exit_codes(), exit::exit_codes_value()));
+        }
+        Command::HelpCodes => {
+            return Ok(list(
+                output,
+                exit::failure_codes(),
+                exit::failure_codes_value(),
+            ));
         }
         Command::Version => {
             version(output);
-            return Ok(Exit::Done.into());
+            return Ok(Exit::Done);
         }
         Command::Mcp(McpArgs {
             command: Some(McpCommand::Config(args)),
@@ -102,21 +113,21 @@ pub(crate) async fn run(
                 |_| mcp::URL_DEFAULT.to_owned(),
                 |settings| client::local_url(&settings),
             );
-            return Ok(mcp::config(args, cli.url.as_deref(), &here, environment, output)?.into());
+            return mcp::config(args, cli.url.as_deref(), &here, environment, output);
         }
         Command::Demo(args) => {
-            return Ok(demo::run(args, environment, output).await?.into());
+            return demo::run(args, environment, output).await;
         }
         // The machine that runs this has no control plane, and needs no settings of one.
         Command::Node(command) if node::is_for_a_node(command) => {
-            return Ok(node::on_a_node(command.clone(), output).await?.into());
+            return node::on_a_node(command.clone(), output).await;
         }
         Command::Service(command) => {
-            return Ok(service::run(*command, output).into());
+            return Ok(service::run(*command, output));
         }
         Command::Config(ConfigCommand::Docs) => {
             config::docs(output);
-            return Ok(Exit::Done.into());
+            return Ok(Exit::Done);
         }
         _ => flags(&cli),
     };
@@ -159,9 +170,10 @@ pub(crate) async fn run(
         | Command::Completions { .. }
         | Command::Service(_)
         | Command::Version
-        | Command::HelpExitCodes => Exit::Done,
+        | Command::HelpExitCodes
+        | Command::HelpCodes => Exit::Done,
     };
-    Ok(exit.into())
+    Ok(exit)
 }
 
 /// What the command line sets, whatever the command.
@@ -171,6 +183,12 @@ pub(crate) fn flags(cli: &Cli) -> Flags {
         data: cli.data.clone(),
         ..Flags::default()
     }
+}
+
+/// This program with the flags that say which server, if any do.
+pub(crate) fn called_by_flags(cli: &Cli) -> Option<String> {
+    let has_flags = cli.config.is_some() || cli.data.is_some() || cli.url.is_some();
+    has_flags.then(|| called_as(cli))
 }
 
 fn called_as(cli: &Cli) -> String {
@@ -231,12 +249,12 @@ fn version(output: &Output) {
 pub(crate) async fn patiently<T>(
     session: &Session<'_>,
     what: &str,
-    work: impl Future<Output = Result<T, Problem>>,
-) -> Result<T, Problem> {
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
     tokio::select! {
         done = session.output.waiting(what, work) => done,
         _ = tokio::signal::ctrl_c() => {
-            Err(Problem::new(Exit::Interrupted, "interrupted", "stopped waiting; what was started goes on")
+            Err(CommandError::new(FailureCode::Interrupted, "stopped waiting; what was started goes on")
                 .next("void inbox ls, or void inbox watch"))
         }
     }

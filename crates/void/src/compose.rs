@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,10 +14,12 @@ use void_control::bridge::BridgeConfig;
 use void_control::instances::{Identity, StartError};
 use void_control::{Clock, Control, ControlConfig, OWNER_TOKEN_LONG};
 use void_domain::catalogue::Catalogue;
+use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
 
-use crate::exit::{Exit, Problem};
+use crate::commands::quoted;
+use crate::exit::{CommandError, Exit};
 use crate::settings::{Environment, Settings};
 use crate::{catalogue, notifiers, proxmox, services};
 
@@ -31,8 +35,8 @@ pub(crate) async fn control(
     settings: &Settings,
     environment: &Environment,
     label: Label,
-) -> Result<Control, Problem> {
-    let catalogue = catalogue::load(settings)?;
+) -> Result<Control, CommandError> {
+    let (catalogue, catalogue_source) = catalogue::load_with_source(settings)?;
     for finding in catalogue.warnings() {
         tracing::warn!(
             "{}",
@@ -57,6 +61,7 @@ pub(crate) async fn control(
     let config = ControlConfig {
         store: store(settings, environment).await?,
         catalogue_commit: catalogue::commit(&settings.actions.value),
+        catalogue_source: Some(catalogue_source),
         catalogue,
         services,
         checker: services::checker(),
@@ -80,23 +85,23 @@ pub(crate) async fn control(
 }
 
 /// Who this is among the instances on the database: by the data folder, called as the settings say.
-fn identity(settings: &Settings) -> Result<Identity, Problem> {
+fn identity(settings: &Settings) -> Result<Identity, CommandError> {
     let folder = &settings.data.value;
     Identity::of_folder(folder, settings.instance.value.clone()).map_err(|error| {
         let file = folder.join(Identity::FILE);
-        Problem::failed("corrupt", format!("{}: {error}", file.display()))
+        CommandError::failed(FailureCode::Corrupt, format!("{}: {error}", file.display()))
     })
 }
 
-fn start_problem(error: StartError) -> Problem {
+fn start_problem(error: StartError) -> CommandError {
     match error {
         StartError::Store(error) => store_problem(error),
-        StartError::OtherCatalogue(..) => Problem::new(Exit::Failed, "other_catalogue", error.to_string()).next(
+        StartError::OtherCatalogue(..) => CommandError::new(FailureCode::OtherCatalogue, error.to_string()).next(
             "give this instance the same catalogue, or start it with --replace-catalogue and restart the others with the new one",
         ),
-        StartError::NameTaken(_) => Problem::new(Exit::Failed, "name_taken", error.to_string())
+        StartError::NameTaken(_) => CommandError::exiting(Exit::Failed, FailureCode::NameTaken, error.to_string())
             .next("give this one another name: instance = \"NAME\" in void.toml, or VOID_INSTANCE"),
-        StartError::Twin(_) => Problem::new(Exit::Failed, "twin", error.to_string()).next(
+        StartError::Twin(_) => CommandError::new(FailureCode::Twin, error.to_string()).next(
             "if this folder is a copy: delete instance.json in it, and give it another name where void.toml or VOID_INSTANCE has one; \
              otherwise stop the other process first",
         ),
@@ -115,7 +120,7 @@ pub(crate) fn channels(
     settings: &Settings,
     environment: &Environment,
     catalogue: &Catalogue,
-) -> Result<Channels, Problem> {
+) -> Result<Channels, CommandError> {
     let ssh = SshConfig {
         program: settings.ssh_program.value.clone(),
         keyscan: settings.ssh_program.value.with_file_name("ssh-keyscan"),
@@ -141,19 +146,19 @@ pub(crate) fn channels(
         local,
         proxmox::config(settings, environment)?,
     )
-    .map_err(|error| Problem::config(error.to_string()))
+    .map_err(|error| CommandError::config(error.to_string()))
 }
 
-fn own_program() -> Result<PathBuf, Problem> {
+fn own_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
-        Problem::failed(
-            "internal",
+        CommandError::failed(
+            FailureCode::Internal,
             format!("void cannot find its own program: {error}"),
         )
     })
 }
 
-async fn store(settings: &Settings, environment: &Environment) -> Result<Store, Problem> {
+async fn store(settings: &Settings, environment: &Environment) -> Result<Store, CommandError> {
     let opened = match &settings.database_url.value {
         Some(reference) => {
             let url = reference.resolve(environment, "database.url")?;
@@ -168,65 +173,75 @@ async fn store(settings: &Settings, environment: &Environment) -> Result<Store, 
     opened.map_err(store_problem)
 }
 
-pub(crate) fn store_problem(error: StoreError) -> Problem {
-    let problem = |exit, code: &str, next: &str| {
-        Problem::new(exit, code, error.to_string()).next(next.to_owned())
+pub(crate) fn store_problem(error: StoreError) -> CommandError {
+    let problem = |exit, code: FailureCode, next: &str| {
+        CommandError::exiting(exit, code, error.to_string()).next(next.to_owned())
     };
     match error {
         StoreError::InUse => problem(
             Exit::Failed,
-            "in_use",
+            FailureCode::InUse,
             "void status shows the one that runs",
         ),
         StoreError::NewerSchema { .. } => problem(
             Exit::Failed,
-            "newer_schema",
+            FailureCode::NewerSchema,
             "start the newer void, or restore a backup from before the upgrade",
         ),
         StoreError::DiskFull => problem(
             Exit::Failed,
-            "disk_full",
+            FailureCode::DiskFull,
             "free some space, then start again",
         ),
         StoreError::ReadOnly(_) => problem(
             Exit::Failed,
-            "read_only",
+            FailureCode::ReadOnly,
             "make the data folder writable for the account that runs void",
         ),
         StoreError::Corrupt { .. } => problem(
             Exit::Failed,
-            "corrupt",
+            FailureCode::Corrupt,
             "void backup ls, then void backup restore FILE",
         ),
         StoreError::NotDurable(_) => problem(
             Exit::Config,
-            "not_durable",
+            FailureCode::NotDurable,
             "change that setting of PostgreSQL, then start again",
         ),
         StoreError::RolledBack | StoreError::Replaced => problem(
             Exit::Failed,
-            "rolled_back",
+            FailureCode::RolledBack,
             "start again: what waited in the older copy is void",
         ),
         StoreError::Displaced => problem(
             Exit::Failed,
-            "displaced",
+            FailureCode::Displaced,
             "stop the other process, then start again",
         ),
-        StoreError::Unavailable(_) | StoreError::Unconfirmed => {
-            problem(Exit::Unreachable, "unavailable", "void config check")
-        }
+        StoreError::Unavailable(_) | StoreError::Unconfirmed => problem(
+            Exit::Unreachable,
+            FailureCode::Unavailable,
+            "void config check",
+        ),
         StoreError::Constraint(_) | StoreError::Internal(_) => {
-            problem(Exit::Failed, "internal", "please report this")
+            problem(Exit::Failed, FailureCode::Internal, "please report this")
         }
     }
 }
 
 /// A folder that only its owner can look into.
-fn private_folder(path: &Path) -> Result<(), Problem> {
+fn private_folder(path: &Path) -> Result<(), CommandError> {
     let problem = |error: std::io::Error| {
-        Problem::failed("read_only", format!("{}: {error}", path.display()))
-            .next("choose a folder that can be written: VOID_DATA")
+        let next = match error.kind() {
+            ErrorKind::PermissionDenied => whose_folder(path),
+            _ => None,
+        };
+        let otherwise = || "choose a folder that can be written: VOID_DATA".to_owned();
+        CommandError::failed(
+            FailureCode::ReadOnly,
+            format!("{}: {error}", path.display()),
+        )
+        .next(next.unwrap_or_else(otherwise))
     };
     fs::DirBuilder::new()
         .recursive(true)
@@ -240,16 +255,32 @@ fn private_folder(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The command that gives a folder of somebody else to the account that runs this.
+fn whose_folder(path: &Path) -> Option<String> {
+    let there = |folder: &Path| Some((folder.to_owned(), fs::metadata(folder).ok()?.uid()));
+    let (folder, owner) = path.ancestors().find_map(there)?;
+    let own = rustix::process::geteuid().as_raw();
+    (owner != own).then(|| hand_over(&folder, owner, own))
+}
+
+fn hand_over(folder: &Path, owner: u32, own: u32) -> String {
+    let folder = folder.display().to_string();
+    format!(
+        "it belongs to uid {owner}, and this runs as uid {own}; as root on the machine that has the folder: chown -R {own}:{own} {}",
+        quoted(&folder)
+    )
+}
+
 /// No token of the settings may be shorter.
 const TOKEN_BYTES_MIN: usize = 8;
 const TOKEN_DISTINCT_MIN: usize = 5;
 
 /// Refuses a token that is guessed in no time, and warns of one that could be guessed.
-pub(crate) fn check_token_length(which: &str, token: &Secret) -> Result<(), Problem> {
+pub(crate) fn check_token_length(which: &str, token: &Secret) -> Result<(), CommandError> {
     let length = token.expose().len();
     if length < TOKEN_BYTES_MIN {
         let message = format!("{which} is shorter than {TOKEN_BYTES_MIN} characters");
-        return Err(Problem::config(message).next("make a long one: openssl rand -hex 32"));
+        return Err(CommandError::config(message).next("make a long one: openssl rand -hex 32"));
     }
     let text = token.expose();
     let distinct: BTreeSet<char> = text.chars().collect();
@@ -257,7 +288,7 @@ pub(crate) fn check_token_length(which: &str, token: &Secret) -> Result<(), Prob
         let message = format!(
             "{which} has spaces in it, or fewer than {TOKEN_DISTINCT_MIN} different characters"
         );
-        return Err(Problem::config(message).next("make a long one: openssl rand -hex 32"));
+        return Err(CommandError::config(message).next("make a long one: openssl rand -hex 32"));
     }
     if length < OWNER_TOKEN_LONG {
         tracing::warn!(
@@ -269,14 +300,15 @@ pub(crate) fn check_token_length(which: &str, token: &Secret) -> Result<(), Prob
 }
 
 /// The owner's token: from the settings, from the file of an earlier start, or made now.
-fn owner_token(settings: &Settings, environment: &Environment) -> Result<Secret, Problem> {
+fn owner_token(settings: &Settings, environment: &Environment) -> Result<Secret, CommandError> {
     if let Some(token) = settings.stored_owner_token(environment)? {
         check_token_length("the owner's token", &token)?;
         return Ok(token);
     }
     let path = settings.owner_token_file();
     let mut random = [0_u8; 32];
-    getrandom::fill(&mut random).map_err(|error| Problem::failed("internal", error.to_string()))?;
+    getrandom::fill(&mut random)
+        .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
     let text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let written = OpenOptions::new()
         .create_new(true)
@@ -287,8 +319,27 @@ fn owner_token(settings: &Settings, environment: &Environment) -> Result<Secret,
             file.write_all(format!("{text}\n").as_bytes())
                 .and_then(|()| file.sync_all())
         });
-    written
-        .map_err(|error| Problem::failed("read_only", format!("{}: {error}", path.display())))?;
+    written.map_err(|error| {
+        CommandError::failed(
+            FailureCode::ReadOnly,
+            format!("{}: {error}", path.display()),
+        )
+    })?;
     tracing::info!(file = %path.display(), "made the owner's token");
     Ok(Secret::new(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::hand_over;
+
+    #[test]
+    fn a_folder_of_somebody_else_is_named_with_who_and_what_to_do() {
+        assert_eq!(
+            hand_over(Path::new("/data"), 0, 10001),
+            "it belongs to uid 0, and this runs as uid 10001; as root on the machine that has the folder: chown -R 10001:10001 /data"
+        );
+    }
 }

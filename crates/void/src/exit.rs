@@ -1,94 +1,72 @@
-//! Exit codes, and what is said with them.
+//! How a command ends, and what is said with it. Exit codes and failure codes are those of the one table.
 
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use void_domain::failures::{AnyCode, FailureCode};
 
-/// The table of `void help exit-codes`.
-pub(crate) const TABLE: &str = "\
-Exit codes:
-    0  done and checked
-    1  failed
-    2  wrong usage
-    3  configuration or catalogue invalid
-    4  not signed in, or not allowed
-    5  not found
-    6  refused by policy (not whitelisted, frozen, cooling down, busy, changed)
-    7  queued, waiting for approval
-    8  rejected, expired or withdrawn
-    9  ran, but the check failed, is missing, or the outcome is unknown
-   10  the server or a target cannot be reached
-   11  intact, but a part only: the beginning of the record is missing
-   12  something answers there, but it is not Void
-  130  interrupted";
+pub(crate) use void_domain::failures::Exit;
 
-/// The same table for programs.
-pub(crate) fn table() -> Value {
-    let row = |line: &str| {
-        let (code, meaning) = line.trim().split_once("  ")?;
-        Some(json!({"code": code.parse::<u8>().ok()?, "meaning": meaning}))
+/// `void help-exit-codes`.
+pub(crate) fn exit_codes() -> String {
+    let row = |exit: Exit| format!("\n{:>5}  {}", exit.number(), exit.meaning());
+    format!("Exit codes:{}", Exit::ALL.map(row).concat())
+}
+
+/// The same for programs.
+pub(crate) fn exit_codes_value() -> Value {
+    let row = |exit: Exit| json!({"code": exit.number(), "meaning": exit.meaning()});
+    json!({"exit_codes": Exit::ALL.map(row)})
+}
+
+/// `void help-codes`.
+pub(crate) fn failure_codes() -> String {
+    let row = |code: &FailureCode| {
+        let exit = code.exit().number();
+        format!("\n{:24} {exit:>4}  {}", code.as_str(), code.meaning())
     };
-    json!({"exit_codes": TABLE.lines().filter_map(row).collect::<Vec<_>>()})
+    let rows: String = FailureCode::ALL.iter().map(row).collect();
+    format!("Failure codes, with the exit code and the meaning of each:{rows}")
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
-    Done,
-    Failed,
-    Usage,
-    Config,
-    NotAllowed,
-    NotFound,
-    Refused,
-    Queued,
-    Rejected,
-    Unconfirmed,
-    Unreachable,
-    Partial,
-    NotVoid,
-    Interrupted,
+/// The same for programs.
+pub(crate) fn failure_codes_value() -> Value {
+    let row = |code: &FailureCode| {
+        json!({
+            "code": code, "meaning": code.meaning(), "exit": code.exit().number(), "http": code.http(),
+        })
+    };
+    let rows: Vec<Value> = FailureCode::ALL.iter().map(row).collect();
+    json!({"failure_codes": rows})
 }
 
-impl Exit {
-    pub(crate) const fn number(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::Config => 3,
-            Self::NotAllowed => 4,
-            Self::NotFound => 5,
-            Self::Refused => 6,
-            Self::Queued => 7,
-            Self::Rejected => 8,
-            Self::Unconfirmed => 9,
-            Self::Unreachable => 10,
-            Self::Partial => 11,
-            Self::NotVoid => 12,
-            Self::Interrupted => 130,
-        }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.number())
-    }
+pub(crate) fn to_code(exit: Exit) -> ExitCode {
+    ExitCode::from(exit.number())
 }
 
 /// What went wrong: what happened, a stable code, and the next command.
 #[derive(Debug)]
-pub(crate) struct Problem {
+pub(crate) struct CommandError {
     pub exit: Exit,
-    pub code: String,
+    pub code: AnyCode,
     pub message: String,
     pub next: Option<String>,
     /// What it is made of, one by one, for programs.
     pub parts: Vec<Value>,
 }
 
-impl Problem {
-    pub(crate) fn new(exit: Exit, code: impl Into<String>, message: impl Into<String>) -> Self {
+impl CommandError {
+    /// Ends as the table says.
+    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
+        Self::exiting(code.exit(), code, message)
+    }
+
+    /// Ends otherwise than the table says, because more is known than the code.
+    pub(crate) fn exiting(
+        exit: Exit,
+        code: impl Into<AnyCode>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             exit,
             code: code.into(),
@@ -98,16 +76,16 @@ impl Problem {
         }
     }
 
-    pub(crate) fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::new(Exit::Failed, code, message)
+    pub(crate) fn failed(code: impl Into<AnyCode>, message: impl Into<String>) -> Self {
+        Self::exiting(Exit::Failed, code, message)
     }
 
     pub(crate) fn config(message: impl Into<String>) -> Self {
-        Self::new(Exit::Config, "config_invalid", message)
+        Self::new(FailureCode::ConfigInvalid, message)
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(Exit::Usage, "usage", message)
+        Self::new(FailureCode::Usage, message)
     }
 
     pub(crate) fn next(mut self, next: impl Into<String>) -> Self {

@@ -13,6 +13,7 @@ mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 mod fitting;
+mod hints;
 mod node;
 mod notifiers;
 mod output;
@@ -30,6 +31,7 @@ mod times;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use void_domain::failures::FailureCode;
 
 use crate::cli::{Cli, Command, McpArgs};
 use crate::exit::Exit;
@@ -56,15 +58,15 @@ fn main() -> ExitCode {
         Err(error) => {
             let wants_json = std::env::args_os().any(|word| word == "--json");
             if wants_json && error.use_stderr() {
-                let problem = exit::Problem::usage(usage_message(&error)).next("void --help");
+                let problem = exit::CommandError::usage(usage_message(&error)).next("void --help");
                 eprint_json(&problem);
-                return Exit::Usage.into();
+                return exit::to_code(Exit::Usage);
             }
             let _ = error.print();
             return if error.use_stderr() {
-                Exit::Usage.into()
+                exit::to_code(Exit::Usage)
             } else {
-                Exit::Done.into()
+                exit::to_code(Exit::Done)
             };
         }
     };
@@ -84,7 +86,7 @@ fn usage_message(error: &clap::Error) -> String {
     }
 }
 
-fn eprint_json(problem: &exit::Problem) {
+fn eprint_json(problem: &exit::CommandError) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{}", problem.to_value());
 }
@@ -95,7 +97,8 @@ fn run(cli: Cli, environment: Environment) -> ExitCode {
     } else {
         times::Times::local(void_control::Clock::system().now().as_ms())
     };
-    let output = output::Output::new(cli.json, cli.color, times, &environment);
+    let output = output::Output::new(cli.json, cli.color, times, &environment)
+        .with_hints_for(commands::called_by_flags(&cli));
     // It passes messages on in threads of its own, and has to be there at once.
     if let Command::Mcp(McpArgs { command: None }) = &cli.command {
         return commands::mcp::bridge(cli.url.as_deref(), &environment, &output);
@@ -112,18 +115,18 @@ fn run(cli: Cli, environment: Environment) -> ExitCode {
     let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            output.error(&exit::Problem::failed(
-                "internal",
+            output.error(&exit::CommandError::failed(
+                FailureCode::Internal,
                 format!("the runtime cannot start: {error}"),
             ));
-            return Exit::Failed.into();
+            return exit::to_code(Exit::Failed);
         }
     };
     let code = match runtime.block_on(commands::run(cli, &environment, &output)) {
-        Ok(code) => code,
+        Ok(exit) => exit::to_code(exit),
         Err(problem) => {
             output.error(&problem);
-            problem.exit.into()
+            exit::to_code(problem.exit)
         }
     };
     // A watcher on standard input must not keep the process.

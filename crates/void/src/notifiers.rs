@@ -6,7 +6,7 @@ use void_control::notifiers::{
     NotificationsConfig, Notifiers, NtfyConfig, TelegramConfig, WebhookConfig,
 };
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 use crate::settings::{Environment, Settings};
 
 /// How long one question for updates stays open.
@@ -15,7 +15,7 @@ const POLL_FOR: Duration = Duration::from_secs(25);
 pub(crate) fn notifiers(
     settings: &Settings,
     environment: &Environment,
-) -> Result<Notifiers, Problem> {
+) -> Result<Notifiers, CommandError> {
     let notify = &settings.notify;
     let telegram = match &notify.telegram_token.value {
         None => None,
@@ -59,5 +59,5 @@ pub(crate) fn notifiers(
         zone: notify.zone.clone(),
         public_url: settings.public_url.value.clone(),
     };
-    Notifiers::new(config).map_err(|error| Problem::config(format!("notify: {error}")))
+    Notifiers::new(config).map_err(|error| CommandError::config(format!("notify: {error}")))
 }

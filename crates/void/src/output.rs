@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use void_domain::text;
 
-use crate::exit::Problem;
-use crate::fitting;
+use crate::exit::CommandError;
 use crate::settings::Environment;
 use crate::times::Times;
+use crate::{fitting, hints};
 
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 /// Progress is shown for what takes longer than a glance.
@@ -33,12 +33,14 @@ pub(crate) struct Output {
     pub times: Times,
     /// Whoever read standard output has gone.
     is_closed: AtomicBool,
+    /// This program with the flags that say which server, where there are any.
+    called: Option<String>,
 }
 
 /// Between the columns of a table.
 const GAP: usize = 2;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
     Waiting,
@@ -72,7 +74,26 @@ impl Output {
             columns: columns(environment),
             times: if json { Times::as_they_come() } else { times },
             is_closed: AtomicBool::new(false),
+            called: None,
         }
+    }
+
+    /// What is hinted at is for the server that was meant.
+    pub(crate) fn with_hints_for(self, called: Option<String>) -> Self {
+        Self { called, ..self }
+    }
+
+    /// A text in which commands are as they have to be typed for the same server.
+    pub(crate) fn typed(&self, hint: &str) -> String {
+        match &self.called {
+            Some(called) => hints::called(hint, called),
+            None => hint.to_owned(),
+        }
+    }
+
+    /// What to type next.
+    pub(crate) fn next(&self, hint: &str) {
+        self.line(format!("  next: {}", self.typed(hint)));
     }
 
     /// Data for people: one line, with nothing in it that a terminal would obey.
@@ -143,7 +164,7 @@ impl Output {
         let _ = writeln!(io::stderr(), "{}", message.as_ref());
     }
 
-    pub(crate) fn error(&self, problem: &Problem) {
+    pub(crate) fn error(&self, problem: &CommandError) {
         if self.json {
             let _ = writeln!(io::stderr(), "{}", problem.to_value());
             return;
@@ -154,7 +175,8 @@ impl Output {
             self.times.sentence(&text::escaped_lines(&problem.message))
         );
         if let Some(next) = &problem.next {
-            let _ = writeln!(io::stderr(), "  next: {}", text::escaped(next));
+            let next = self.typed(&text::escaped(next));
+            let _ = writeln!(io::stderr(), "  next: {next}");
         }
     }
 

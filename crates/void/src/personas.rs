@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use void_agent::personas::{PERSONA_BYTES_MAX, PERSONAS_MAX, Personas};
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// Where the owner's are: `NAME.toml` each.
 pub(crate) fn folder(data: &Path) -> PathBuf {
@@ -14,13 +14,14 @@ pub(crate) fn folder(data: &Path) -> PathBuf {
 }
 
 /// A file that is no persona is an error that names it: whoever put it there meant something by it.
-pub(crate) fn load(data: &Path) -> Result<Personas, Problem> {
-    let mut personas = Personas::builtin().map_err(|error| Problem::config(error.to_string()))?;
+pub(crate) fn load(data: &Path) -> Result<Personas, CommandError> {
+    let mut personas =
+        Personas::builtin().map_err(|error| CommandError::config(error.to_string()))?;
     let folder = folder(data);
     for file in files(&folder)? {
         let path = folder.join(&file);
         let unread = |error| {
-            Problem::config(format!(
+            CommandError::config(format!(
                 "the persona {} cannot be read: {error}",
                 path.display()
             ))
@@ -33,7 +34,7 @@ pub(crate) fn load(data: &Path) -> Result<Personas, Problem> {
             .map_err(unread)?;
         personas
             .add(&file, &text)
-            .map_err(|error| Problem::config(format!("{}: {error}", folder.display())))?;
+            .map_err(|error| CommandError::config(format!("{}: {error}", folder.display())))?;
     }
     Ok(personas)
 }
@@ -49,9 +50,9 @@ pub(crate) fn names(data: &Path) -> Option<Vec<String>> {
 }
 
 /// In the order of their names. What an editor or a system leaves behind is passed over.
-fn files(folder: &Path) -> Result<Vec<String>, Problem> {
+fn files(folder: &Path) -> Result<Vec<String>, CommandError> {
     let unread = |error: std::io::Error| {
-        Problem::config(format!("{} cannot be read: {error}", folder.display()))
+        CommandError::config(format!("{} cannot be read: {error}", folder.display()))
     };
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -67,7 +68,7 @@ fn files(folder: &Path) -> Result<Vec<String>, Problem> {
         }
         if names.len() > PERSONAS_MAX {
             let message = format!("{} has more than {PERSONAS_MAX} files", folder.display());
-            return Err(Problem::config(message));
+            return Err(CommandError::config(message));
         }
     }
     names.sort();

@@ -15,6 +15,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::executions::ActionKind;
+use void_domain::failures::FailureCode;
 use void_rehearsal::folder::{self, LabFolder};
 use void_rehearsal::proxmox::{
     Access, Acl, Guest, GuestHook, Node, ProxmoxConfig, ProxmoxServer, TaskDurations, Token, User,
@@ -22,7 +23,7 @@ use void_rehearsal::proxmox::{
 use void_rehearsal::services;
 
 use self::examples::Part;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// The word behind `void` that makes a process a part of a lab.
 pub(crate) const COMMAND: &str = "rehearsal";
@@ -40,9 +41,12 @@ pub(crate) struct Rehearsal {
 
 impl Rehearsal {
     /// Starts a lab below `base`, after clearing away what a killed one left there.
-    pub(crate) fn start(base: &Path, listen: std::net::SocketAddr) -> Result<Self, Problem> {
+    pub(crate) fn start(base: &Path, listen: std::net::SocketAddr) -> Result<Self, CommandError> {
         let problem = |error: std::io::Error| {
-            Problem::failed("rehearsal", format!("the lab cannot be set up: {error}"))
+            CommandError::failed(
+                FailureCode::Rehearsal,
+                format!("the lab cannot be set up: {error}"),
+            )
         };
         folder::sweep(base).map_err(problem)?;
         let folder = folder::create(base).map_err(problem)?;
@@ -64,7 +68,11 @@ impl Rehearsal {
     }
 
     /// Lets the rehearsal speak to a Bot API; without a token it says one that only a fake takes.
-    pub(crate) fn set_up_telegram(&self, url: &str, token: Option<&str>) -> Result<(), Problem> {
+    pub(crate) fn set_up_telegram(
+        &self,
+        url: &str,
+        token: Option<&str>,
+    ) -> Result<(), CommandError> {
         let file = self.data().join("telegram.token");
         write(&file, token.unwrap_or("1:rehearsal"))?;
         let path = self.settings_file();
@@ -86,7 +94,7 @@ impl Rehearsal {
         ports: &[u16],
         secret: &str,
         listen: std::net::SocketAddr,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), CommandError> {
         let root = self.folder.path();
         let data = self.data();
         fs::create_dir(&data)
@@ -142,8 +150,10 @@ fn serve() -> [OsString; 2] {
 }
 
 /// All at once: each takes a moment to answer. The one that is down is prepared and broken.
-fn start_services(folder: &Path, parts: &[Part]) -> Result<Vec<u16>, Problem> {
-    let problem = |error: services::ServiceError| Problem::failed("rehearsal", error.to_string());
+fn start_services(folder: &Path, parts: &[Part]) -> Result<Vec<u16>, CommandError> {
+    let problem = |error: services::ServiceError| {
+        CommandError::failed(FailureCode::Rehearsal, error.to_string())
+    };
     let program = own_program()?;
     let mut ports = Vec::new();
     for part in parts {
@@ -161,7 +171,8 @@ fn start_services(folder: &Path, parts: &[Part]) -> Result<Vec<u16>, Problem> {
             })
             .collect();
         for started in starting {
-            let lost = || Problem::failed("rehearsal", "a service could not be started");
+            let lost =
+                || CommandError::failed(FailureCode::Rehearsal, "a service could not be started");
             started.join().map_err(|_| lost())?.map_err(problem)?;
         }
         Ok(())
@@ -170,7 +181,7 @@ fn start_services(folder: &Path, parts: &[Part]) -> Result<Vec<u16>, Problem> {
 }
 
 /// A service lives and dies with its guest. One that was broken before stays so.
-fn guest_hook(folder: PathBuf, parts: Vec<Part>) -> Result<GuestHook, Problem> {
+fn guest_hook(folder: PathBuf, parts: Vec<Part>) -> Result<GuestHook, CommandError> {
     let program = own_program()?;
     Ok(Arc::new(move |vmid, runs| {
         for part in parts.iter().filter(|part| part.vmid == vmid) {
@@ -216,9 +227,10 @@ fn cluster(secret: &str, hook: GuestHook) -> ProxmoxConfig {
 }
 
 /// The list of this machine: what `void-act` may run, which is restarting the lab's own services.
-fn host_list(root: &Path, actions: &Value) -> Result<Value, Problem> {
-    let catalogue = Catalogue::parse(&actions.to_string(), &Lockout::default())
-        .map_err(|_| Problem::failed("internal", "the lab's catalogue is not valid"))?;
+fn host_list(root: &Path, actions: &Value) -> Result<Value, CommandError> {
+    let catalogue = Catalogue::parse(&actions.to_string(), &Lockout::default()).map_err(|_| {
+        CommandError::failed(FailureCode::Internal, "the lab's catalogue is not valid")
+    })?;
     let program = own_program()?;
     let mut entries = Vec::new();
     for action in catalogue.actions() {
@@ -233,7 +245,8 @@ fn host_list(root: &Path, actions: &Value) -> Result<Value, Problem> {
             service.as_ref(),
         ];
         let argv: Option<Vec<&str>> = argv.into_iter().map(OsStr::to_str).collect();
-        let argv = argv.ok_or_else(|| Problem::failed("rehearsal", "paths must be UTF-8"))?;
+        let argv = argv
+            .ok_or_else(|| CommandError::failed(FailureCode::Rehearsal, "paths must be UTF-8"))?;
         entries.push(json!({
             "id": action.id, "tier": action.tier, "def": action.exec_digest(), "argv": argv,
         }));
@@ -244,18 +257,19 @@ fn host_list(root: &Path, actions: &Value) -> Result<Value, Problem> {
     }))
 }
 
-fn own_program() -> Result<PathBuf, Problem> {
+fn own_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
-        Problem::failed(
-            "internal",
+        CommandError::failed(
+            FailureCode::Internal,
             format!("void cannot find its own program: {error}"),
         )
     })
 }
 
-fn random_hex() -> Result<String, Problem> {
+fn random_hex() -> Result<String, CommandError> {
     let mut random = [0_u8; 16];
-    getrandom::fill(&mut random).map_err(|error| Problem::failed("internal", error.to_string()))?;
+    getrandom::fill(&mut random)
+        .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -263,7 +277,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Problem> {
+fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     use std::io::Write as _;
     let file = fs::OpenOptions::new()
         .create_new(true)
@@ -274,6 +288,9 @@ fn write(path: &Path, text: &str) -> Result<(), Problem> {
         .map_err(|error| unwritable(path, &error))
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::failed("rehearsal", format!("{}: {error}", path.display()))
+fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::failed(
+        FailureCode::Rehearsal,
+        format!("{}: {error}", path.display()),
+    )
 }

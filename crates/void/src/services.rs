@@ -8,14 +8,14 @@ use void_domain::catalogue::Catalogue;
 use void_domain::services::{Service, Services};
 
 use crate::catalogue::{describe, read};
-use crate::exit::Problem;
+use crate::exit::CommandError;
 use crate::settings::{Settings, Source};
 
 /// Where Debian keeps the authorities that a machine trusts.
 pub(crate) const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// The services of the settings. A file that was named must be there; without any, nothing is watched.
-pub(crate) fn load(settings: &Settings) -> Result<Services, Problem> {
+pub(crate) fn load(settings: &Settings) -> Result<Services, CommandError> {
     let path = &settings.services.value;
     if settings.services.source == Source::Default && !path.exists() {
         return Ok(Services::default());
@@ -26,7 +26,7 @@ pub(crate) fn load(settings: &Settings) -> Result<Services, Problem> {
             .iter()
             .map(|finding| describe(path, finding))
             .collect();
-        Problem::config(format!(
+        CommandError::config(format!(
             "the services file is refused as a whole:\n{}",
             lines.join("\n")
         ))

@@ -41,7 +41,7 @@ pub(crate) use self::secrets::Reference;
 pub(crate) use self::sources::{Source, Sourced};
 pub(crate) use self::values::listen_address;
 pub(crate) use self::variables::warnings;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 #[derive(Clone)]
 pub(crate) struct Settings {
@@ -90,7 +90,7 @@ pub(crate) struct ProxmoxSettings {
 }
 
 impl Settings {
-    pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Self, Problem> {
+    pub(crate) fn load(flags: &Flags, environment: &Environment) -> Result<Self, CommandError> {
         let values = Values::read(flags, environment)?;
         Ok(Self {
             config_file: values.get("config_file")?,
@@ -171,7 +171,7 @@ impl Settings {
     pub(crate) fn stored_owner_token(
         &self,
         environment: &Environment,
-    ) -> Result<Option<Secret>, Problem> {
+    ) -> Result<Option<Secret>, CommandError> {
         if let Some(reference) = &self.owner_token.value {
             return reference.resolve(environment, "owner_token").map(Some);
         }
@@ -183,8 +183,9 @@ impl Settings {
 }
 
 /// `[self]`: where Void lives, and what must stay up for the owner to reach it.
-fn lockout(values: &Values) -> Result<Lockout, Problem> {
+fn lockout(values: &Values) -> Result<Lockout, CommandError> {
     let guests: Vec<String> = values.list("self.guests")?;
     let (hosts, protected) = (values.list("self.hosts")?, values.list("self.protected")?);
-    Lockout::parse(&guests, &hosts, &protected).map_err(|error| Problem::config(error.to_string()))
+    Lockout::parse(&guests, &hosts, &protected)
+        .map_err(|error| CommandError::config(error.to_string()))
 }

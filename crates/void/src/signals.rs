@@ -4,8 +4,9 @@
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use void_domain::failures::FailureCode;
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 pub(crate) enum Told {
     ToStop,
@@ -22,14 +23,14 @@ pub(crate) struct Signals {
 pub(crate) struct Hangup(Signal);
 
 impl Hangup {
-    pub(crate) fn watch() -> Result<Self, Problem> {
+    pub(crate) fn watch() -> Result<Self, CommandError> {
         signal(SignalKind::hangup()).map(Self).map_err(unwatched)
     }
 }
 
 impl Signals {
     /// From now on the process ends by its own doing only.
-    pub(crate) fn watch(hangup: Hangup) -> Result<Self, Problem> {
+    pub(crate) fn watch(hangup: Hangup) -> Result<Self, CommandError> {
         Ok(Self {
             terminate: signal(SignalKind::terminate()).map_err(unwatched)?,
             interrupt: signal(SignalKind::interrupt()).map_err(unwatched)?,
@@ -56,6 +57,9 @@ impl Signals {
     }
 }
 
-fn unwatched(error: io::Error) -> Problem {
-    Problem::failed("internal", format!("signals cannot be watched: {error}"))
+fn unwatched(error: io::Error) -> CommandError {
+    CommandError::failed(
+        FailureCode::Internal,
+        format!("signals cannot be watched: {error}"),
+    )
 }

@@ -89,8 +89,12 @@ impl Times {
             let rest = word.get(bare.len()..).unwrap_or_default();
             format!("{}{rest}", self.clock(bare))
         };
-        let words: Vec<String> = text.split(' ').map(word).collect();
-        words.join(" ")
+        let words = text.split_inclusive(char::is_whitespace).map(|piece| {
+            let bare = piece.trim_end();
+            let rest = piece.get(bare.len()..).unwrap_or_default();
+            format!("{}{rest}", word(bare))
+        });
+        words.collect()
     }
 
     fn parsed(&self, text: &str) -> Option<(Timestamp, &TimeZone)> {

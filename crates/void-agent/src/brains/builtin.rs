@@ -33,6 +33,7 @@ mod verbs;
 mod words;
 
 use serde_json::{Map, Value, json};
+use void_domain::failures::FailureCode;
 
 use self::questions::Question;
 use super::{
@@ -226,7 +227,7 @@ fn look_back(prompt: &Prompt) -> Knowledge<'_> {
                 for result in results {
                     let call = calls.iter().rev().find(|call| call.id == result.call_id);
                     let value = serde_json::from_str(&result.content)
-                        .unwrap_or_else(|_| json!({"error": {"code": "unreadable"}}));
+                        .unwrap_or_else(|_| json!({"error": {"code": FailureCode::Unreadable}}));
                     if let Some(call) = call {
                         let arguments = call.arguments.to_wire();
                         known.results.push((call.name.clone(), arguments, value));
@@ -261,6 +262,10 @@ fn last_text(message: &Message) -> Option<&str> {
 }
 
 fn note_requests(known: &mut Knowledge<'_>) {
+    let told = known.said_last.unwrap_or_default();
+    known
+        .requested
+        .retain(|code| !requests::is_told_over(told, code));
     for code in requests::codes(known.said_last.unwrap_or_default(), requests::QUEUED) {
         if !known.requested.iter().any(|known| known == code) {
             known.requested.push(code.to_owned());

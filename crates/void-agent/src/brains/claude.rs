@@ -23,6 +23,7 @@ use void_domain::secrets::Secret;
 pub(crate) use self::commands::TOOL_PREFIX;
 use self::failures::ClaudeFailure;
 use self::lines::{Conversation, Verdict};
+pub(crate) use self::lines::{NO_CALLS_LEFT, NO_TOKENS_LEFT};
 use self::processes::Process;
 use super::{Answering, BaseUrl, Block, Brain, BrainError, InvalidBrain, OnEvent, Prompt, Reply};
 

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use void_domain::failures::FailureCode;
+
 use super::Usage;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,28 +52,28 @@ pub enum BrainErrorKind {
 }
 
 impl BrainError {
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> FailureCode {
         self.kind.code()
     }
 }
 
 impl BrainErrorKind {
-    pub fn code(self) -> &'static str {
+    pub fn code(self) -> FailureCode {
         match self {
-            Self::Unreachable => "brain_unreachable",
-            Self::TimedOut => "brain_timed_out",
-            Self::BrokenOff => "brain_broke_off",
-            Self::RateLimited => "brain_rate_limited",
-            Self::Overloaded => "brain_overloaded",
-            Self::Failed => "brain_failed",
-            Self::KeyRefused => "brain_key_refused",
-            Self::OutOfCredit => "brain_out_of_credit",
-            Self::Forbidden => "brain_forbidden",
-            Self::NotFound => "brain_not_found",
-            Self::PromptTooLong => "brain_prompt_too_long",
-            Self::RequestRefused => "brain_request_refused",
-            Self::BadAnswer => "brain_bad_answer",
-            Self::AnswerTooLarge => "brain_answer_too_large",
+            Self::Unreachable => FailureCode::BrainUnreachable,
+            Self::TimedOut => FailureCode::BrainTimedOut,
+            Self::BrokenOff => FailureCode::BrainBrokeOff,
+            Self::RateLimited => FailureCode::BrainRateLimited,
+            Self::Overloaded => FailureCode::BrainOverloaded,
+            Self::Failed => FailureCode::BrainFailed,
+            Self::KeyRefused => FailureCode::BrainKeyRefused,
+            Self::OutOfCredit => FailureCode::BrainOutOfCredit,
+            Self::Forbidden => FailureCode::BrainForbidden,
+            Self::NotFound => FailureCode::BrainNotFound,
+            Self::PromptTooLong => FailureCode::BrainPromptTooLong,
+            Self::RequestRefused => FailureCode::BrainRequestRefused,
+            Self::BadAnswer => FailureCode::BrainBadAnswer,
+            Self::AnswerTooLarge => FailureCode::BrainAnswerTooLarge,
         }
     }
 

@@ -106,7 +106,7 @@ pub(super) async fn answer<W: Wire>(
         };
         tracing::debug!(
             brain = endpoint.who,
-            code = error.code(),
+            code = %error.code(),
             ?pause,
             "asking again"
         );

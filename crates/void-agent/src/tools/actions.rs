@@ -1,16 +1,21 @@
 //! `list_actions` and `propose_action`: the whitelist, and naming something from it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value, json};
+use void_control::lab::{GuestStatus, Lab};
 use void_control::proposals::{self, ProposeError, ProposeRequest, Proposed};
+use void_control::{Control, freezes, lab};
 use void_domain::capabilities::Capability;
 use void_domain::catalogue::Action;
-use void_domain::executions::GuestPower;
+use void_domain::executions::{GuestPower, PowerOp};
+use void_domain::failures::FailureCode;
+use void_domain::hosts::mending_command;
 use void_domain::policy::Refusal;
-use void_domain::proposals::{Proposal, Status};
+use void_domain::proposals::{DisplayState, Proposal, StartHold};
 use void_domain::time::Timestamp;
 
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
@@ -18,6 +23,10 @@ use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_sch
 /// A safe action is waited for, with its check; nobody waits for a person. MCP clients commonly give up
 /// after 60 seconds, and a turn of 120 needs room for more than one.
 const RUN_WAIT: Duration = Duration::from_secs(45);
+
+/// What Proxmox said longer ago says nothing about now, and who lists actions does not wait for it longer.
+const GUESTS_AGE_MAX: Duration = Duration::from_secs(1);
+const GUESTS_PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) static LIST_ACTIONS: Tool = Tool {
     name: "list_actions",
@@ -53,6 +62,9 @@ struct ActionsResult {
     /// The time now, where one is cooling down.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
+    /// Everything is frozen: nothing new starts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    frozen: bool,
     actions: Vec<Listed>,
 }
 
@@ -81,21 +93,58 @@ struct Listed {
     /// It ran a moment ago and would be refused before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     cooling_until: Option<String>,
+    /// What Proxmox says of its guest right now, where that is what this would make of it: `running` or `stopped`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    already: Option<&'static str>,
 }
 
 fn list(mut call: Call) -> Running {
     Box::pin(async move {
         call.arguments::<ListActionsArguments>()?;
         let cooling = proposals::cooling(&call.control, call.ctx.actor.kind()).await?;
+        let lab = guests_now(&call.control).await;
         let actions = call.control.catalogue().actions().map(|action| {
             let mut its = cooling.iter().filter(|(id, _)| *id == action.id);
-            describe(action, its.next().map(|(_, until)| *until))
+            Listed {
+                already: already(action, lab.as_deref()),
+                ..describe(action, its.next().map(|(_, until)| *until))
+            }
         });
         let actions = actions.collect();
-        let now = || call.control.clock().now().to_string();
-        let at = (!cooling.is_empty()).then(now);
-        Ok(Outcome::of(json!(ActionsResult { at, actions })))
+        let now = call.control.clock().now();
+        let frozen = freezes::current(&call.control).await?.holds_at(now);
+        let at = (!cooling.is_empty()).then(|| now.to_string());
+        Ok(Outcome::of(json!(ActionsResult {
+            at,
+            frozen,
+            actions
+        })))
     })
+}
+
+/// What Proxmox says now, if it says it at once. What is older decides nothing.
+async fn guests_now(control: &Control) -> Option<Arc<Lab>> {
+    let mut actions = control.catalogue().actions();
+    let has_guests = actions.any(|action| action.execution.kind.power().is_some());
+    if !has_guests || !lab::is_connected(control) {
+        return None;
+    }
+    let looking = lab::look(control, GUESTS_AGE_MAX);
+    let seen = tokio::time::timeout(GUESTS_PATIENCE, looking).await.ok()?;
+    seen.lab.ok()
+}
+
+/// Whether a guest is as the action would leave it. Doubt means no.
+fn already(action: &Action, lab: Option<&Lab>) -> Option<&'static str> {
+    let power = action.execution.kind.power()?;
+    let node = lab?.nodes.iter().find(|node| node.name == power.node)?;
+    let mut guests = node.guests.iter();
+    let guest = guests.find(|guest| guest.state.vmid == power.vmid)?;
+    match (power.op, guest.state.status) {
+        (PowerOp::Start, GuestStatus::Running) => Some("running"),
+        (PowerOp::Stop | PowerOp::Shutdown, GuestStatus::Stopped) => Some("stopped"),
+        _ => None,
+    }
 }
 
 fn describe(action: &Action, cooling_until: Option<Timestamp>) -> Listed {
@@ -112,6 +161,7 @@ fn describe(action: &Action, cooling_until: Option<Timestamp>) -> Listed {
         confirmed_by: action.execution.verify.clone(),
         inverse: action.inverse.as_ref().map(ToString::to_string),
         cooling_until: cooling_until.map(|until| until.to_string()),
+        already: None,
     }
 }
 
@@ -143,6 +193,12 @@ fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Valu
 pub(super) struct ProposeResult {
     /// executed, queued, running, failed, unknown or refused
     pub outcome: &'static str,
+    /// How it stands, more exactly: a stable word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_state: Option<&'static str>,
+    /// The same in the words that people see everywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<&'static str>,
     /// What to say instead of the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
@@ -201,9 +257,10 @@ fn propose(mut call: Call) -> Running {
             Ok(Proposed::Queued(proposal) | Proposed::Refused(_, proposal)) => proposal,
             Err(error) => return refused(&action_id, error),
         };
+        let shown = shown(&call.control, &proposal).await;
         let value = json!(ProposeResult {
             until,
-            ..result(&proposal)
+            ..result(&proposal, shown)
         });
         Ok(Outcome {
             value,
@@ -211,6 +268,15 @@ fn propose(mut call: Call) -> Running {
             is_denied,
             ..Outcome::default()
         })
+    })
+}
+
+/// It was asked for, whether or not anybody can look what it waits for.
+async fn shown(control: &Control, proposal: &Proposal) -> DisplayState {
+    let shown = proposals::shown_now(control, proposal).await;
+    shown.unwrap_or_else(|error| {
+        tracing::error!(%error, "what a proposal waits for could not be read");
+        DisplayState::of(proposal, StartHold::Target)
     })
 }
 
@@ -223,7 +289,7 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
                 "there is no such action{}; list_actions shows all of them",
                 nearest.unwrap_or_default()
             );
-            ("unknown_action", meaning)
+            (FailureCode::UnknownAction, meaning)
         }
         ProposeError::InvalidParams(invalid) => {
             let problems: Vec<String> = invalid
@@ -231,70 +297,88 @@ fn refused(action_id: &str, error: ProposeError) -> Result<Outcome, ToolError> {
                 .iter()
                 .map(|(name, problem)| format!("{name} {problem}"))
                 .collect();
-            ("invalid_params", problems.join("; "))
+            (FailureCode::InvalidParams, problems.join("; "))
         }
-        error @ ProposeError::ReasonTooLong => ("reason_too_long", error.to_string()),
+        error @ ProposeError::ReasonTooLong => (FailureCode::ReasonTooLong, error.to_string()),
         ProposeError::Store(error) => {
             tracing::error!(%error, "a proposal could not be written");
             let message = "Void's database cannot be used right now; proposal_status and search show \
                 later whether this was taken";
-            return Err(ToolError::new("unavailable", message));
+            return Err(ToolError::new(FailureCode::Unavailable, message));
         }
         ProposeError::TooManyRows(error) => {
             let wait_s = error.retry_after.as_secs().saturating_add(1);
             let message = format!("{error}; try again in {wait_s} s");
-            return Err(ToolError::new("rate_limited", message));
+            return Err(ToolError::new(FailureCode::RateLimited, message));
         }
-        error @ ProposeError::DiffTooLong => ("diff_too_long", error.to_string()),
+        error @ ProposeError::DiffTooLong => (FailureCode::DiffTooLong, error.to_string()),
     };
     Ok(Outcome {
         value: json!(ProposeResult {
             outcome: "refused",
+            display_state: None,
+            state: None,
             code: None,
             proposal_id: None,
             verification: None,
-            reason: Some(reason.to_owned()),
+            reason: Some(reason.to_string()),
             until: None,
             meaning,
         }),
-        refused: Some((action_id.to_owned(), reason.to_owned())),
+        refused: Some((action_id.to_owned(), reason.to_string())),
         is_denied: true,
         ..Outcome::default()
     })
 }
 
 /// How a proposal stands, in words that never say more than is known.
-pub(super) fn result(proposal: &Proposal) -> ProposeResult {
-    let verification = proposal.verification().map(|seen| seen.outcome.as_str());
-    let failure = proposal.failure().map(|failure| failure.code.clone());
-    let (outcome, meaning) = match (proposal.status(), verification) {
-        (Status::Executed, Some("verified")) => ("executed", "It ran and the check confirmed it."),
-        (Status::Executed, Some("failed")) => (
-            "executed",
-            "It ran, and the check says that it did not help.",
-        ),
-        (Status::Executed, _) if proposal.is_unchecked() => (
-            "executed",
-            "It ran; its check is still under way, ask proposal_status later.",
-        ),
-        (Status::Executed, _) => ("executed", "It ran; nobody has confirmed that it helped."),
-        (Status::Pending, _) => ("queued", "It waits for the owner's yes. Nothing has run."),
-        (Status::Approved, _) => ("queued", "The owner said yes; it has not started yet."),
-        (Status::Running, _) => ("running", "It is still running; ask proposal_status later."),
-        (Status::Unknown, _) => ("unknown", "Whether it ran is not known. Do not repeat it."),
-        (Status::Failed, _) => ("failed", "It failed."),
-        (Status::Rejected, _) => ("refused", "The owner said no."),
-        (Status::Expired, _) => ("refused", "Nobody decided in time; it will not run."),
-        (Status::Cancelled, _) => ("refused", "It was withdrawn; it will not run."),
-        (Status::Refused, _) => ("refused", "It was refused and nothing ran."),
-    };
+pub(super) fn result(proposal: &Proposal, shown: DisplayState) -> ProposeResult {
     ProposeResult {
-        outcome,
+        outcome: outcome(shown),
+        display_state: Some(shown.as_str()),
+        state: Some(shown.words()),
         code: Some(proposal.code.to_string()),
         proposal_id: Some(proposal.id.to_string()),
-        verification,
-        reason: failure,
+        verification: proposal.verification().map(|seen| seen.outcome.as_str()),
+        reason: proposal.failure().map(|failure| failure.code.to_string()),
         until: None,
-        meaning: meaning.to_owned(),
+        meaning: match mended_by(proposal) {
+            Some(command) => format!("{} {}", shown.meaning(), words_of_mending(command)),
+            None => shown.meaning().to_owned(),
+        },
     }
+}
+
+/// What is neither queued nor running is over, and did what it says.
+const fn outcome(shown: DisplayState) -> &'static str {
+    match shown {
+        DisplayState::Waiting
+        | DisplayState::Starting
+        | DisplayState::WaitsForTarget
+        | DisplayState::HeldByFreeze => "queued",
+        DisplayState::Running => "running",
+        DisplayState::BeingChecked
+        | DisplayState::Verified
+        | DisplayState::CheckFailed
+        | DisplayState::Unconfirmed => "executed",
+        DisplayState::Unknown => "unknown",
+        DisplayState::Failed => "failed",
+        DisplayState::Rejected
+        | DisplayState::Expired
+        | DisplayState::Lapsed
+        | DisplayState::Withdrawn
+        | DisplayState::Refused => "refused",
+    }
+}
+
+/// The owner's command that prints what puts a failure right, typed by Void.
+pub(super) fn mended_by(proposal: &Proposal) -> Option<&str> {
+    mending_command(&proposal.failure()?.message)
+}
+
+/// Why the machine did not run it, where that command puts it right.
+fn words_of_mending(command: &str) -> String {
+    format!(
+        "The machine's own list of what may run there is missing or not as the catalogue says; the owner's `{command}` prints what puts it right."
+    )
 }

@@ -12,9 +12,10 @@ use void_control::{audit, proposals};
 use void_domain::audit::AuditEntry;
 use void_domain::capabilities::Capability;
 use void_domain::ids::ActionId;
-use void_domain::proposals::{Proposal, Status};
+use void_domain::proposals::{DisplayState, Proposal, Status};
 use void_domain::text;
 
+use super::actions::mended_by;
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
 /// Requests of each kind, and entries of the record.
@@ -45,6 +46,7 @@ struct ActivityResult {
     at: String,
     /// Oldest first.
     waiting: Vec<Request>,
+    /// Approved and not started yet, or running.
     running: Vec<Request>,
     /// Newest end first.
     ended: Vec<Request>,
@@ -55,10 +57,16 @@ struct ActivityResult {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Request {
     code: String,
-    action_id: String,
+    /// Absent if it is a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action_id: Option<String>,
     label: String,
     tier: &'static str,
     status: &'static str,
+    /// How it stands, more exactly: a stable word.
+    display_state: &'static str,
+    /// The same in the words that people see everywhere.
+    state: &'static str,
     asked_by: String,
     asked_at: String,
     /// Who said yes or no; `policy` for what is safe or refused.
@@ -72,6 +80,9 @@ struct Request {
     /// Why it did not go as wished, as a stable word.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// The owner's command that prints what puts it right on the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mended_by: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -88,7 +99,8 @@ fn run(mut call: Call) -> Running {
         call.arguments::<ActivityArguments>()?;
         let control = &call.control;
         let waiting = proposals::list_waiting(control, None, ROWS_MAX).await?;
-        let running = proposals::list_in(control, Status::Running, ROWS_MAX).await?;
+        let mut running = proposals::list_in(control, Status::Approved, ROWS_MAX).await?;
+        running.extend(proposals::list_in(control, Status::Running, ROWS_MAX).await?);
         let ended = proposals::list_ended(control, ROWS_MAX).await?;
         let value = json!(ActivityResult {
             at: control.clock().now().to_string(),
@@ -102,30 +114,35 @@ fn run(mut call: Call) -> Running {
 }
 
 fn rows(listed: Vec<proposals::Listed>) -> Vec<Request> {
-    let rows = listed.into_iter().map(|row| describe(&row.proposal));
-    rows.collect()
+    let rows = listed.iter();
+    rows.map(|row| describe(&row.proposal, row.shown)).collect()
 }
 
-fn describe(proposal: &Proposal) -> Request {
+fn describe(proposal: &Proposal, shown: DisplayState) -> Request {
     let (decided_by, ended_at) = proposal.resolution();
     Request {
         code: proposal.code.to_string(),
-        action_id: proposal.subject.action_id.to_string(),
+        action_id: proposal.subject.action_id().map(ToString::to_string),
         label: proposal.subject.label.clone(),
         tier: proposal.subject.tier.as_str(),
         status: proposal.status().as_str(),
-        asked_by: shown(&proposal.requested_by.name),
+        display_state: shown.as_str(),
+        state: shown.words(),
+        asked_by: name(&proposal.requested_by.name),
         asked_at: proposal.created_at.to_string(),
-        decided_by: decided_by.map(shown),
+        decided_by: decided_by.map(name),
         ended_at: ended_at.map(|at| at.to_string()),
         verification: proposal.verification().map(|seen| seen.outcome.as_str()),
-        reason: proposal.failure().map(|failure| shown(&failure.code)),
+        reason: proposal
+            .failure()
+            .map(|failure| name(failure.code.as_str())),
+        mended_by: mended_by(proposal).map(str::to_owned),
     }
 }
 
 /// A name as it may be shown: short, and without what deceives.
-fn shown(name: &str) -> String {
-    text::escaped(text::cut(name, NAME_BYTES_MAX))
+fn name(text: &str) -> String {
+    text::escaped(text::cut(text, NAME_BYTES_MAX))
 }
 
 /// The steps of requests are told with them; a request that became no request is told here. The turns of chats
@@ -155,8 +172,8 @@ fn tell(call: &Call, entry: &AuditEntry) -> Entry {
         .filter(|id| call.control.catalogue().get(id).is_some());
     Entry {
         at: entry.at.to_string(),
-        verb: shown(&entry.verb),
-        actor: shown(&entry.actor),
+        verb: name(&entry.verb),
+        actor: name(&entry.actor),
         action_id: action.map(|id| id.to_string()),
     }
 }

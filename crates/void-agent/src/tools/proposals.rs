@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use void_control::proposals::{self, CancelError, ProposalKey};
+use void_control::proposals::{self, CancelError, Listed, ProposalKey};
 use void_domain::capabilities::Capability;
-use void_domain::proposals::State;
+use void_domain::failures::FailureCode;
+use void_domain::proposals::{DisplayState, State};
 use void_domain::text;
 
 use super::actions::{ProposeResult, result};
@@ -53,19 +54,20 @@ fn withdraw(mut call: Call) -> Running {
         let found = found.ok_or_else(unknown)?.proposal;
         match proposals::cancel(&call.control, &call.ctx, found.id).await {
             Ok(withdrawn) => Ok(Outcome {
-                value: json!(result(&withdrawn)),
+                value: json!(result(&withdrawn, DisplayState::Withdrawn)),
                 proposal: Some(withdrawn.id),
                 ..Outcome::default()
             }),
             Err(CancelError::NotFound) => Err(unknown()),
             Err(CancelError::Forbidden) => Err(ToolError::new(
-                "forbidden",
+                FailureCode::Forbidden,
                 "it is not yours to withdraw; only whoever asked for it can",
             )),
-            Err(CancelError::NotPending(row)) => Err(ToolError::new(
-                "already_decided",
-                format!("it no longer waits: it is {}", row.status().as_str()),
-            )),
+            Err(CancelError::NotPending(row)) => {
+                let shown = proposals::shown_now(&call.control, &row).await?;
+                let message = format!("it no longer waits: {}", shown.words());
+                Err(ToolError::new(FailureCode::AlreadyDecided, message))
+            }
             Err(CancelError::Store(error)) => Err(error.into()),
         }
     })
@@ -73,7 +75,7 @@ fn withdraw(mut call: Call) -> Running {
 
 fn unknown() -> ToolError {
     let message = "there is no such proposal, or it is not yours to see";
-    ToolError::new("not_found", message)
+    ToolError::new(FailureCode::NotFound, message)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -87,7 +89,9 @@ struct ProposalArguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct ProposalStatusResult {
-    action_id: String,
+    /// Absent if it is a change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action_id: Option<String>,
     label: String,
     created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +108,9 @@ fn run(mut call: Call) -> Running {
         let arguments: ProposalArguments = call.arguments()?;
         let key = ProposalKey::parse(&arguments.proposal).ok_or_else(unknown)?;
         let found = proposals::find(&call.control, &call.ctx, key).await?;
-        let proposal = found.ok_or_else(unknown)?.proposal;
+        let Listed {
+            proposal, shown, ..
+        } = found.ok_or_else(unknown)?;
         call.notes.add_seen(proposal.id);
         let output = arguments
             .include_output
@@ -115,11 +121,11 @@ fn run(mut call: Call) -> Running {
             .map(|_| format!("output of {}", proposal.code));
         let (resolved_by, _) = proposal.resolution();
         let value = json!(ProposalStatusResult {
-            action_id: proposal.subject.action_id.to_string(),
+            action_id: proposal.subject.action_id().map(ToString::to_string),
             label: proposal.subject.label.clone(),
             created_at: proposal.created_at.to_string(),
             resolved_by: resolved_by.map(str::to_owned),
-            result: result(&proposal),
+            result: result(&proposal, shown),
             untrusted_output: output,
         });
         Ok(Outcome {

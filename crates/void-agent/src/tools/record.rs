@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use void_control::audit::{self, AuditFilter};
 use void_domain::audit::AuditEntry;
 use void_domain::capabilities::Capability;
+use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::{Call, Effect, Outcome, Running, Tool, schema, written_schema};
@@ -84,7 +85,10 @@ fn run(mut call: Call) -> Running {
             .any(|text| text.chars().count() > NAME_CHARS_MAX)
         {
             let message = format!("a filter is up to {NAME_CHARS_MAX} characters");
-            return Err(super::ToolError::new("invalid_arguments", message));
+            return Err(super::ToolError::new(
+                FailureCode::InvalidArguments,
+                message,
+            ));
         }
         let filter = AuditFilter {
             subject: asked.subject,

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use void_control::{audit, health, proposals};
 use void_domain::capabilities::Capability;
+use void_domain::failures::FailureCode;
+use void_domain::ids::ActionId;
 
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
 
@@ -68,7 +70,7 @@ fn run(mut call: Call) -> Running {
         // As the schema says it.
         if query.is_empty() || arguments.query.chars().count() > QUERY_CHARS_MAX {
             let message = format!("a query is 1 to {QUERY_CHARS_MAX} characters");
-            return Err(ToolError::new("invalid_arguments", message));
+            return Err(ToolError::new(FailureCode::InvalidArguments, message));
         }
         let words = Words(query.split_whitespace().map(str::to_owned).collect());
         let mut hits = of_configuration(&call, &words);
@@ -115,10 +117,8 @@ async fn of_proposals(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError>
     let rows = page.items.into_iter().map(|listed| listed.proposal);
     let found = rows.filter(|proposal| {
         let subject = &proposal.subject;
-        words.are_in(&format!(
-            "{} {} {}",
-            proposal.code, subject.action_id, subject.label
-        ))
+        let action = subject.action_id().map_or("", ActionId::as_str);
+        words.are_in(&format!("{} {action} {}", proposal.code, subject.label))
     });
     Ok(found
         .map(|proposal| Hit {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use void_control::health::{self, ServiceView};
 use void_domain::capabilities::Capability;
+use void_domain::failures::FailureCode;
 use void_domain::services::{CheckResult, Health, Location};
 
 use super::{Call, Effect, Outcome, Running, Tool, ToolError, schema, written_schema};
@@ -76,7 +77,7 @@ fn run(mut call: Call) -> Running {
                         "no service \"{}\" is watched; call service_status without an id for all",
                         void_domain::text::escaped(id)
                     );
-                    return Err(ToolError::new("not_found", message));
+                    return Err(ToolError::new(FailureCode::NotFound, message));
                 }
             },
         };

@@ -46,7 +46,7 @@ impl ChatEvent {
     pub fn end_of(message_id: MessageId, turn: &Turn) -> Self {
         match &turn.state {
             TurnState::Failed { failure, .. } => Self::Error {
-                code: failure.code.clone(),
+                code: failure.code.to_string(),
                 message: failure.message.clone(),
             },
             TurnState::Running | TurnState::Done { .. } | TurnState::Stopped { .. } => Self::Done {

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use void_control::conversations::{self as record, Begun};
 use void_control::{Control, Ctx};
 use void_domain::conversations::{self, Step};
+use void_domain::failures::FailureCode;
 use void_domain::ids::MessageId;
 use void_domain::limits;
 use void_domain::proposals::Failure;
@@ -102,7 +103,7 @@ impl Running {
             )),
             () = self.live.stopped() => Ended::Stopped,
             _ = stopping.wait_for(|stop| *stop) => Ended::Failed(Failure::new(
-                "interrupted",
+                FailureCode::Interrupted,
                 "Void stopped while this answer was written",
             )),
         };
@@ -301,7 +302,7 @@ impl Running {
             Arguments::Object(arguments) => self.use_tool(&call.name, arguments).await,
             Arguments::Malformed(_) => {
                 let message = "the arguments are not a JSON object; nothing was done";
-                let error = Err(ToolError::new("invalid_arguments", message));
+                let error = Err(ToolError::new(FailureCode::InvalidArguments, message));
                 self.note_step(&call.name, String::new(), &error, Duration::ZERO);
                 error
             }
@@ -331,7 +332,7 @@ impl Running {
             }
             None => {
                 let message = "there is no such tool here; nothing was done";
-                Err(ToolError::new("unknown_tool", message))
+                Err(ToolError::new(FailureCode::UnknownTool, message))
             }
         };
         self.note_step(name, summary, &outcome, begun.elapsed());
@@ -346,7 +347,7 @@ impl Running {
         // What the owner took away since the turn began is gone for its next call.
         let Some(ctx) = self.agent.ctx(&self.control).await? else {
             return Err(ToolError::new(
-                "withdrawn",
+                FailureCode::Withdrawn,
                 "this agent's token was withdrawn; it may do nothing any more",
             ));
         };
@@ -374,7 +375,7 @@ impl Running {
         if record::mark_tainted(&self.control, self.message_id, &taint).await? {
             Ok(())
         } else {
-            Err(ToolError::new("over", "the turn is over"))
+            Err(ToolError::new(FailureCode::Over, "the turn is over"))
         }
     }
 

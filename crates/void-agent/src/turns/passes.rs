@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{OwnedMutexGuard, watch};
 use void_control::{Ctx, StoreError, tokens};
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::limits;
 use void_domain::secrets::Secret;
 
@@ -91,7 +92,7 @@ impl Pass {
                 "a turn has at most {} tool calls; say what you know so far",
                 limits::TURN_TOOL_CALLS_MAX
             );
-            return Err(ToolError::new("limit", message));
+            return Err(ToolError::new(FailureCode::Limit, message));
         }
         self.0.use_tool(name, arguments).await
     }

@@ -61,7 +61,7 @@ async fn failure_of(steps: Value) -> (&'static str, String) {
     let claude = ScriptedClaude::new(&json!([steps]));
     let (answer, _) = ask(&claude).await;
     let error = answer.expect_err("an error");
-    (error.code(), error.message)
+    (error.code().as_str(), error.message)
 }
 
 fn words(run: &Value) -> Vec<&str> {
@@ -427,7 +427,7 @@ async fn a_program_that_is_not_there_is_named() {
             ..config(&claude)
         };
         let error = ask_with(config, &prompt("hello")).await.0.unwrap_err();
-        assert_eq!(error.code(), "brain_unreachable");
+        assert_eq!(error.code().as_str(), "brain_unreachable");
         assert!(
             error.message.contains(program) && error.message.contains("CLAUDE_EXE"),
             "{error}"
@@ -436,7 +436,7 @@ async fn a_program_that_is_not_there_is_named() {
     let mut without = prompt("hello");
     without.pass = None;
     let error = ask_with(config(&claude), &without).await.0.unwrap_err();
-    assert_eq!(error.code(), "brain_request_refused");
+    assert_eq!(error.code().as_str(), "brain_request_refused");
     assert!(claude.pid(1).is_none(), "nothing was started");
 }
 
@@ -448,7 +448,7 @@ async fn silence_ends_it() {
         ..config(&claude)
     };
     let (answer, events) = ask_with(config, &prompt("hello")).await;
-    assert_eq!(answer.unwrap_err().code(), "brain_timed_out");
+    assert_eq!(answer.unwrap_err().code().as_str(), "brain_timed_out");
     assert_eq!(events, [talk::shown("Let me")]);
     assert!(!is_running(claude.pid(1).unwrap()));
 }
@@ -498,7 +498,7 @@ async fn time_that_is_up_leaves_no_process_behind() {
     };
     let prompt = prompt("hello");
     let (asked, (leader, child)) = tokio::join!(ask_with(config, &prompt), stubborn(&claude));
-    assert_eq!(asked.0.unwrap_err().code(), "brain_timed_out");
+    assert_eq!(asked.0.unwrap_err().code().as_str(), "brain_timed_out");
     assert!(!is_running(leader), "before the answer");
     gone(child).await;
 }

@@ -244,7 +244,8 @@ fn nothing_ran_without_its_approval(room: &Room, rows: &[Proposal]) {
         match row.status() {
             Status::Executed => {
                 assert!(row.subject.tier == Tier::Safe && !has_read, "{row:?}");
-                *ran.entry(row.subject.action_id.to_string()).or_default() += 1;
+                *ran.entry(row.subject.action_id().unwrap().to_string())
+                    .or_default() += 1;
             }
             Status::Pending => waiting += 1,
             Status::Refused => {}

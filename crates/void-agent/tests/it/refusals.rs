@@ -44,7 +44,7 @@ async fn every_status_has_its_meaning() {
                 "{format:?} {status}"
             );
             assert!(error.message.contains(&status.to_string()), "{error}");
-            assert!(error.code().starts_with("brain_"), "{error:?}");
+            assert!(error.code().as_str().starts_with("brain_"), "{error:?}");
             assert_eq!((events.len(), asked), (0, 1));
         }
     }

@@ -90,7 +90,7 @@ async fn anthropic_is_sent_the_whole_with_three_cache_marks() {
 }
 
 #[tokio::test]
-async fn openai_is_sent_functions_and_a_wish_for_counters() {
+async fn openai_is_sent_functions_and_a_request_for_counters() {
     let request = sent(Format::OpenAi, &conversation()).await;
     assert_eq!(request["path"], "/v1/chat/completions");
     assert_eq!(request["headers"]["authorization"], format!("Bearer {KEY}"));

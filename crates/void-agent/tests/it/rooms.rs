@@ -100,6 +100,7 @@ impl Setup {
             channels: Arc::new(self.lab.channels(&catalogue)),
             catalogue,
             catalogue_commit: None,
+            catalogue_source: None,
             services: self.services,
             checker: Checker::new(None),
             executor: None,

@@ -192,23 +192,26 @@ impl Listener {
             );
             reaction.acts.push(id.to_owned());
             if let Some((code, _)) = QUEUED.iter().find(|(_, risky)| *risky == id) {
-                return json!({"outcome": "queued", "code": code, "meaning": "It waits."})
+                return json!({"outcome": "queued", "display_state": "waiting", "code": code, "meaning": "It waits."})
                     .to_string();
             }
-            return json!({"outcome": "executed", "verification": "verified", "code": "AAAA", "meaning": "It ran."}).to_string();
+            return json!({"outcome": "executed", "display_state": "verified", "verification": "verified", "code": "AAAA", "meaning": "It ran."}).to_string();
         }
         if tool == "withdraw_proposal" {
             let code = arguments["proposal"].as_str().unwrap();
             assert!(reaction.body.contains(code), "{}", reaction.body);
             reaction.acts.push(format!("withdraw {code}"));
-            return json!({"outcome": "refused", "code": code, "meaning": "It was withdrawn."})
+            return json!({"outcome": "refused", "display_state": "withdrawn", "code": code, "meaning": "It was withdrawn."})
                 .to_string();
         }
         if tool == "proposal_status" {
             let code = arguments["proposal"].as_str().unwrap();
             let queued = QUEUED.iter().any(|(known, _)| *known == code);
-            let outcome = if queued { "queued" } else { "executed" };
-            return json!({"outcome": outcome, "code": code, "label": "It", "verification": "verified"}).to_string();
+            let (outcome, shown) = match queued {
+                true => ("queued", "waiting"),
+                false => ("executed", "verified"),
+            };
+            return json!({"outcome": outcome, "display_state": shown, "code": code, "label": "It", "verification": "verified"}).to_string();
         }
         let told = self.told.get(tool).cloned();
         told.unwrap_or_else(|| {

@@ -168,7 +168,8 @@ async fn the_schema_and_the_type_accept_the_same_arguments() {
         for sample in samples {
             let by_schema = validator.is_valid(&sample);
             let called = caller.call(tool.name, &sample).await;
-            let by_type = !matches!(&called, Err(error) if error.code == "invalid_arguments");
+            let by_type =
+                !matches!(&called, Err(error) if error.code.as_str() == "invalid_arguments");
             assert_eq!(by_schema, by_type, "{} {sample}: {called:?}", tool.name);
             seen[usize::from(by_schema)] += 1;
         }
@@ -390,14 +391,14 @@ async fn tools_act_as_the_agent_and_not_as_the_server() {
     // What it may not do never reaches the use case.
     let wish = json!({"action_id": "touch-a", "reason": "r"});
     let refused = reader.call("propose_action", &wish).await.unwrap_err();
-    assert_eq!(refused.code, "forbidden");
+    assert_eq!(refused.code.as_str(), "forbidden");
     assert_eq!(refused.message, "propose_action needs the capability act");
     // What is not its own it does not see.
     for key in [&made["code"], &made["proposal_id"]] {
         let asked = reader
             .call("proposal_status", &json!({"proposal": key}))
             .await;
-        assert_eq!(asked.unwrap_err().code, "not_found");
+        assert_eq!(asked.unwrap_err().code.as_str(), "not_found");
     }
     let found = reader
         .call("search", &json!({"query": "stop-a"}))
@@ -430,7 +431,7 @@ async fn tools_act_as_the_agent_and_not_as_the_server() {
             .call(tool.name, &json!({"proposal": "x"}))
             .await
             .unwrap_err();
-        assert_eq!(refused.code, "forbidden", "{}", tool.name);
+        assert_eq!(refused.code.as_str(), "forbidden", "{}", tool.name);
     }
     let rows = room.proposals().await;
     assert_eq!(rows.len(), 1);
@@ -511,7 +512,7 @@ async fn only_who_may_read_the_record_reads_it_and_nobodys_words() {
     let others = resident(&room, "others", &everything).await;
     for caller in [&blue, &others] {
         let refused = caller.call("read_record", &json!({})).await.unwrap_err();
-        assert_eq!(refused.code, "forbidden");
+        assert_eq!(refused.code.as_str(), "forbidden");
         assert_eq!(
             refused.message,
             "read_record needs the capability audit.read"
@@ -552,11 +553,11 @@ async fn only_who_may_read_the_record_reads_it_and_nobodys_words() {
     }
     let long = json!({"verb": "x".repeat(101)});
     let refused = auditor.call("read_record", &long).await.unwrap_err();
-    assert_eq!(refused.code, "invalid_arguments");
+    assert_eq!(refused.code.as_str(), "invalid_arguments");
     // It is no other right.
     for tool in TOOLS.into_iter().filter(|tool| tool.name != "read_record") {
         let refused = auditor.call(tool.name, &json!({})).await.unwrap_err();
-        assert_eq!(refused.code, "forbidden", "{}", tool.name);
+        assert_eq!(refused.code.as_str(), "forbidden", "{}", tool.name);
     }
     let wanted = proposals::ProposeRequest {
         action_id: "touch-a".to_owned(),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use void_act::{Answer, Outcome as Said, Reason};
+use void_domain::failures::FailureCode;
 use void_domain::limits::CHANNEL_OUTPUT_BYTES_MAX;
 use void_domain::permits::Ticket;
 use void_domain::proposals::Failure;
@@ -72,7 +73,7 @@ pub(super) fn read(
                 None => format!("the command on {host} did not end by itself"),
             };
             Evidence::Failed(Failure {
-                code: "command_failed".to_owned(),
+                code: FailureCode::CommandFailed.into(),
                 message,
                 result: Some(result),
             })
@@ -81,7 +82,7 @@ pub(super) fn read(
         Said::Unseen => {
             let message =
                 format!("{host} never saw it, and now never will run it; nothing was done");
-            Evidence::Failed(Failure::new("not_started", message))
+            Evidence::Failed(Failure::new(FailureCode::NotStarted, message))
         }
         Said::Refused => Evidence::Failed(refusal(host, &answer)),
     })
@@ -89,13 +90,13 @@ pub(super) fn read(
 
 pub(super) fn about_something_else(host: &str) -> Failure {
     let message = format!("{host} answered about something else");
-    Failure::new("bad_answer", message)
+    Failure::new(FailureCode::BadAnswer, message)
 }
 
 /// It began, and that is all there is.
 pub(super) fn no_end(host: &str) -> Failure {
     let message = format!("it began on {host}, and no end was recorded");
-    Failure::new("no_end", message)
+    Failure::new(FailureCode::NoEnd, message)
 }
 
 fn result(host: &str, answer: &Answer) -> Value {
@@ -138,9 +139,9 @@ pub(super) fn refusal(host: &str, answer: &Answer) -> Failure {
         REFUSAL_BYTES_MAX,
     ));
     let code = match answer.reason {
-        Some(Reason::Drift | Reason::UnknownAction) => "drift",
-        Some(Reason::Stopped) => "stopped_on_host",
-        Some(Reason::NothingToReturnTo) => "nothing_to_return_to",
+        Some(Reason::Drift | Reason::UnknownAction) => FailureCode::Drift,
+        Some(Reason::Stopped) => FailureCode::StoppedOnHost,
+        Some(Reason::NothingToReturnTo) => FailureCode::NothingToReturnTo,
         Some(
             Reason::BadArguments
             | Reason::BadCommand
@@ -164,7 +165,7 @@ pub(super) fn refusal(host: &str, answer: &Answer) -> Failure {
             | Reason::CapReached
             | Reason::Other,
         )
-        | None => "refused_by_host",
+        | None => FailureCode::RefusedByHost,
     };
     Failure::new(code, format!("{host} refused: {sentence}"))
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use void_act::Answer;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 use void_domain::text;
 
@@ -64,11 +65,11 @@ impl Reported {
             Some(Ok(answer)) => Self::Answer(Box::new(answer)),
             Some(Err(_)) => {
                 let message = "the node answered in a way that cannot be read";
-                Self::Lost(Failure::new("bad_answer", message))
+                Self::Lost(Failure::new(FailureCode::BadAnswer, message))
             }
             None => {
                 let message = "the node's executor ended without an answer";
-                Self::Lost(Failure::new("no_answer", message))
+                Self::Lost(Failure::new(FailureCode::NoAnswer, message))
             }
         }
     }
@@ -187,7 +188,7 @@ impl Mailbox {
             let message = "the node came back without it";
             state.end(
                 &id,
-                Reported::Lost(Failure::new("connection_lost", message)),
+                Reported::Lost(Failure::new(FailureCode::ConnectionLost, message)),
             );
         }
         let number = state.polls;
@@ -255,7 +256,10 @@ impl Mailbox {
         let mut state = self.lock();
         let message = "the node was removed";
         for posted in std::mem::take(&mut state.waiting) {
-            let failure = Failure::new("unreachable", format!("{message}; nothing was sent"));
+            let failure = Failure::new(
+                FailureCode::Unreachable,
+                format!("{message}; nothing was sent"),
+            );
             let _ = posted.reply.send(Reported::NotSent(failure));
         }
         let handed: Vec<String> = state
@@ -265,7 +269,10 @@ impl Mailbox {
             .cloned()
             .collect();
         for id in handed {
-            state.end(&id, Reported::Lost(Failure::new("unreachable", message)));
+            state.end(
+                &id,
+                Reported::Lost(Failure::new(FailureCode::Unreachable, message)),
+            );
         }
         // Nothing reaches the polls that are open any more.
         state.polls += 1;
@@ -306,7 +313,10 @@ impl Poll {
             && let Some(posted) = state.waiting.pop_front()
         {
             if frozen && posted.command.is_run {
-                let failure = Failure::new("frozen", "frozen before it was sent; nothing ran");
+                let failure = Failure::new(
+                    FailureCode::Frozen,
+                    "frozen before it was sent; nothing ran",
+                );
                 let _ = posted.reply.send(Reported::NotSent(failure));
                 continue;
             }
@@ -374,7 +384,7 @@ impl Pending {
             Ok(reported) => reported,
             Err(_dropped) => {
                 let message = "nobody waits for it any more";
-                Reported::Lost(Failure::new("connection_lost", message))
+                Reported::Lost(Failure::new(FailureCode::ConnectionLost, message))
             }
         }
     }

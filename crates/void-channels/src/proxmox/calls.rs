@@ -11,6 +11,7 @@ use hyper::header::{AUTHORIZATION, DATE, HOST};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 use void_domain::text;
 use void_domain::time::Timestamp;
@@ -59,7 +60,7 @@ impl Client {
     pub(super) fn ahead_ms(&self, answer: &ApiResponse) -> Result<i64, Failure> {
         let theirs = answer.their_time.ok_or_else(|| {
             let message = format!("{} does not say what time it is", self.config.address);
-            Failure::new("bad_answer", message)
+            Failure::new(FailureCode::BadAnswer, message)
         })?;
         Ok(theirs.as_ms().saturating_sub(self.now().as_ms()))
     }
@@ -129,7 +130,7 @@ impl Client {
             .body(Empty::new())
             .map_err(|error| {
                 let message = format!("no request can be made of {}: {error}", escape(path));
-                Failure::new("bad_request", message)
+                Failure::new(FailureCode::BadRequest, message)
             })
     }
 
@@ -163,7 +164,10 @@ impl Client {
         let token = &self.config.token;
         if token.is_repeated_in(words.as_bytes()) || token.is_repeated_in(&body) {
             let message = format!("{} repeats the token in its answer", self.config.address);
-            return Err(CallError::Lost(Failure::new("bad_answer", message)));
+            return Err(CallError::Lost(Failure::new(
+                FailureCode::BadAnswer,
+                message,
+            )));
         }
         let parsed: Option<Value> = serde_json::from_slice(&body).ok();
         match status {
@@ -172,7 +176,7 @@ impl Client {
                 let data = data.ok_or_else(|| {
                     let message =
                         format!("{} does not answer as Proxmox does", self.config.address);
-                    CallError::Lost(Failure::new("bad_answer", message))
+                    CallError::Lost(Failure::new(FailureCode::BadAnswer, message))
                 })?;
                 Ok(ApiResponse { data, their_time })
             }
@@ -182,7 +186,10 @@ impl Client {
                     "Proxmox lost the connection to the node: {status} {}",
                     escape(&words)
                 );
-                Err(CallError::Lost(Failure::new("node_lost", message)))
+                Err(CallError::Lost(Failure::new(
+                    FailureCode::NodeLost,
+                    message,
+                )))
             }
             _ => Err(CallError::Refused(Refused::new(
                 status,
@@ -195,7 +202,7 @@ impl Client {
     fn late(&self) -> Failure {
         let (address, limit) = (&self.config.address, self.config.patience.call);
         let message = format!("Proxmox at {address} did not answer within {limit:?}");
-        Failure::new("timeout", message)
+        Failure::new(FailureCode::Timeout, message)
     }
 
     fn broken(&self, why: &str) -> Failure {
@@ -204,7 +211,7 @@ impl Client {
             self.config.address,
             escape(why)
         );
-        Failure::new("connection_lost", message)
+        Failure::new(FailureCode::ConnectionLost, message)
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 
 use super::config::{Address, Patience};
@@ -25,7 +26,7 @@ impl NotOpen {
         match self {
             Self::Unreachable(why) => {
                 let message = format!("Proxmox at {address} cannot be reached: {why}");
-                Failure::new("unreachable", message)
+                Failure::new(FailureCode::Unreachable, message)
             }
             Self::Certificate(wrong) => wrong.to_failure(&format!("Proxmox at {address}")),
         }
@@ -59,7 +60,7 @@ pub(super) async fn open(
 /// The SHA-256 of the certificate that a server shows, for its owner to compare. Nothing is sent, and
 /// nothing is trusted by it.
 pub async fn certificate_shown(url: &str) -> Result<Digest, Failure> {
-    let invalid = |what: String| Failure::new("not_configured", what);
+    let invalid = |what: String| Failure::new(FailureCode::NotConfigured, what);
     let address = Address::parse(url).map_err(|error| invalid(error.to_string()))?;
     shown_by(&address, Patience::default().connect).await
 }
@@ -67,13 +68,14 @@ pub async fn certificate_shown(url: &str) -> Result<Digest, Failure> {
 pub(super) async fn shown_by(address: &Address, limit: Duration) -> Result<Digest, Failure> {
     // No certificate has this digest, so each one is refused and named.
     let nobody = Trust::Pinned(Digest::ZERO).client_config();
-    let nobody = nobody.map_err(|error| Failure::new("not_configured", error.to_string()))?;
+    let nobody =
+        nobody.map_err(|error| Failure::new(FailureCode::NotConfigured, error.to_string()))?;
     match open(address, &nobody, limit).await {
         Err(NotOpen::Certificate(wrong)) => Ok(wrong.shown),
         Err(unreachable @ NotOpen::Unreachable(_)) => Err(unreachable.into_failure(address)),
         Ok(_) => {
             let message = format!("{address} showed no certificate");
-            Err(Failure::new("bad_answer", message))
+            Err(Failure::new(FailureCode::BadAnswer, message))
         }
     }
 }

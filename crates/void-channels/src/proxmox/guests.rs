@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 use void_domain::executions::{Guest, GuestPower};
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 use void_domain::services::{Bad, CheckResult, Unreadable};
 use void_domain::text;
@@ -114,7 +115,7 @@ impl Proxmox {
         let data = data.map_err(|error| error.into_failure(&name))?;
         GuestState::parse(vmid, &data).ok_or_else(|| {
             let message = format!("Proxmox answers about {name} in a form that is not known");
-            Failure::new("bad_answer", message)
+            Failure::new(FailureCode::BadAnswer, message)
         })
     }
 
@@ -148,7 +149,10 @@ impl Proxmox {
         let listed = guests.iter().map(|(node, guest)| (node.as_str(), guest));
         self.whereabouts.set(listed);
         let (node, kind) = self.whereabouts.get(vmid).ok_or_else(|| {
-            Failure::new("no_such_guest", format!("Proxmox shows no guest {vmid}"))
+            Failure::new(
+                FailureCode::NoSuchGuest,
+                format!("Proxmox shows no guest {vmid}"),
+            )
         })?;
         Ok(self.guest_at(&node, kind, vmid).await?.status)
     }

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use void_domain::executions::Guest;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 use void_domain::text;
 
@@ -153,7 +154,7 @@ impl Proxmox {
         let sees = self.permissions().await?.grants_somewhere(AUDIT);
         Ok((!sees).then(|| {
             let message = format!("the token may look at no guest: it lacks {AUDIT}");
-            Failure::new("no_privilege", message)
+            Failure::new(FailureCode::NoPrivilege, message)
         }))
     }
 }

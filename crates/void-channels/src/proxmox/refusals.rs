@@ -3,6 +3,7 @@
 //! PVE puts the reason into the status line; the body is often empty, and since 8.4 repeats it.
 
 use serde_json::Value;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 
 use super::calls::escape;
@@ -52,28 +53,28 @@ impl Refused {
         let words = escape(&self.words);
         let (code, message) = match self.status {
             401 => (
-                "auth_refused",
+                FailureCode::AuthRefused,
                 format!("Proxmox does not accept the token: {words}"),
             ),
             403 => (
-                "no_privilege",
+                FailureCode::NoPrivilege,
                 format!("the token may not do this to {about}: {words}"),
             ),
             595 => (
-                "node_offline",
+                FailureCode::NodeOffline,
                 format!("Proxmox cannot reach the node of {about}: {words}"),
             ),
             status @ 300..=399 => (
-                "redirected",
+                FailureCode::Redirected,
                 format!("the answer about {about} was a redirect ({status}), and none is followed"),
             ),
-            _ if is_lock(&self.words) => ("locked", format!("{about}: {words}")),
-            _ if is_missing(&self.words) => ("no_such_guest", format!("{about}: {words}")),
+            _ if is_lock(&self.words) => (FailureCode::Locked, format!("{about}: {words}")),
+            _ if is_missing(&self.words) => (FailureCode::NoSuchGuest, format!("{about}: {words}")),
             _ if self.words.starts_with("hostname lookup") => {
-                ("no_such_node", format!("{about}: {words}"))
+                (FailureCode::NoSuchNode, format!("{about}: {words}"))
             }
             status => (
-                "proxmox_error",
+                FailureCode::ProxmoxError,
                 format!("Proxmox said {status} about {about}: {words}"),
             ),
         };

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use void_domain::executions::{GuestPower, PowerOp};
+use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::Failure;
@@ -67,7 +68,7 @@ impl Proxmox {
     pub(crate) async fn settle(&self, power: &GuestPower, ticket: &Ticket) -> Evidence {
         match self.look_for(power, ticket).await {
             Err(failure) => Evidence::None(failure),
-            Ok(Found::Doubt(why)) => Evidence::None(Failure::new("ambiguous", why)),
+            Ok(Found::Doubt(why)) => Evidence::None(Failure::new(FailureCode::Ambiguous, why)),
             Ok(Found::One(_, None)) => Evidence::Started,
             Ok(Found::One(task, Some(end))) => match self.ended(power, &task, end).await {
                 Outcome::Done { result } => Evidence::Done { result },
@@ -79,15 +80,18 @@ impl Proxmox {
     }
 
     async fn not_listed(&self, power: &GuestPower, ticket: &Ticket) -> Evidence {
-        let none = |code: &str, what: String| Evidence::None(Failure::new(code, what));
+        let none = |code: FailureCode, what: String| Evidence::None(Failure::new(code, what));
         let (name, now) = (powers::name(power), self.client.now());
         let arrives_until = ticket.expires_at.plus(self.client.config.patience.arrival);
         if now < arrives_until {
-            return none("no_task", format!("no task of ours for {name} so far"));
+            return none(
+                FailureCode::NoTask,
+                format!("no task of ours for {name} so far"),
+            );
         }
         if now > arrives_until.plus(LISTED_FOR) {
             let what = format!("the task list may have forgotten what was done to {name}");
-            return none("forgotten", what);
+            return none(FailureCode::Forgotten, what);
         }
         let state = match self.guest(power).await {
             Ok(state) => state,
@@ -105,10 +109,10 @@ impl Proxmox {
                 "no task of ours for {name} is listed, and yet it is {} now; somebody else may have done it",
                 state.status.as_str()
             );
-            return none("ambiguous", what);
+            return none(FailureCode::Ambiguous, what);
         }
         let message = format!("no task of ours for {name} is listed; nothing was done");
-        Evidence::Failed(Failure::new("not_started", message))
+        Evidence::Failed(Failure::new(FailureCode::NotStarted, message))
     }
 
     /// Looks at the task list once.

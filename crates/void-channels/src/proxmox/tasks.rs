@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 use void_domain::executions::GuestPower;
+use void_domain::failures::FailureCode;
 
 use super::calls::escape;
 use super::powers::{self, is_word};
@@ -127,11 +128,11 @@ impl TaskEnd {
 }
 
 /// The code that tells a failed task's reason apart.
-pub(super) fn code_of(exit: &str) -> &'static str {
+pub(super) fn code_of(exit: &str) -> FailureCode {
     if refusals::is_lock(exit) || exit.starts_with("can't lock file") {
-        "locked"
+        FailureCode::Locked
     } else {
-        "task_failed"
+        FailureCode::TaskFailed
     }
 }
 
@@ -206,7 +207,10 @@ mod tests {
             json!([{"n": 1, "t": "mounting"}, {"n": 2, "t": ""}, {"n": 3, "t": "TASK ERROR: no"}]);
         assert_eq!(last_line(&log, "no").as_deref(), Some("mounting"));
         assert_eq!(last_line(&json!({"n": 1, "t": "gone"}), "no"), None);
-        assert_eq!(code_of("CT is locked (backup)"), "locked");
-        assert_eq!(code_of("storage 'nas' is not online"), "task_failed");
+        assert_eq!(code_of("CT is locked (backup)"), FailureCode::Locked);
+        assert_eq!(
+            code_of("storage 'nas' is not online"),
+            FailureCode::TaskFailed
+        );
     }
 }

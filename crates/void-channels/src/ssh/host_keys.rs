@@ -13,6 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest as _, Sha256};
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::hosts::{HostName, SshAddress, is_host_key};
 use void_domain::proposals::Failure;
 
@@ -174,7 +175,7 @@ impl KnownHosts {
                 "the host key of {host} is marked as revoked: it shows {}",
                 key.fingerprint
             );
-            return Failure::new("host_key_revoked", message);
+            return Failure::new(FailureCode::HostKeyRevoked, message);
         }
         let trusted = self.trusted(host, address);
         if trusted.is_empty() {
@@ -182,7 +183,7 @@ impl KnownHosts {
                 "the host key of {host} is unknown; it shows {seen}. Compare it on the machine itself, then: \
                  void hosts trust {host} --fingerprint SHA256:…"
             );
-            return Failure::new("host_key_unknown", message);
+            return Failure::new(FailureCode::HostKeyUnknown, message);
         }
         let message = format!(
             "the host key of {host} has changed: it shows {seen}, trusted is {}. Either the machine was set up \
@@ -190,7 +191,7 @@ impl KnownHosts {
             fingerprints(&trusted),
             address.address
         );
-        Failure::new("host_key_changed", message)
+        Failure::new(FailureCode::HostKeyChanged, message)
     }
 }
 

@@ -89,7 +89,7 @@ async fn a_name_without_an_address_says_nothing_about_the_service() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wished_status_is_the_only_good_one() {
+async fn a_wanted_status_is_the_only_good_one() {
     let server = Canned::plain(says("HTTP/1.1 401 Unauthorized\r\n\r\n")).await;
     let mut check = http(server.port);
     check["status"] = json!(401);

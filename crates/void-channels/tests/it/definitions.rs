@@ -297,7 +297,7 @@ fn parsed(text: &str) -> Catalogue {
 fn permits(catalogue: &Catalogue, running: &Proposal) -> bool {
     let id = ActionId::parse("scale-it").unwrap();
     let action = catalogue.get(&id).unwrap();
-    let Ok(params) = action.params.check(&running.subject.params) else {
+    let Ok(params) = action.params.check(running.subject.params()) else {
         return false;
     };
     Permit::issue(
@@ -373,11 +373,11 @@ fn no_permit_for_a_stored_row_that_was_edited() {
     lab.catalogue = parsed(&definition().to_string());
     let running = lab.running("scale-it", &json!({"n": 3}));
     let edits: [fn(&mut Proposal); 5] = [
-        |row| row.subject.params = json!({"n": 4}),
-        |row| row.subject.params = json!({}),
+        |row| row.subject.action_mut().unwrap().params = json!({"n": 4}),
+        |row| row.subject.action_mut().unwrap().params = json!({}),
         |row| row.subject.digest = Digest::of(b"another"),
-        |row| row.subject.exec_digest = Digest::of(b"another"),
-        |row| row.subject.action_id = ActionId::parse("back").unwrap(),
+        |row| row.subject.action_mut().unwrap().exec_digest = Digest::of(b"another"),
+        |row| row.subject.action_mut().unwrap().action_id = ActionId::parse("back").unwrap(),
     ];
     for edit in edits {
         let mut edited = running.clone();

@@ -170,7 +170,7 @@ fn effects_of(lab: &Lab, id: &str) -> usize {
 }
 
 async fn judge(lab: &Lab, trial: &Trial) -> &'static str {
-    let id = trial.running.subject.action_id.as_str();
+    let id = trial.running.subject.action_id().unwrap().as_str();
     let count = effects_of(lab, id);
     let about = format!("seed {}: {:?}", trial.seed, trial.outcome);
     assert!(count <= 1, "{about}: {count} effects");

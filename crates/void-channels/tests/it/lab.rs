@@ -125,7 +125,7 @@ impl Lab {
 
     pub(crate) fn permit(&self, running: &Proposal, freeze_switch: FreezeSwitch) -> Permit {
         permit(
-            self.action(running.subject.action_id.as_str()),
+            self.action(running.subject.action_id().unwrap().as_str()),
             running,
             freeze_switch,
         )
@@ -165,7 +165,7 @@ impl Lab {
 
     pub(crate) async fn settle(&self, running: &Proposal) -> Evidence {
         let ticket = Ticket::of(running).unwrap();
-        let execution = running.subject.execution.as_ref().unwrap();
+        let execution = running.subject.execution().unwrap();
         self.channels.settle(execution, &ticket).await
     }
 

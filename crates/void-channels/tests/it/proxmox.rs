@@ -120,7 +120,10 @@ impl Pve {
         running: &Proposal,
         freeze_switch: FreezeSwitch,
     ) -> Outcome {
-        let action = self.catalogue.get(&running.subject.action_id).unwrap();
+        let action = self
+            .catalogue
+            .get(running.subject.action_id().unwrap())
+            .unwrap();
         channels
             .execute(permit(action, running, freeze_switch))
             .await
@@ -128,7 +131,7 @@ impl Pve {
 
     pub(crate) async fn settle(&self, channels: &Channels, running: &Proposal) -> Evidence {
         let ticket = Ticket::of(running).unwrap();
-        let execution = running.subject.execution.as_ref().unwrap();
+        let execution = running.subject.execution().unwrap();
         channels.settle(execution, &ticket).await
     }
 

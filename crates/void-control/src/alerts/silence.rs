@@ -40,7 +40,7 @@ impl Silences {
             .iter()
             .map(|stored| &stored.proposal)
             .filter(|run| explains(run, verify_within, now))
-            .filter_map(|run| control.catalogue.get(&run.subject.action_id).cloned());
+            .filter_map(|run| control.catalogue.get(run.subject.action_id()?).cloned());
         Ok(Self {
             mutes,
             runs: actions.collect(),

@@ -5,6 +5,7 @@
 
 use void_domain::bridge::{Returned, StatusFolder};
 use void_domain::fail_point;
+use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::policy::{Brakes, Cap, Cooldown};
 use void_domain::proposals::{Failure, Run, State, Status};
@@ -221,7 +222,7 @@ async fn standing(
     id: ProposalId,
     busy: TargetBusy,
 ) -> Result<OfferStanding, StoreError> {
-    let Some(record) = records::find(tx, id).await? else {
+    let Some(record) = records::find(tx, control, id).await? else {
         return Ok(OfferStanding::Over);
     };
     let proposal = record.proposal;
@@ -232,7 +233,11 @@ async fn standing(
     if proposals::has_lapsed(&proposal, control.clock.latest()) {
         return Ok(OfferStanding::Lapsed);
     }
-    let Some(action) = control.catalogue.get(&proposal.subject.action_id) else {
+    let Some(action) = proposal
+        .subject
+        .action_id()
+        .and_then(|id| control.catalogue.get(id))
+    else {
         return Ok(OfferStanding::Held);
     };
     let bound = proposals::bound(&proposal);
@@ -254,7 +259,7 @@ pub(crate) async fn lose_offer(control: &Control, id: ProposalId) -> Result<bool
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                let Some(record) = records::find(tx, id).await? else {
+                let Some(record) = records::find(tx, &this, id).await? else {
                     return Ok(false);
                 };
                 if !record.offered || !matches!(record.proposal.state, State::Approved { .. }) {
@@ -273,7 +278,7 @@ pub(crate) async fn lose_offer(control: &Control, id: ProposalId) -> Result<bool
                 };
                 files::set_offered(tx, id, None).await?;
                 let started = record.proposal.start(run).map_err(impossible)?;
-                let failure = Failure::new("bridge_off", message);
+                let failure = Failure::new(FailureCode::BridgeOff, message);
                 let lost = started
                     .proposal
                     .clone()

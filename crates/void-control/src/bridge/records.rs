@@ -2,16 +2,18 @@
 
 use void_domain::bridge::{self, Details, InstanceId, Note, Rendered, Returned, StatusFolder};
 use void_domain::ids::ProposalId;
-use void_domain::proposals::{Proposal, Transition};
+use void_domain::proposals::{DisplayState, Proposal, Transition};
 use void_store::{StoreError, Tx, bridge as files, proposals};
 
 use crate::control::Control;
+use crate::proposals::display_state;
 
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     pub instance: InstanceId,
     pub proposal: Proposal,
     pub offered: bool,
+    shown: DisplayState,
     history: Vec<Transition>,
     details: Option<Details>,
     notes: Vec<Note>,
@@ -33,6 +35,7 @@ impl Record {
         bridge::render(
             &self.instance,
             &self.proposal,
+            self.shown,
             &self.history,
             details,
             &self.notes,
@@ -41,7 +44,11 @@ impl Record {
 }
 
 pub(super) async fn load(control: &Control, id: ProposalId) -> Result<Option<Record>, StoreError> {
-    control.store.read(move |tx| Box::pin(find(tx, id))).await
+    let this = control.clone();
+    control
+        .store
+        .read(move |tx| Box::pin(async move { find(tx, &this, id).await }))
+        .await
 }
 
 /// The proposal whose file has this name.
@@ -49,25 +56,29 @@ pub(super) async fn load_named(
     control: &Control,
     instance: &InstanceId,
 ) -> Result<Option<Record>, StoreError> {
-    let instance = instance.clone();
+    let (this, instance) = (control.clone(), instance.clone());
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 if let Some(known) = files::find(tx, &instance).await? {
-                    return find(tx, known.proposal_id).await;
+                    return find(tx, &this, known.proposal_id).await;
                 }
                 let Ok(id) = instance.as_str().parse() else {
                     return Ok(None);
                 };
-                let found = find(tx, id).await?;
+                let found = find(tx, &this, id).await?;
                 Ok(found.filter(|record| record.instance == instance))
             })
         })
         .await
 }
 
-pub(super) async fn find(tx: &mut Tx, id: ProposalId) -> Result<Option<Record>, StoreError> {
+pub(super) async fn find(
+    tx: &mut Tx,
+    control: &Control,
+    id: ProposalId,
+) -> Result<Option<Record>, StoreError> {
     let Some(stored) = proposals::find(tx, id).await? else {
         return Ok(None);
     };
@@ -79,6 +90,7 @@ pub(super) async fn find(tx: &mut Tx, id: ProposalId) -> Result<Option<Record>, 
     };
     Ok(Some(Record {
         instance,
+        shown: display_state(tx, control, &stored.proposal).await?,
         proposal: stored.proposal,
         offered: known
             .as_ref()

@@ -6,6 +6,7 @@ use void_domain::actors::{Actor, Surface};
 use void_domain::bridge::{Move, Note, Reported, Returned, StatusFolder};
 use void_domain::capabilities::Capabilities;
 use void_domain::fail_point;
+use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Failure, Run, State, Status};
 use void_store::{StoreError, bridge as files, proposals as table};
@@ -370,7 +371,7 @@ impl Worker {
                     let Some(stored) = table::find(tx, id).await? else {
                         return Ok(false);
                     };
-                    let Some(execution) = &stored.proposal.subject.execution else {
+                    let Some(execution) = stored.proposal.subject.execution() else {
                         return Ok(false);
                     };
                     let run = Run {
@@ -531,7 +532,7 @@ fn unfit(place: StatusFolder) -> RefusalKind {
         actor: Actor::System.to_string(),
         verb: INVALID,
         what: place.as_str().to_owned(),
-        code: "unfit".to_owned(),
+        code: FailureCode::Unfit.to_string(),
     }
 }
 
@@ -549,7 +550,7 @@ fn is_marked(bytes: &[u8], record: &Record) -> bool {
 
 fn changed(why: &str) -> Outcome {
     let message = format!("the file that came back is not the one that was offered: {why}");
-    Outcome::Unknown(Failure::new("changed", message))
+    Outcome::Unknown(Failure::new(FailureCode::Changed, message))
 }
 
 fn reported_outcome(place: StatusFolder, reported: Reported) -> Outcome {

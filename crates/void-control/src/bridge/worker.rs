@@ -482,7 +482,7 @@ impl Worker {
 }
 
 fn proposal_of(event: &StoredEvent) -> Option<ProposalId> {
-    if !event.kind.as_str().starts_with("proposal.") {
+    if !event.kind.is_of_proposal() {
         return None;
     }
     let payload: Value = serde_json::from_str(&event.payload).ok()?;

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use void_domain::conversations::{Message, Said, Truth, Turn, TurnState};
+use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::limits;
 use void_domain::proposals::Failure;
@@ -48,14 +49,14 @@ async fn fail_running(
     if !found.iter().any(|message| is_abandoned(message, at)) {
         return Ok(());
     }
-    let context = control.context(&control.system_ctx()?);
+    let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
     control
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
                 for message in conversations::list_running(tx, RUNNING_MAX).await? {
                     if is_abandoned(&message, at) {
-                        fail(tx, &context, at, message).await?;
+                        fail(tx, &this, &context, at, message).await?;
                     }
                 }
                 Ok(())
@@ -66,6 +67,7 @@ async fn fail_running(
 
 async fn fail(
     tx: &mut Tx,
+    control: &Control,
     context: &AuditContext,
     at: Timestamp,
     message: Message,
@@ -74,10 +76,13 @@ async fn fail(
     let (Some(conversation), Said::ByAgent(turn)) = (found, message.said) else {
         return Ok(());
     };
-    let failure = Failure::new("interrupted", "Void stopped while this answer was written");
+    let failure = Failure::new(
+        FailureCode::Interrupted,
+        "Void stopped while this answer was written",
+    );
     let turn = Turn {
         state: TurnState::Failed { at, failure },
-        truth: truth_since(tx, &conversation.agent, message.at, &turn.truth).await?,
+        truth: truth_since(tx, control, &conversation.agent, message.at, &turn.truth).await?,
         ..*turn
     };
     let body = message.body.as_str();
@@ -89,6 +94,7 @@ async fn fail(
 /// proposed since then counts, beside what an earlier attempt had noted.
 async fn truth_since(
     tx: &mut Tx,
+    control: &Control,
     agent: &str,
     since: Timestamp,
     noted: &Truth,
@@ -110,5 +116,5 @@ async fn truth_since(
         made.retain(|id| !ids.contains(id));
         ids.extend(made.into_iter().rev());
     }
-    by_the_record(tx, ids).await
+    by_the_record(tx, control, ids).await
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use void_channels::{Command, Reported, command_of_run, is_question, run_command};
 use void_domain::digests::Digest;
 use void_domain::executions::Route;
+use void_domain::failures::{AnyCode, FailureCode};
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::{Failure, Status};
@@ -53,7 +54,7 @@ async fn send(control: Control, node: String, command: Command) {
     let reported = match follow(&control, &node, command).await {
         Ok(reported) => reported,
         // It may have been handed over meanwhile.
-        Err(error) => Reported::Lost(Failure::new("unavailable", error.to_string())),
+        Err(error) => Reported::Lost(Failure::new(FailureCode::Unavailable, error.to_string())),
     };
     control
         .channels
@@ -96,7 +97,10 @@ async fn follow(control: &Control, node: &str, command: Command) -> Result<Repor
                 });
                 if won.await? {
                     let message = format!("{node} did not come for it; nothing was sent");
-                    return Ok(Reported::NotSent(Failure::new("unreachable", message)));
+                    return Ok(Reported::NotSent(Failure::new(
+                        FailureCode::Unreachable,
+                        message,
+                    )));
                 }
             }
             Some((true | false, _)) => {}
@@ -104,7 +108,7 @@ async fn follow(control: &Control, node: &str, command: Command) -> Result<Repor
         }
     }
     let message = format!("{node} did not report in time");
-    Ok(Reported::Lost(Failure::new("timeout", message)))
+    Ok(Reported::Lost(Failure::new(FailureCode::Timeout, message)))
 }
 
 async fn write<T: Send + 'static>(
@@ -198,8 +202,10 @@ async fn is_wanted(
     };
     let action = current_definition(control, &proposal).map(|(action, _)| action);
     let is_of_node = action.is_some_and(|action| action.route() == Route::Node(&command.node));
+    let action_id = proposal.subject.action_id();
     let expected = Ticket::of(&proposal)
-        .and_then(|ticket| run_command(proposal.subject.action_id.as_str(), &ticket));
+        .zip(action_id)
+        .and_then(|(ticket, id)| run_command(id.as_str(), &ticket));
     Ok(proposal.status() == Status::Running
         && is_of_node
         && expected.as_ref() == Some(&command.command)
@@ -239,7 +245,7 @@ fn read(text: &str) -> Reported {
     let value: Value = serde_json::from_str(text).unwrap_or_default();
     let failure = |why: &Value| {
         let word = |name: &str| why.get(name).and_then(Value::as_str).unwrap_or_default();
-        Failure::new(word("code"), word("message"))
+        Failure::new(AnyCode::read(word("code")), word("message"))
     };
     match (
         value.get("answer"),

@@ -20,7 +20,7 @@ pub struct Report {
 
 /// What a run on a node has said so far; nothing once it has ended.
 pub fn progress(control: &Control, proposal: &Proposal) -> Vec<String> {
-    let execution = proposal.subject.execution.as_ref();
+    let execution = proposal.subject.execution();
     match (proposal.status(), execution, Ticket::of(proposal)) {
         (Status::Running, Some(execution), Some(ticket)) => {
             control.channels.progress(execution, &ticket)

@@ -28,11 +28,11 @@ pub struct NotificationPlace {
     pub failed: u64,
     pub last_sent_at: Option<Timestamp>,
     /// What is wrong with it now.
-    pub problem: Option<Problem>,
+    pub problem: Option<ChannelProblem>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Problem {
+pub struct ChannelProblem {
     pub why: String,
     pub since: Timestamp,
 }
@@ -155,10 +155,10 @@ async fn place(
     })
 }
 
-fn problem(control: &Control, way: &Way) -> Option<Problem> {
+fn problem(control: &Control, way: &Way) -> Option<ChannelProblem> {
     match control.notifiers.standings()?.get(way)? {
         ChannelStanding::Works { .. } => None,
-        ChannelStanding::Broken { since, why } => Some(Problem { why, since }),
+        ChannelStanding::Broken { since, why } => Some(ChannelProblem { why, since }),
     }
 }
 

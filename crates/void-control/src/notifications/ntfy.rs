@@ -17,8 +17,8 @@ use void_domain::notifications::{
 use void_domain::policy::{Offer, offer};
 use void_domain::proposals::Proposal;
 
-use super::frame;
 use super::worker;
+use super::{frame, message_about};
 use crate::control::Control;
 use crate::notification_keys::{self as keys, Subject};
 use crate::notifiers::Ntfy;
@@ -118,7 +118,7 @@ async fn about(
     proposal: &Proposal,
     is_echo: bool,
 ) -> Result<Value, SendError> {
-    let message = messages::about(proposal, &frame(control).await?, ROOM);
+    let message = message_about(control, proposal, ROOM).await?;
     let link = control.notifiers.link(proposal.code.as_str());
     let asks = messages::asks(proposal);
     let actions = match (asks, control.notifiers.public_url()) {

@@ -27,6 +27,7 @@ use crate::control::Control;
 use crate::notifiers::Way;
 use crate::notifiers::{Receipt, SendError};
 use crate::outbox;
+use crate::proposals::display_state;
 use crate::{facts, random};
 
 /// How many are looked at in one round.
@@ -402,6 +403,7 @@ pub(super) async fn alert(
 
 /// What a digest says now.
 pub(super) async fn digest(control: &Control, id: NotificationId) -> Result<Gathered, StoreError> {
+    let this = control.clone();
     control
         .store
         .read(move |tx| {
@@ -411,8 +413,10 @@ pub(super) async fn digest(control: &Control, id: NotificationId) -> Result<Gath
                     ..Gathered::default()
                 };
                 for id in notifications::members(tx, id, DIGEST_NAMED_MAX).await? {
-                    let found = proposals::find(tx, id).await?;
-                    gathered.proposals.extend(found.map(|it| it.proposal));
+                    if let Some(found) = proposals::find(tx, id).await? {
+                        let shown = display_state(tx, &this, &found.proposal).await?;
+                        gathered.proposals.push((found.proposal, shown));
+                    }
                 }
                 let (count, named) =
                     notifications::alerts::members(tx, id, DIGEST_NAMED_MAX).await?;

@@ -1,12 +1,10 @@
 //! A person says yes or no. The first decision counts; the second is told about the first.
 
-use std::sync::Arc;
-
 use serde_json::json;
 use void_domain::actors::{Actor, Surface, person};
-use void_domain::catalogue::{Action, Params};
 use void_domain::digests::Digest;
 use void_domain::fail_point;
+use void_domain::failures::FailureCode;
 use void_domain::instances::StartingInstance;
 use void_domain::limits;
 use void_domain::policy::{self, ApprovalInput, ApprovalVerdict, Refusal};
@@ -16,6 +14,7 @@ use void_domain::time::Timestamp;
 use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, installation, proposals};
 
+use super::plans::{self, Plan};
 use super::start::{self, Claim};
 use super::{ProposalKey, detached, on_record, recover};
 use crate::context::Ctx;
@@ -23,8 +22,6 @@ use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::notification_keys as keys;
 use crate::{allowances, instances};
-
-const NOT_ON_RECORD: &str = Cancellation::NotOnRecord.as_str();
 
 #[derive(Debug, Clone)]
 pub struct DecideRequest {
@@ -56,7 +53,7 @@ pub enum DecideError {
     /// It is no longer what was seen, or can no longer be decided; the row says how it stands.
     #[error("{message}")]
     Conflict {
-        code: &'static str,
+        code: FailureCode,
         message: String,
         row: Box<Proposal>,
     },
@@ -108,8 +105,8 @@ async fn run(
     };
     fail_point!("decide.commit.after");
     let decided = answered?;
-    if let Some((action, params)) = decided.claimed {
-        start::execute(&control, &decided.proposal, action, params, freeze_switch);
+    if let Some(plan) = decided.claimed {
+        start::execute(&control, &decided.proposal, plan, freeze_switch);
     }
     Ok(decided.proposal)
 }
@@ -117,7 +114,7 @@ async fn run(
 struct Decided {
     proposal: Proposal,
     /// What to execute now, if the target was free.
-    claimed: Option<(Arc<Action>, Params)>,
+    claimed: Option<Plan>,
 }
 
 /// The transaction.
@@ -169,11 +166,11 @@ impl DecideJob {
             return Ok(Err(already(proposal)));
         }
         if proposal.expires_at <= self.control.clock.latest() {
-            return end(tx, context, proposal.expire(now), "expired").await;
+            return end(tx, context, proposal.expire(now), FailureCode::Expired).await;
         }
         if epoch != installation::epoch(tx).await? {
             let cancelled = proposal.cancel("system", now, Cancellation::Restored);
-            return end(tx, context, cancelled, "changed").await;
+            return end(tx, context, cancelled, FailureCode::Changed).await;
         }
         if self
             .request
@@ -182,7 +179,7 @@ impl DecideJob {
         {
             let message = "what waits is not what you saw; look at it again".to_owned();
             return Ok(Err(DecideError::Conflict {
-                code: "changed",
+                code: FailureCode::Changed,
                 message,
                 row: Box::new(proposal),
             }));
@@ -193,7 +190,7 @@ impl DecideJob {
             let message =
                 "more was said about it since you looked, or its risk rose; look at it again";
             return Ok(Err(DecideError::Conflict {
-                code: "changed",
+                code: FailureCode::Changed,
                 message: message.to_owned(),
                 row: Box::new(proposal),
             }));
@@ -202,7 +199,7 @@ impl DecideJob {
             && !keys::spend(tx, key, &proposal, self.request.decision, now).await?
         {
             return Ok(Err(DecideError::Conflict {
-                code: "expired",
+                code: FailureCode::Expired,
                 message: "this button is no longer good; look at it again".to_owned(),
                 row: Box::new(proposal),
             }));
@@ -216,21 +213,20 @@ impl DecideJob {
             Decision::Approve => {
                 if !on_record::holds(tx, &proposal).await? {
                     let cancelled = proposal.cancel("system", now, Cancellation::NotOnRecord);
-                    return end(tx, context, cancelled, NOT_ON_RECORD).await;
+                    return end(tx, context, cancelled, FailureCode::NotOnRecord).await;
                 }
-                let Some((action, params)) = recover::current_definition(&self.control, &proposal)
-                else {
+                let Some(plan) = plans::current(&self.control, &proposal) else {
                     if let Some(message) =
                         recover::kept_though_unknown(tx, &self.control, &proposal).await?
                     {
                         return Ok(Err(DecideError::Conflict {
-                            code: "changed",
+                            code: FailureCode::Changed,
                             message,
                             row: Box::new(proposal),
                         }));
                     }
                     let cancelled = proposal.cancel("system", now, Cancellation::DefinitionChanged);
-                    return end(tx, context, cancelled, "changed").await;
+                    return end(tx, context, cancelled, FailureCode::Changed).await;
                 };
                 match instances::starting_instance(tx, &self.control, &proposal.subject).await? {
                     StartingInstance::This | StartingInstance::Other => {}
@@ -248,12 +244,11 @@ impl DecideJob {
                     digest_sent,
                     authenticated_ago: self.ctx.authenticated_ago,
                     allowance: allowances::allowance(tx, &self.control, surface, now).await?,
-                    brakes: start::brakes(tx, &action, self.ctx.actor.kind(), now).await?,
+                    brakes: plan.brakes(tx, self.ctx.actor.kind(), now).await?,
                 });
                 match verdict {
                     ApprovalVerdict::Accepted => {
-                        self.approve(tx, context, now, proposal, action, params)
-                            .await
+                        self.approve(tx, context, now, proposal, plan).await
                     }
                     ApprovalVerdict::OwnerOnly => Ok(Err(DecideError::OwnerOnly)),
                     ApprovalVerdict::DigestNeeded => Ok(Err(DecideError::DigestNeeded)),
@@ -289,8 +284,7 @@ impl DecideJob {
         context: &AuditContext,
         now: Timestamp,
         proposal: Proposal,
-        action: Arc<Action>,
-        params: Params,
+        plan: Plan,
     ) -> Result<Answered, StoreError> {
         let moved = proposal
             .approve(&self.ctx.actor.to_string(), now)
@@ -300,7 +294,7 @@ impl DecideJob {
             match start::claim(tx, &self.control, context, moved.proposal, now).await? {
                 Claim::Started(proposal) => Decided {
                     proposal,
-                    claimed: Some((action, params)),
+                    claimed: Some(plan),
                 },
                 Claim::Waits(proposal) => Decided {
                     proposal,
@@ -336,13 +330,13 @@ async fn end(
     tx: &mut Tx,
     context: &AuditContext,
     moved: Result<Moved, InvalidTransition>,
-    code: &'static str,
+    code: FailureCode,
 ) -> Result<Answered, StoreError> {
     let moved = moved.map_err(impossible)?;
     advance(tx, context, &moved).await?;
     let message = match code {
-        "expired" => "its time is over; nothing ran".to_owned(),
-        NOT_ON_RECORD => Cancellation::NotOnRecord.message().to_owned(),
+        FailureCode::Expired => "its time is over; nothing ran".to_owned(),
+        FailureCode::NotOnRecord => Cancellation::NotOnRecord.message().to_owned(),
         _ => "what waited is not what would run now; it was withdrawn".to_owned(),
     };
     Ok(Err(DecideError::Conflict {
@@ -354,8 +348,8 @@ async fn end(
 
 fn already(proposal: Proposal) -> DecideError {
     let code = match proposal.status() {
-        Status::Expired => "expired",
-        _ => "already_decided",
+        Status::Expired => FailureCode::Expired,
+        _ => FailureCode::AlreadyDecided,
     };
     let (by, at) = match (proposal.approval(), proposal.resolution()) {
         (Some(approval), _) => (approval.by.clone(), Some(approval.at)),
@@ -383,15 +377,15 @@ fn held_back(refusal: Refusal, proposal: Proposal) -> DecideError {
     }
 }
 
-const fn code(error: &DecideError) -> &'static str {
+const fn code(error: &DecideError) -> FailureCode {
     match error {
-        DecideError::NotFound => "not_found",
-        DecideError::OwnerOnly => "owner_only",
-        DecideError::DigestNeeded | DecideError::ReasonTooLong => "invalid",
-        DecideError::FreshLoginNeeded => "fresh_login_needed",
-        DecideError::OtherSurfaceNeeded => "other_surface_needed",
-        DecideError::Conflict { code, .. } => code,
-        DecideError::Store(_) => "internal",
+        DecideError::NotFound => FailureCode::NotFound,
+        DecideError::OwnerOnly => FailureCode::OwnerOnly,
+        DecideError::DigestNeeded | DecideError::ReasonTooLong => FailureCode::Invalid,
+        DecideError::FreshLoginNeeded => FailureCode::FreshLoginNeeded,
+        DecideError::OtherSurfaceNeeded => FailureCode::OtherSurfaceNeeded,
+        DecideError::Conflict { code, .. } => *code,
+        DecideError::Store(_) => FailureCode::Internal,
     }
 }
 

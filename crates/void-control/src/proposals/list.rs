@@ -3,11 +3,12 @@
 use void_domain::actors::Actor;
 use void_domain::ids::{ProposalId, RequesterId};
 use void_domain::notifications::Told;
-use void_domain::proposals::{Proposal, Status, Transition};
+use void_domain::proposals::{DisplayState, Proposal, Status, Transition};
 use void_store::proposals::{self, ProposalFilter, Stored};
 use void_store::{Page, StoreError, Tx, notifications};
 
-use super::{ProposalKey, is_visible_to, recover};
+use super::display::display_state;
+use super::{ProposalKey, is_visible_to, plans};
 use crate::context::Ctx;
 use crate::control::Control;
 
@@ -18,6 +19,8 @@ pub struct Listed {
     pub history: Vec<Transition>,
     /// Whether the owner was told; `None` where there is no way to tell.
     pub told: Option<Told>,
+    /// How it is shown, on every surface.
+    pub shown: DisplayState,
 }
 
 pub async fn find(
@@ -25,7 +28,7 @@ pub async fn find(
     ctx: &Ctx,
     key: ProposalKey,
 ) -> Result<Option<Listed>, StoreError> {
-    let (ctx, tells) = (ctx.clone(), control.notifiers.tells());
+    let (this, ctx, tells) = (control.clone(), ctx.clone(), control.notifiers.tells());
     control
         .store
         .read(move |tx| {
@@ -36,7 +39,7 @@ pub async fn find(
                 if !is_visible_to(&ctx, &stored.proposal) {
                     return Ok(None);
                 }
-                listed(tx, stored, tells).await.map(Some)
+                listed(tx, &this, stored, tells).await.map(Some)
             })
         })
         .await
@@ -44,7 +47,7 @@ pub async fn find(
 
 /// Whether what was asked for is still what would run.
 pub fn is_current(control: &Control, proposal: &Proposal) -> bool {
-    recover::current_definition(control, proposal).is_some()
+    plans::current(control, proposal).is_some()
 }
 
 /// The last runs of an action before this proposal, newest first.
@@ -53,7 +56,11 @@ pub async fn runs_before(
     proposal: &Proposal,
     limit: u32,
 ) -> Result<Vec<Listed>, StoreError> {
-    let (action, id) = (proposal.subject.action_id.clone(), proposal.id);
+    let Some(action) = proposal.subject.action_id().cloned() else {
+        return Ok(Vec::new());
+    };
+    let id = proposal.id;
+    let this = control.clone();
     control
         .store
         .read(move |tx| {
@@ -61,7 +68,7 @@ pub async fn runs_before(
                 let mut runs = proposals::list_started_of(tx, &action, limit + 1).await?;
                 runs.retain(|stored| stored.proposal.id != id);
                 runs.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-                with_history(tx, runs, false).await
+                with_history(tx, &this, runs, false).await
             })
         })
         .await
@@ -87,16 +94,14 @@ pub async fn list(
         Actor::Node { id, .. } => Some(RequesterId::from(*id)),
         Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => None,
     };
-    let (filter, tells) = (
-        ProposalFilter { status, requester },
-        control.notifiers.tells(),
-    );
+    let (this, tells) = (control.clone(), control.notifiers.tells());
+    let filter = ProposalFilter { status, requester };
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let page = proposals::list(tx, filter, cursor, limit).await?;
-                let items = with_history(tx, page.items, tells).await?;
+                let items = with_history(tx, &this, page.items, tells).await?;
                 Ok(Page {
                     items,
                     next: page.next,
@@ -112,13 +117,13 @@ pub async fn list_waiting(
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Page<Listed>, StoreError> {
-    let tells = control.notifiers.tells();
+    let (this, tells) = (control.clone(), control.notifiers.tells());
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let page = proposals::list_waiting(tx, cursor, limit).await?;
-                let items = with_history(tx, page.items, tells).await?;
+                let items = with_history(tx, &this, page.items, tells).await?;
                 Ok(Page {
                     items,
                     next: page.next,
@@ -138,12 +143,13 @@ pub async fn list_in(
         status: Some(status),
         requester: None,
     };
+    let this = control.clone();
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let page = proposals::list(tx, filter, None, limit).await?;
-                with_history(tx, page.items, false).await
+                with_history(tx, &this, page.items, false).await
             })
         })
         .await
@@ -151,13 +157,13 @@ pub async fn list_in(
 
 /// What ended, newest end first.
 pub async fn list_ended(control: &Control, limit: u32) -> Result<Vec<Listed>, StoreError> {
-    let tells = control.notifiers.tells();
+    let (this, tells) = (control.clone(), control.notifiers.tells());
     control
         .store
         .read(move |tx| {
             Box::pin(async move {
                 let ended = proposals::list_ended(tx, limit).await?;
-                with_history(tx, ended, tells).await
+                with_history(tx, &this, ended, tells).await
             })
         })
         .await
@@ -180,19 +186,26 @@ pub async fn count_in(control: &Control, status: Status) -> Result<u64, StoreErr
 
 async fn with_history(
     tx: &mut Tx,
+    control: &Control,
     items: Vec<Stored>,
     tells: bool,
 ) -> Result<Vec<Listed>, StoreError> {
     let mut all = Vec::with_capacity(items.len());
     for stored in items {
-        all.push(listed(tx, stored, tells).await?);
+        all.push(listed(tx, control, stored, tells).await?);
     }
     Ok(all)
 }
 
-async fn listed(tx: &mut Tx, stored: Stored, tells: bool) -> Result<Listed, StoreError> {
+async fn listed(
+    tx: &mut Tx,
+    control: &Control,
+    stored: Stored,
+    tells: bool,
+) -> Result<Listed, StoreError> {
     let id = stored.proposal.id;
     Ok(Listed {
+        shown: display_state(tx, control, &stored.proposal).await?,
         proposal: stored.proposal,
         history: proposals::history(tx, id).await?,
         told: match tells {

@@ -72,14 +72,19 @@ fn says_joined(asked: &Value, proposal: &Proposal) -> bool {
 /// What does not change from the first request to the end.
 fn subject(proposal: &Proposal) -> Map<String, Value> {
     let subject = &proposal.subject;
-    members(json!({
+    let mut all = members(json!({
         "code": proposal.code,
-        "action_id": subject.action_id,
-        "params": subject.params,
+        "action_id": subject.action_id(),
+        "params": subject.params(),
         "target": subject.target,
         "digest": subject.digest,
         "requested_by": proposal.requested_by.name,
-    }))
+    }));
+    if subject.is_change() {
+        all.insert("subject".to_owned(), json!(subject.word()));
+        all.insert("change".to_owned(), facts::change_told(subject));
+    }
+    all
 }
 
 fn members(value: Value) -> Map<String, Value> {

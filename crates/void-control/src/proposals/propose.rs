@@ -6,27 +6,29 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use void_domain::bridge::Dropped;
 use void_domain::catalogue::{Action, InvalidParams, Params, Risk, Tier};
-use void_domain::events::EventKind;
 use void_domain::fail_point;
-use void_domain::ids::{ActionId, ProposalCode};
+use void_domain::failures::FailureCode;
+use void_domain::ids::ActionId;
 use void_domain::instances::StartingInstance;
 use void_domain::limits;
 use void_domain::policy::{self, Brakes, Budget, PolicyInput, Refusal, Verdict};
-use void_domain::proposals::{Approval, Failure, Joined, Proposal, ProposedAction, State, Twin};
+use void_domain::proposals::{Approval, Proposal, ProposedAction, State, Subject, SubjectKind};
 use void_domain::taint::Taint;
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, bridge, installation, proposals};
+use void_store::{StoreError, Tx};
 
+use super::detached;
+use super::plans::Plan;
+use super::queue::NewProposal;
 use super::repeats::{self, RepeatNote};
 use super::start::{self, Claim};
-use super::{detached, expire};
 use crate::agents::Topology;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::parts::row_budgets::TooManyRows;
-use crate::{instances, random, refusal_counts, row_budgets};
+use crate::{instances, row_budgets};
 
 /// What somebody asks for, before anything of it is believed.
 #[derive(Debug, Clone)]
@@ -97,27 +99,7 @@ async fn run(
             return Err(error);
         }
     };
-    let digest = action
-        .digest_with(&params)
-        .map_err(|error| StoreError::Internal(error.to_string()))?;
-    let risk = dropped
-        .as_ref()
-        .map_or(action.risk, |dropped| dropped.risk.max(action.risk));
-    let subject = ProposedAction {
-        action_id: action.id.clone(),
-        label: action.label.clone(),
-        definition: action.definition().clone(),
-        execution: Some(action.execution.clone()),
-        params: params.to_value(),
-        tier: match risk {
-            Risk::Nominal => action.tier,
-            Risk::Guarded | Risk::Critical => Tier::Risky,
-        },
-        risk,
-        target: action.target.clone(),
-        digest,
-        exec_digest: action.exec_digest(),
-    };
+    let subject = subject(&action, &params, dropped.as_ref())?;
     let asked = RequestInput {
         topology: control.topology,
         action: &action,
@@ -129,13 +111,17 @@ async fn run(
     }
     row_budgets::take(&control, &ctx)?;
     let job = ProposeJob {
-        counts_refusals: refusal_counts::is_counted(&ctx),
-        control: control.clone(),
-        ctx: ctx.clone(),
         action: Arc::clone(&action),
-        subject,
-        wanted,
-        dropped,
+        new: NewProposal {
+            control: control.clone(),
+            ctx: ctx.clone(),
+            subject,
+            reason: wanted.reason,
+            diff: wanted.diff,
+            taint: wanted.taint,
+            expires_after: action.expires_after,
+            dropped,
+        },
     };
     let freeze_switch = control.freeze_switch.pinned();
     fail_point!("propose.commit.before");
@@ -145,9 +131,39 @@ async fn run(
         .await?;
     fail_point!("propose.commit.after");
     if let Some(running) = claimed {
-        start::execute(&control, &running, action, params, freeze_switch);
+        let plan = Plan::Action(action, params);
+        start::execute(&control, &running, plan, freeze_switch);
     }
     Ok(proposed)
+}
+
+/// What is asked for, as it will be stored. The risk of a dropped file can only rise.
+fn subject(
+    action: &Action,
+    params: &Params,
+    dropped: Option<&Dropped>,
+) -> Result<Subject, StoreError> {
+    let digest = action
+        .digest_with(params)
+        .map_err(|error| StoreError::Internal(error.to_string()))?;
+    let risk = dropped.map_or(action.risk, |dropped| dropped.risk.max(action.risk));
+    Ok(Subject {
+        label: action.label.clone(),
+        tier: match risk {
+            Risk::Nominal => action.tier,
+            Risk::Guarded | Risk::Critical => Tier::Risky,
+        },
+        risk,
+        target: action.target.clone(),
+        digest,
+        kind: SubjectKind::Action(ProposedAction {
+            action_id: action.id.clone(),
+            definition: action.definition().clone(),
+            execution: Some(action.execution.clone()),
+            params: params.to_value(),
+            exec_digest: action.exec_digest(),
+        }),
+    })
 }
 
 fn check(
@@ -192,10 +208,10 @@ async fn record_invalid(
     error: &ProposeError,
 ) -> Result<(), StoreError> {
     let code = match error {
-        ProposeError::UnknownAction { .. } => "unknown_action",
+        ProposeError::UnknownAction { .. } => FailureCode::UnknownAction,
         ProposeError::InvalidParams(_)
         | ProposeError::ReasonTooLong
-        | ProposeError::DiffTooLong => "invalid",
+        | ProposeError::DiffTooLong => FailureCode::Invalid,
         ProposeError::TooManyRows(_) | ProposeError::Store(_) => return Ok(()),
     };
     let detail = json!({"action_id": text::escaped(text::cut(id, 80)), "code": code});
@@ -229,7 +245,7 @@ async fn record_invalid(
 pub(super) struct RequestInput<'a> {
     topology: Topology,
     pub action: &'a Arc<Action>,
-    pub subject: &'a ProposedAction,
+    pub subject: &'a Subject,
     pub taint: &'a Taint,
 }
 
@@ -252,128 +268,31 @@ impl RequestInput<'_> {
 
 /// The transaction.
 struct ProposeJob {
-    control: Control,
-    /// Whether equal refusals of this caller are one row.
-    counts_refusals: bool,
-    ctx: Ctx,
     action: Arc<Action>,
-    subject: ProposedAction,
-    wanted: ProposeRequest,
-    dropped: Option<Dropped>,
+    new: NewProposal,
 }
 
-type Answer = (Proposed, Option<Proposal>);
+type Judged = (Proposed, Option<Proposal>);
 
 impl ProposeJob {
-    async fn run(self, tx: &mut Tx) -> Result<Answer, StoreError> {
-        let now = self.control.clock.now();
-        let context = self.control.context(&self.ctx);
-        let brakes = start::brakes(tx, &self.action, self.ctx.actor.kind(), now).await?;
-        let budget = start::budget_of(tx, &self.control, &self.ctx.actor, now).await?;
+    async fn run(self, tx: &mut Tx) -> Result<Judged, StoreError> {
+        let NewProposal { control, ctx, .. } = &self.new;
+        let now = control.clock.now();
+        let context = control.context(ctx);
+        let brakes = start::brakes(tx, &self.action, ctx.actor.kind(), now).await?;
+        let budget = start::budget_of(tx, control, &ctx.actor, now).await?;
         let asked = RequestInput {
-            topology: self.control.topology,
+            topology: control.topology,
             action: &self.action,
-            subject: &self.subject,
-            taint: &self.wanted.taint,
+            subject: &self.new.subject,
+            taint: &self.new.taint,
         };
-        match asked.judge(&self.ctx, brakes, budget) {
-            Verdict::Refused(refusal) => self.refuse(tx, &context, now, refusal).await,
-            Verdict::NeedsApproval(_) => self.queue(tx, &context, now).await,
-            Verdict::RunNow => self.start(tx, &context, now).await,
-        }
-    }
-
-    async fn refuse(
-        self,
-        tx: &mut Tx,
-        context: &AuditContext,
-        now: Timestamp,
-        refusal: Refusal,
-    ) -> Result<Answer, StoreError> {
-        let noted = match self.counts_refusals {
-            false => RepeatNote::Uncounted,
-            true => {
-                repeats::note_refused(tx, &self.control, &self.ctx, &self.subject, &refusal).await?
-            }
+        let proposed = match asked.judge(ctx, brakes, budget) {
+            Verdict::Refused(refusal) => self.new.refuse(tx, &context, now, refusal).await?,
+            Verdict::NeedsApproval(_) => self.new.queue(tx, &context, now).await?,
+            Verdict::RunNow => return self.start(tx, &context, now).await,
         };
-        let kind = match noted {
-            RepeatNote::Again(first) => return Ok((Proposed::Refused(refusal, first), None)),
-            RepeatNote::First(kind) => Some(kind),
-            RepeatNote::Uncounted => None,
-        };
-        let control = self.control.clone();
-        let failure = Failure::new(refusal.code(), refusal.message());
-        let proposal = self
-            .insert(tx, context, now, State::Refused { at: now, failure })
-            .await?;
-        if let Some(kind) = kind {
-            control.refusal_counts.written(&kind, proposal.id);
-        }
-        Ok((Proposed::Refused(refusal, proposal), None))
-    }
-
-    async fn queue(
-        self,
-        tx: &mut Tx,
-        context: &AuditContext,
-        now: Timestamp,
-    ) -> Result<Answer, StoreError> {
-        let requester = self.ctx.actor.requester();
-        let twin =
-            proposals::find_pending_twin(tx, &requester, &self.subject.digest.to_string()).await?;
-        if let Some(twin) = expire::unless_over(tx, context, twin, now).await? {
-            let joined = self.join(tx, context, now, twin.proposal).await?;
-            return Ok((Proposed::Queued(joined), None));
-        }
-        let limits = self.control.limits;
-        let full = if proposals::count_open(tx)? >= limits.open_proposals {
-            Some(limits.open_proposals)
-        } else if !self.ctx.actor.is_owner()
-            && proposals::count_open_of(tx, &requester).await? >= limits.open_proposals_per_agent
-        {
-            Some(limits.open_proposals_per_agent)
-        } else {
-            None
-        };
-        if let Some(limit) = full {
-            return self
-                .refuse(tx, context, now, Refusal::TooManyOpen { limit })
-                .await;
-        }
-        let proposal = self.insert(tx, context, now, State::Pending).await?;
-        Ok((Proposed::Queued(proposal), None))
-    }
-
-    /// Another request for what waits: the strictest of both stays, and whoever looks is told.
-    async fn join(
-        &self,
-        tx: &mut Tx,
-        context: &AuditContext,
-        now: Timestamp,
-        waiting: Proposal,
-    ) -> Result<Proposal, StoreError> {
-        let twin = Twin {
-            reason: self.wanted.reason.clone(),
-            diff: self.wanted.diff.clone(),
-            taint: self.wanted.taint.clone(),
-            risk: self.subject.risk,
-        };
-        let (revision, words) = (waiting.revision, waiting.new_words(&twin, now));
-        let joined = waiting
-            .join(twin.clone(), now)
-            .map_err(|error| StoreError::Internal(error.to_string()))?;
-        if !proposals::join(tx, &joined).await? {
-            return Err(StoreError::Internal(
-                "a row changed under its own transaction".to_owned(),
-            ));
-        }
-        let asked = facts::JoinFact {
-            twin: &twin,
-            words: words.as_ref(),
-            is_news: joined.revision != revision,
-        };
-        facts::joined(tx, context, now, &joined, asked).await?;
-        Ok(joined)
+        Ok((proposed, None))
     }
 
     async fn start(
@@ -381,26 +300,28 @@ impl ProposeJob {
         tx: &mut Tx,
         context: &AuditContext,
         now: Timestamp,
-    ) -> Result<Answer, StoreError> {
-        if start::is_busy(tx, &self.control, &self.subject).await? {
-            return self.refuse(tx, context, now, Refusal::Busy).await;
-        }
-        let starter = instances::starting_instance(tx, &self.control, &self.subject).await?;
-        match starter {
-            StartingInstance::This | StartingInstance::Other => {}
-            StartingInstance::Away => {
-                return self.refuse(tx, context, now, Refusal::InstanceAway).await;
+    ) -> Result<Judged, StoreError> {
+        let control = self.new.control.clone();
+        let starter = instances::starting_instance(tx, &control, &self.new.subject).await?;
+        let refusal = if start::is_busy(tx, &control, &self.new.subject).await? {
+            Some(Refusal::Busy)
+        } else {
+            match starter {
+                StartingInstance::This | StartingInstance::Other => None,
+                StartingInstance::Away => Some(Refusal::InstanceAway),
+                StartingInstance::Ambiguous => Some(Refusal::AmbiguousHost),
             }
-            StartingInstance::Ambiguous => {
-                return self.refuse(tx, context, now, Refusal::AmbiguousHost).await;
-            }
+        };
+        if let Some(refusal) = refusal {
+            let refused = self.new.refuse(tx, context, now, refusal).await?;
+            return Ok((refused, None));
         }
         let approval = Approval {
             by: Approval::POLICY.to_owned(),
             at: now,
         };
-        let control = self.control.clone();
         let approved = self
+            .new
             .insert(tx, context, now, State::Approved { approval })
             .await?;
         let by_file = control.bridge.is_some() && approved.subject.is_by_file();
@@ -412,60 +333,4 @@ impl ProposeJob {
             Claim::Waits(_) => Err(StoreError::Unavailable("the server is stopping".to_owned())),
         }
     }
-
-    async fn insert(
-        self,
-        tx: &mut Tx,
-        context: &AuditContext,
-        now: Timestamp,
-        state: State,
-    ) -> Result<Proposal, StoreError> {
-        let proposal = Proposal {
-            id: random::proposal_id(now)?,
-            code: free_code(tx).await?,
-            requested_by: self.ctx.actor.requester(),
-            reason: self.wanted.reason,
-            diff: self.wanted.diff,
-            taint: self.wanted.taint,
-            count: 1,
-            joined: Joined::default(),
-            revision: 0,
-            created_at: now,
-            expires_at: now.plus(self.action.expires_after),
-            subject: self.subject,
-            state,
-        };
-        // Who asked is in the row; who let it pass, or did not, is in its history.
-        let by = match proposal.state {
-            State::Pending => self.ctx.actor.to_string(),
-            _ => Approval::POLICY.to_owned(),
-        };
-        let created = proposal.created(&by);
-        let epoch = installation::epoch(tx).await?;
-        proposals::insert(tx, epoch, &created).await?;
-        if let Some(dropped) = &self.dropped {
-            let (instance, id) = (&dropped.instance, created.proposal.id);
-            bridge::insert(tx, instance, id, &dropped.details).await?;
-        }
-        if matches!(created.proposal.state, State::Approved { .. }) {
-            // Safe: it is created and approved by policy in one breath, and the record says both.
-            let kind = EventKind::ProposalCreated;
-            facts::proposal(tx, context, now, kind, &created.proposal).await?;
-        }
-        facts::moved(tx, context, &created).await?;
-        Ok(created.proposal)
-    }
-}
-
-/// A code that no open proposal has; longer when the short ones collide.
-async fn free_code(tx: &mut Tx) -> Result<ProposalCode, StoreError> {
-    for length in ProposalCode::LENGTH_MIN..=ProposalCode::LENGTH_MAX {
-        for _ in 0..4 {
-            let code = random::proposal_code(length)?;
-            if !proposals::is_code_open(tx, &code).await? {
-                return Ok(code);
-            }
-        }
-    }
-    Err(StoreError::Internal("no free code was found".to_owned()))
 }

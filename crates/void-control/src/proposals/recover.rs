@@ -1,9 +1,6 @@
 //! What a start finds: runs that a crash cut off, approvals that have not started, requests whose
 //! definition has changed. Nothing risky is repeated; what cannot be known is called unknown.
 
-use std::sync::Arc;
-
-use void_domain::catalogue::{Action, Params};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Cancellation, Failure, Proposal, State, Status};
 use void_domain::time::Timestamp;
@@ -11,7 +8,7 @@ use void_store::proposals::Stored;
 use void_store::{StoreError, Tx, installation, proposals};
 
 use super::executing::Working;
-use super::{settle, start};
+use super::{plans, settle, start};
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::instances;
@@ -20,19 +17,6 @@ use crate::instances;
 const OPEN_MAX: u32 = 100_000;
 /// How many end in one transaction: a batch has a deadline, and others wait for it.
 const AT_ONCE: u32 = 100;
-
-/// The action and parameters of a proposal, if the catalogue still says exactly what was proposed.
-pub(crate) fn current_definition(
-    control: &Control,
-    proposal: &Proposal,
-) -> Option<(Arc<Action>, Params)> {
-    let action = control.catalogue.get(&proposal.subject.action_id)?;
-    let params = action.params.check(&proposal.subject.params).ok()?;
-    let same = action.digest_with(&params) == Ok(proposal.subject.digest)
-        && action.exec_digest() == proposal.subject.exec_digest
-        && *action.definition() == proposal.subject.definition;
-    same.then(|| (Arc::clone(action), params))
-}
 
 pub(crate) async fn recover(control: &Control) -> Result<(), StoreError> {
     void_left(control).await?;
@@ -93,7 +77,7 @@ pub(super) async fn kept_though_unknown(
             "the catalogue of this instance does not have it like this; {name} has: decide it there"
         )));
     }
-    if control.catalogue.actions().len() == 0 {
+    if !proposal.subject.is_change() && control.catalogue.actions().len() == 0 {
         let message = "this server has no catalogue, so nothing can run; it waits on: put actions.json back and start again";
         return Ok(Some(message.to_owned()));
     }
@@ -104,7 +88,7 @@ pub(super) async fn kept_though_unknown(
 async fn cancel_changed(control: &Control) -> Result<(), StoreError> {
     let mut changed = list_in(control, Status::Pending).await?;
     changed.extend(list_in(control, Status::Approved).await?);
-    changed.retain(|stored| current_definition(control, &stored.proposal).is_none());
+    changed.retain(|stored| plans::current(control, &stored.proposal).is_none());
     for some in changed.chunks(AT_ONCE as usize) {
         let ids: Vec<_> = some.iter().map(|stored| stored.proposal.id).collect();
         let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
@@ -120,6 +104,22 @@ async fn cancel_changed(control: &Control) -> Result<(), StoreError> {
             })
             .await?;
     }
+    Ok(())
+}
+
+/// Ends an approved proposal whose subject is no longer what was approved.
+pub(super) async fn cancel_changed_one(
+    control: &Control,
+    id: ProposalId,
+) -> Result<(), StoreError> {
+    let (this, context) = (control.clone(), control.context(&control.system_ctx()?));
+    control
+        .store
+        .write_closing(move |tx| {
+            Box::pin(async move { cancel_unless_kept(tx, &this, &context, id).await })
+        })
+        .await?;
+    control.waiters.wake_id(id);
     Ok(())
 }
 
@@ -191,7 +191,7 @@ pub(super) async fn void(
         return cancel(tx, context, proposal, now, why).await;
     }
     let failure = Failure::new(
-        why.as_str(),
+        why.code(),
         "it ran when the copy was made; the copy cannot know how it ended",
     );
     let Ok(moved) = proposal.mark_unknown(now, failure) else {

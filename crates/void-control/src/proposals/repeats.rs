@@ -2,8 +2,9 @@
 //! answered with that row. As long as a caller is refused the same again, the writer is not asked.
 
 use void_domain::actors::Actor;
+use void_domain::failures::FailureCode;
 use void_domain::policy::{Refusal, Verdict};
-use void_domain::proposals::{Proposal, ProposedAction};
+use void_domain::proposals::{Proposal, Subject};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, proposals};
 
@@ -25,12 +26,12 @@ pub(super) enum RepeatNote<T> {
     Uncounted,
 }
 
-fn kind(actor: &Actor, verb: &'static str, what: String, code: &str) -> RefusalKind {
+fn kind(actor: &Actor, verb: &'static str, what: String, code: FailureCode) -> RefusalKind {
     RefusalKind {
         actor: actor.to_string(),
         verb,
         what,
-        code: code.to_owned(),
+        code: code.to_string(),
     }
 }
 
@@ -44,7 +45,7 @@ pub(super) async fn refused_again(
         return Ok(None);
     }
     let counts = &control.refusal_counts;
-    let action_id = asked.subject.action_id.as_str();
+    let action_id = asked.action.id.as_str();
     let before = counts.last_of(&ctx.actor.to_string(), REFUSED, action_id);
     if before.is_empty() {
         return Ok(None);
@@ -68,8 +69,10 @@ pub(super) async fn refused_again(
         Verdict::RunNow if busy => Refusal::Busy,
         Verdict::RunNow | Verdict::NeedsApproval(_) => return Ok(None),
     };
-    let first = before.into_iter().find(|(code, _)| code == refusal.code());
-    let Some((code, id)) = first else {
+    let first = before
+        .into_iter()
+        .find(|(code, _)| code == refusal.code().as_str());
+    let Some((_, id)) = first else {
         return Ok(None);
     };
     let found = control
@@ -79,7 +82,7 @@ pub(super) async fn refused_again(
     let Some(found) = found else {
         return Ok(None);
     };
-    let kind = kind(&ctx.actor, REFUSED, action_id.to_owned(), &code);
+    let kind = kind(&ctx.actor, REFUSED, action_id.to_owned(), refusal.code());
     match counts.note(kind, now) {
         (_, Recorded::Again(_)) => Ok(Some(Proposed::Refused(refusal, found.proposal))),
         // The window ended in between: this one is the first of the next.
@@ -90,20 +93,21 @@ pub(super) async fn refused_again(
     }
 }
 
+/// What was asked for: the action, or what would be changed.
+fn what(subject: &Subject) -> String {
+    let action = subject.action_id().map(ToString::to_string);
+    action.unwrap_or_else(|| subject.target.clone())
+}
+
 /// Counts a refusal where it is made, in the writer: one after the other, so there is one first one.
 pub(super) async fn note_refused(
     tx: &mut Tx,
     control: &Control,
     ctx: &Ctx,
-    subject: &ProposedAction,
+    subject: &Subject,
     refusal: &Refusal,
 ) -> Result<RepeatNote<Proposal>, StoreError> {
-    let kind = kind(
-        &ctx.actor,
-        REFUSED,
-        subject.action_id.to_string(),
-        refusal.code(),
-    );
+    let kind = kind(&ctx.actor, REFUSED, what(subject), refusal.code());
     match control.refusal_counts.note(kind, control.clock.now()) {
         // Without a row, the use case that was to write the first one has failed.
         (kind, Recorded::First | Recorded::Again(None)) => Ok(RepeatNote::First(kind)),
@@ -120,7 +124,7 @@ pub(super) fn note_invalid(
     control: &Control,
     ctx: &Ctx,
     what: String,
-    code: &str,
+    code: FailureCode,
     at: Timestamp,
 ) -> RepeatNote<()> {
     if !refusal_counts::is_counted(ctx) {

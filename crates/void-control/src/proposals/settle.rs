@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use void_channels::{Evidence, Outcome};
 use void_domain::executions::Route;
+use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::permits::Ticket;
 use void_domain::proposals::{Failure, Proposal, State, Status};
@@ -23,7 +24,11 @@ const UNKNOWN_MAX: u32 = 100;
 /// Beyond an action's own limit, which the host keeps.
 const END_MARGIN: Duration = Duration::from_secs(30);
 /// Codes that say that the machine itself was not reached: about the next run it has no answer either.
-const NOT_REACHED: [&str; 3] = ["unreachable", "timeout", "connection_lost"];
+const NOT_REACHED: [FailureCode; 3] = [
+    FailureCode::Unreachable,
+    FailureCode::Timeout,
+    FailureCode::ConnectionLost,
+];
 
 /// What the owner says happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +74,10 @@ pub async fn settle(
                         .succeed(now, &by, json!({"settled_by": by}))
                         .map(|moved| finish::unverified(moved, now, "no_check")),
                     Settled::Failed => {
-                        let failure =
-                            Failure::new("settled_failed", "the owner looked: it was not done");
+                        let failure = Failure::new(
+                            FailureCode::SettledFailed,
+                            "the owner looked: it was not done",
+                        );
                         proposal.fail(now, &by, failure)
                     }
                 };
@@ -117,23 +124,36 @@ async fn ask_all(control: Control, round: Round) {
 
 /// Whether the machine was reached.
 async fn ask(control: &Control, proposal: &Proposal) -> bool {
-    let (Some(ticket), Some(execution)) = (Ticket::of(proposal), &proposal.subject.execution)
-    else {
-        return true;
-    };
     if !matches!(who_knows(control, proposal).await, Ok(Knower::Us)) {
         // Whoever started it on its own machine settles it, and nobody else.
         return true;
     }
-    let evidence = control.executor.settle(execution, &ticket).await;
+    let evidence = evidence(control, proposal).await;
     if let Evidence::None(failure) = &evidence {
-        return !NOT_REACHED.contains(&failure.code.as_str());
+        return !NOT_REACHED.iter().any(|code| failure.code == *code);
     }
     if let Some(outcome) = known(evidence) {
         tracing::info!(proposal = %proposal.id, "an unknown outcome was settled by evidence");
         finish::finish(control, proposal.id, outcome).await;
     }
     true
+}
+
+/// What can be found out about a run: from the machine, or from the file that was to change.
+async fn evidence(control: &Control, proposal: &Proposal) -> Evidence {
+    let (ticket, execution) = (Ticket::of(proposal), proposal.subject.execution());
+    match (ticket, execution, proposal.subject.change()) {
+        // Only its file can tell; the bridge reads it, and until then it is under way.
+        (_, Some(execution), _) if execution.route() == Route::File => Evidence::Started,
+        (Some(ticket), Some(execution), _) => control.executor.settle(execution, &ticket).await,
+        (_, _, Some(change)) if let Some(source) = &control.catalogue_source => {
+            source.file.settle(change).await
+        }
+        _ => Evidence::None(Failure::new(
+            FailureCode::NoEvidence,
+            "its stored definition cannot be read",
+        )),
+    }
 }
 
 async fn who_knows(control: &Control, proposal: &Proposal) -> Result<Knower, StoreError> {
@@ -165,8 +185,7 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
             .await;
         let Ok(Some(stored)) = found else { return };
         let proposal = stored.proposal;
-        let (State::Running { run, .. }, Some(ticket)) = (&proposal.state, Ticket::of(&proposal))
-        else {
+        let State::Running { run, .. } = &proposal.state else {
             return;
         };
         match who_knows(control, &proposal).await {
@@ -177,24 +196,15 @@ pub(super) async fn follow(control: &Control, id: ProposalId) {
             }
             Ok(Knower::Other) | Err(_) => return,
         }
-        let execution = proposal.subject.execution.as_ref();
+        let execution = proposal.subject.execution();
         let overdue = execution.is_none_or(|execution| {
             control.clock.now() >= run.started_at.plus(execution.timeout + END_MARGIN)
         });
-        let evidence = match execution {
-            // No machine is known that could be asked.
-            None => Evidence::None(Failure::new(
-                "no_evidence",
-                "its stored definition cannot be read",
-            )),
-            // Only its file can tell; the bridge reads it, and until then it is under way.
-            Some(execution) if execution.route() == Route::File => Evidence::Started,
-            Some(execution) => control.executor.settle(execution, &ticket).await,
-        };
+        let evidence = evidence(control, &proposal).await;
         let failure = match evidence {
             Evidence::Started if !overdue => None,
             Evidence::Started => Some(Failure::new(
-                "no_end",
+                FailureCode::NoEnd,
                 "it began, and no end was recorded in its time",
             )),
             Evidence::None(failure) => {

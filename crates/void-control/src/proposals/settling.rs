@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use void_domain::executions::{Execution, Route};
 use void_domain::ids::ProposalId;
-use void_domain::proposals::{Proposal, State};
+use void_domain::proposals::{Proposal, State, Subject};
 use void_domain::time::Timestamp;
 
 /// A question is asked at most this often about the same run once it is old.
@@ -52,10 +52,9 @@ impl Settling {
         let mut places: BTreeMap<String, Vec<Proposal>> = BTreeMap::new();
         for proposal in unknown {
             // Without one no machine is known that could be asked: the owner settles it.
-            let Some(execution) = &proposal.subject.execution else {
+            let Some(place) = place_of_subject(&proposal.subject) else {
                 continue;
             };
-            let place = place_of(execution);
             let last = asked.last.get(&proposal.id).copied();
             if !asked.busy.contains(&place) && is_due(&proposal, last, now) {
                 places.entry(place).or_default().push(proposal);
@@ -113,6 +112,11 @@ fn is_due(proposal: &Proposal, last: Option<Timestamp>, now: Timestamp) -> bool 
 }
 
 /// The machine that would be asked.
+fn place_of_subject(subject: &Subject) -> Option<String> {
+    let place = subject.execution().map(place_of);
+    place.or_else(|| subject.change().map(|change| change.entity.clone()))
+}
+
 fn place_of(execution: &Execution) -> String {
     match execution.route() {
         Route::Host(host) => format!("host {}", host.name),
@@ -129,11 +133,14 @@ mod tests {
     use void_domain::catalogue::{Risk, Tier};
     use void_domain::digests::Digest;
     use void_domain::ids::{ActionId, ProposalCode};
-    use void_domain::proposals::{Approval, Failure, Joined, ProposedAction, Run};
+    use void_domain::proposals::{
+        Approval, Failure, Joined, ProposedAction, Run, Subject, SubjectKind,
+    };
     use void_domain::taint::Taint;
 
     use super::*;
     use crate::clock::Clock;
+    use void_domain::failures::FailureCode;
 
     const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
     const TICK: Duration = Duration::from_secs(5);
@@ -147,17 +154,19 @@ mod tests {
         Proposal {
             id: ProposalId::new(START, [number; 10]),
             code: ProposalCode::from_random(&[1, 2, 3, 4]),
-            subject: ProposedAction {
-                action_id: ActionId::parse("restart-caddy").unwrap(),
+            subject: Subject {
                 label: "Restart".into(),
-                execution: Execution::from_definition(&definition),
-                definition,
-                params: json!({}),
                 tier: Tier::Safe,
                 risk: Risk::Nominal,
                 target: "service:ct100/caddy".into(),
                 digest: Digest::of(b"d"),
-                exec_digest: Digest::of(b"e"),
+                kind: SubjectKind::Action(ProposedAction {
+                    action_id: ActionId::parse("restart-caddy").unwrap(),
+                    execution: Execution::from_definition(&definition),
+                    definition,
+                    params: json!({}),
+                    exec_digest: Digest::of(b"e"),
+                }),
             },
             requested_by: Actor::Owner {
                 surface: Surface::Cli,
@@ -178,7 +187,7 @@ mod tests {
                 },
                 run,
                 at: START,
-                failure: Failure::new("x", "y"),
+                failure: Failure::new(FailureCode::Locked, "y"),
             },
         }
     }
@@ -195,7 +204,7 @@ mod tests {
     fn each_channel_is_a_place_of_its_own_and_a_definition_that_cannot_be_read_is_none() {
         let read = |action: Value| unknown(1, json!({"action": action, "host": null}));
         let place = |proposal: Proposal| {
-            let execution = proposal.subject.execution.as_ref();
+            let execution = proposal.subject.execution();
             execution.map(place_of)
         };
         let power = json!({"kind": "guest_power", "node": "z", "vmid": 107, "op": "stop"});

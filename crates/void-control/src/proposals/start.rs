@@ -3,23 +3,24 @@
 //! Whoever commits the move to *running* may execute, once. Only then is a permit made, and only
 //! here. Everything before the commit can be repeated; nothing after it is.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use void_channels::Outcome;
 use void_domain::actors::{Actor, ActorKind};
-use void_domain::catalogue::{Action, Params};
+use void_domain::catalogue::Action;
 use void_domain::fail_point;
+use void_domain::failures::FailureCode;
 use void_domain::freezes::FreezeSwitch;
 use void_domain::instances::StartingInstance;
-use void_domain::permits::Permit;
+use void_domain::permits::{ChangePermit, Permit};
 use void_domain::policy::{self, Brakes, Budget, Cap, Cooldown};
-use void_domain::proposals::{Approval, Failure, Proposal, ProposedAction, Run, State, Status};
+use void_domain::proposals::{Approval, Failure, Proposal, Run, State, Status, Subject};
 use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, freezes, proposals};
 
 use super::executing::Working;
+use super::plans::{self, Plan};
 use super::{expire, finish, on_record, recover};
 use crate::clock::believed_until;
 use crate::control::Control;
@@ -83,9 +84,9 @@ pub(super) async fn claim(
 pub(crate) async fn is_busy(
     tx: &mut Tx,
     control: &Control,
-    subject: &ProposedAction,
+    subject: &Subject,
 ) -> Result<bool, StoreError> {
-    let action = control.catalogue.get(&subject.action_id);
+    let action = subject.action_id().and_then(|id| control.catalogue.get(id));
     let mut spellings = action.map_or_else(Vec::new, |action| {
         control.catalogue.target_spellings(action)
     });
@@ -169,31 +170,45 @@ pub(super) async fn budget_of(
     })
 }
 
+enum Key {
+    Action(Permit),
+    Change(ChangePermit),
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where a permit is made, after the claim has committed"
+)]
+fn permit(running: &Proposal, plan: Plan, freeze_switch: FreezeSwitch) -> Option<Key> {
+    match plan {
+        Plan::Action(action, params) => {
+            Permit::issue(running, action, &params, freeze_switch).map(Key::Action)
+        }
+        Plan::Change => ChangePermit::issue(running, freeze_switch).map(Key::Change),
+    }
+}
+
 /// Executes a claim that has been committed, in its own task: a caller that goes away changes nothing.
 /// The freeze switch was pinned before the claim, so that a freeze since then stops it, also one that is over.
 pub(super) fn execute(
     control: &Control,
     running: &Proposal,
-    action: Arc<Action>,
-    params: Params,
+    plan: Plan,
     freeze_switch: FreezeSwitch,
 ) {
     let id = running.id;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where a permit is made, after the claim has committed"
-    )]
-    let permit = Permit::issue(running, action, &params, freeze_switch);
+    let permit = permit(running, plan, freeze_switch);
     let control = control.clone();
     let working = Working::on(&control, id);
     control.waiters.begins(id);
     tokio::spawn(async move {
         fail_point!("execute.before");
-        let outcome = match permit {
-            Some(permit) => control.executor.execute(permit).await,
-            None => {
-                let message = "the claim does not fit its action; nothing was sent";
-                Outcome::Failed(Failure::new("changed", message))
+        let outcome = match (permit, &control.catalogue_source) {
+            (Some(Key::Action(permit)), _) => control.executor.execute(permit).await,
+            (Some(Key::Change(permit)), Some(source)) => source.file.write(permit).await,
+            (Some(Key::Change(_)), None) | (None, _) => {
+                let message = "the claim does not fit its subject; nothing was sent";
+                Outcome::Failed(Failure::new(FailureCode::Changed, message))
             }
         };
         fail_point!("execute.after");
@@ -235,11 +250,15 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
 }
 
 async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreError> {
-    let Some((action, params)) = recover::current_definition(control, &approved) else {
+    let Some(plan) = plans::current(control, &approved) else {
+        // What a change was made against is gone, and does not come back to life with it.
+        if approved.subject.is_change() {
+            recover::cancel_changed_one(control, approved.id).await?;
+        }
         return Ok(());
     };
     let ctx = control.system_ctx()?;
-    let (this, context, job_action) = (control.clone(), control.context(&ctx), Arc::clone(&action));
+    let (this, context, job_plan) = (control.clone(), control.context(&ctx), plan.clone());
     let id = approved.id;
     let freeze_switch = control.freeze_switch.pinned();
     fail_point!("start.commit.before");
@@ -254,7 +273,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                 if !on_record::still_holds(tx, &this, &context, id).await? {
                     return Ok(None);
                 }
-                let brakes = brakes(tx, &job_action, bound(&stored.proposal), now).await?;
+                let brakes = job_plan.brakes(tx, bound(&stored.proposal), now).await?;
                 let free = brakes
                     == Brakes {
                         frozen: false,
@@ -273,7 +292,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
         .await?;
     fail_point!("start.commit.after");
     if let Some(running) = claimed {
-        execute(control, &running, action, params, freeze_switch);
+        execute(control, &running, plan, freeze_switch);
     }
     Ok(())
 }

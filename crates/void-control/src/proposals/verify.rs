@@ -12,13 +12,14 @@ use void_domain::fail_point;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Proposal, State, Verification, VerificationOutcome};
 use void_domain::services::{Health, Service};
-use void_store::{StoreError, proposals};
+use void_store::{StoreError, Tx, proposals};
 
 use super::executing::Working;
-use super::recover::current_definition;
+use super::plans::current_definition;
 use crate::clock::is_ahead;
 use crate::control::Control;
-use crate::{facts, health};
+use crate::facts::{self, AuditContext};
+use crate::health;
 
 /// A service that is just starting may answer once and fall over: it has to answer twice.
 const SERVICE_SEEN: u32 = 2;
@@ -88,7 +89,7 @@ pub(super) fn checks(
     }
     // Health alone says nothing about how many copies answer.
     let wanted = action.execution.replicas_param.as_ref();
-    let wanted = wanted.and_then(|name| proposal.subject.params.get(name)?.as_i64());
+    let wanted = wanted.and_then(|name| proposal.subject.params().get(name)?.as_i64());
     let running = result.get("running").and_then(Value::as_i64);
     let count = match (wanted, running) {
         (Some(wanted), Some(running)) => VerifyCounts { wanted, running },
@@ -347,21 +348,13 @@ async fn record(
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                let at = this.clock.now();
                 let seen = Verification {
                     outcome,
-                    at,
+                    at: this.clock.now(),
                     detail,
                 };
-                let Some(stored) = proposals::find(tx, id).await? else {
-                    return Ok(());
-                };
-                let Ok(checked) = stored.proposal.verify(seen.clone()) else {
-                    return Ok(());
-                };
-                if proposals::record_verification(tx, id, &seen).await? {
-                    let kind = EventKind::ProposalVerified;
-                    facts::proposal(tx, &context, at, kind, &checked).await?;
+                if let Some(stored) = proposals::find(tx, id).await? {
+                    record_in(tx, &context, stored.proposal, seen).await?;
                 }
                 Ok::<_, StoreError>(())
             })
@@ -370,4 +363,21 @@ async fn record(
     fail_point!("verify.commit.after");
     control.waiters.wake_id(id);
     Ok(())
+}
+
+/// Stores what a check saw, unless there is one already; the proposal as it is then.
+pub(super) async fn record_in(
+    tx: &mut Tx,
+    context: &AuditContext,
+    proposal: Proposal,
+    seen: Verification,
+) -> Result<Proposal, StoreError> {
+    let Ok(checked) = proposal.clone().verify(seen.clone()) else {
+        return Ok(proposal);
+    };
+    if proposals::record_verification(tx, checked.id, &seen).await? {
+        let kind = EventKind::ProposalVerified;
+        facts::proposal(tx, context, seen.at, kind, &checked).await?;
+    }
+    Ok(checked)
 }

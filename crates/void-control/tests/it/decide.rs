@@ -164,7 +164,11 @@ async fn a_yes_binds_the_digest_that_was_seen(plane: &mut Plane) {
         plane.queue(&owner(), "stop-b").await,
     );
     for decision in [Decision::Approve, Decision::Reject] {
-        for digest in [other.subject.digest, row.subject.exec_digest, Digest::ZERO] {
+        for digest in [
+            other.subject.digest,
+            row.subject.action().unwrap().exec_digest,
+            Digest::ZERO,
+        ] {
             let stale = DecideRequest {
                 digest: Some(digest),
                 ..seen(decision, &row)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use void_channels::{Channel, Channels, Evidence, Outcome};
 use void_domain::executions::Execution;
+use void_domain::failures::FailureCode;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 use void_store::BoxFuture;
@@ -56,7 +57,7 @@ impl LinkedChannels {
 }
 
 fn lost() -> Failure {
-    Failure::new("connection_lost", "the link broke")
+    Failure::new(FailureCode::ConnectionLost, "the link broke")
 }
 
 impl Channel for LinkedChannels {

@@ -16,6 +16,7 @@
 mod stories;
 
 mod callers;
+mod changes;
 mod decide;
 mod expire;
 mod finish;
@@ -29,3 +30,4 @@ mod requests;
 mod settle;
 mod start;
 mod verify;
+mod work_trees;

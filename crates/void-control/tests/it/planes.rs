@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
-use void_channels::Checker;
+use void_channels::{CatalogueFile, Checker};
 use void_control::instances::Identity;
 use void_control::notifiers::Notifiers;
-use void_control::{Clock, Control, ControlConfig, Limits};
+use void_control::{CatalogueSource, Clock, Control, ControlConfig, Limits};
+use void_domain::catalogue::Lockout;
 use void_domain::proposals::Status;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_domain::time::Timestamp;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
-use void_testkit::eventually;
+use void_testkit::{eventually, postgres_run};
 
 use crate::links::{Link, LinkedChannels, Network};
 use crate::machines::{CATALOGUE, Machine, parse};
@@ -40,6 +41,8 @@ pub struct Plane {
     pub limits: Limits,
     pub catalogue: String,
     pub services: String,
+    /// Where the catalogue is read from instead, at every start.
+    pub catalogue_file: Option<PathBuf>,
     running: Option<Running>,
 }
 
@@ -59,6 +62,7 @@ impl Plane {
             limits: Limits::default(),
             catalogue: CATALOGUE.to_owned(),
             services: r#"{"services": []}"#.to_owned(),
+            catalogue_file: None,
             running: None,
         };
         plane.machine.set_time(plane.clock.now());
@@ -84,7 +88,13 @@ impl Plane {
     }
 
     fn config(&self, store: Store) -> ControlConfig {
-        let catalogue = parse(&self.catalogue);
+        let file = self.catalogue_file.as_ref();
+        let text = file.map(|file| std::fs::read_to_string(file).unwrap());
+        let catalogue = parse(text.as_ref().unwrap_or(&self.catalogue));
+        let catalogue_source = file.map(|file| CatalogueSource {
+            file: CatalogueFile::new(file.clone(), text),
+            lockout: Lockout::default(),
+        });
         let channels = Arc::new(self.machine.channels(&catalogue));
         let linked = LinkedChannels {
             link: Arc::clone(&self.link),
@@ -94,6 +104,7 @@ impl Plane {
             store,
             catalogue,
             catalogue_commit: None,
+            catalogue_source,
             services: Services::parse(&self.services).unwrap(),
             checker: Checker::new(None),
             channels,
@@ -149,6 +160,22 @@ impl Plane {
         let running = self.running.as_ref().unwrap();
         let work = work(running.control.clone(), running.store.clone());
         running.runtime.spawn(work).await.unwrap()
+    }
+
+    /// Runs SQL behind the control plane's back.
+    pub fn edit(&self, sql: &str) {
+        match &self.engine {
+            Engine::Sqlite => {
+                let file = self.machine.path().join("void.db");
+                let file = rusqlite::Connection::open(file).unwrap();
+                file.execute_batch(sql).unwrap();
+            }
+            Engine::Postgres(url) => {
+                let (url, sql) = (url.clone(), sql.to_owned());
+                let run = std::thread::spawn(move || postgres_run(&url, &sql));
+                run.join().unwrap();
+            }
+        }
     }
 
     /// Time passes here and on the machine.

@@ -123,7 +123,7 @@ async fn parameters_that_do_not_fit_are_refused(plane: &mut Plane) {
     }
     assert_eq!(plane.audited("proposal.invalid").await.len(), bad.len());
     let row = plane.queue_as(&owner(), asked(good.clone())).await;
-    assert_eq!(row.subject.params, good);
+    assert_eq!(*row.subject.params(), good);
     assert_eq!(plane.audited("proposal.created").await.len(), 1);
 }
 
@@ -200,7 +200,7 @@ async fn a_cooldown_is_waited_for(plane: &mut Plane) {
     let first = plane.run(&blue, "touch-default").await;
     plane.ended(first.id).await;
     let (refusal, _) = plane.refused(&blue, "touch-default").await;
-    assert_eq!(refusal.code(), "cooling_down");
+    assert_eq!(refusal.code().as_str(), "cooling_down");
     let owners = plane.run(&owner, "touch-default").await;
     plane.ended(owners.id).await;
 }

@@ -125,7 +125,9 @@ impl Plane {
     fn nothing_ran_twice(&self, rows: &[Proposal]) {
         let (mut started, mut answered) = (BTreeMap::new(), BTreeMap::new());
         for row in rows {
-            let id = row.subject.action_id.to_string();
+            let Some(id) = row.subject.action_id().map(ToString::to_string) else {
+                continue;
+            };
             if row.run().is_some() {
                 *started.entry(id.clone()).or_insert(0) += 1;
             }

@@ -101,7 +101,7 @@ async fn a_run_that_goes_on_is_followed_to_its_end(plane: &mut Plane) {
     lease_is_over(plane);
     plane.start().await;
     let (refusal, _) = plane.refused(&owner(), "touch-slow").await;
-    assert_eq!(refusal.code(), "busy");
+    assert_eq!(refusal.code().as_str(), "busy");
     assert_eq!(plane.status(row.id).await, Status::Running);
     plane.machine.release();
     assert_eq!(plane.ended(row.id).await.status(), Status::Executed);
@@ -132,7 +132,7 @@ async fn a_run_that_nobody_can_tell_about_is_unknown(plane: &mut Plane) {
     plane.machine.release();
     plane.link.set(Network::Down);
     // Its end must have come, and the machine does not answer.
-    let overdue = row.subject.execution.as_ref().unwrap().timeout + Duration::from_secs(30);
+    let overdue = row.subject.execution().unwrap().timeout + Duration::from_secs(30);
     plane.pass(overdue);
     plane.start().await;
     let unknown = plane.ended(row.id).await;
@@ -257,7 +257,7 @@ async fn a_freeze_outlasts_a_crash(plane: &mut Plane) {
     plane.start().await;
     plane.ended(slow.id).await;
     let (refusal, _) = plane.refused(&owner(), "touch-a").await;
-    assert_eq!(refusal.code(), "frozen");
+    assert_eq!(refusal.code().as_str(), "frozen");
     plane.sweep().await;
     assert_eq!(plane.status(waits.id).await, Status::Approved);
     assert_eq!(plane.machine.effects(), ["slow-stop"]);

@@ -48,7 +48,7 @@ pub fn seen(decision: Decision, row: &Proposal) -> DecideRequest {
 /// The code of a decision that was not taken, and the row as it stood then.
 pub fn conflict(decided: Result<Proposal, DecideError>) -> (&'static str, Proposal) {
     match decided {
-        Err(DecideError::Conflict { code, row, .. }) => (code, *row),
+        Err(DecideError::Conflict { code, row, .. }) => (code.as_str(), *row),
         other => panic!("no conflict: {other:?}"),
     }
 }

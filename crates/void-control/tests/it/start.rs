@@ -178,7 +178,7 @@ async fn a_lost_run_keeps_its_target_busy(plane: &mut Plane) {
         .propose(&owner(), request("touch-slow"))
         .await
         .unwrap();
-    assert!(matches!(refused, Proposed::Refused(refusal, _) if refusal.code() == "busy"));
+    assert!(matches!(refused, Proposed::Refused(refusal, _) if refusal.code().as_str() == "busy"));
     let row = waiting(plane, "blue", "stop-slow").await;
     plane.sweep().await;
     assert_eq!(plane.status(row.id).await, Status::Approved);

@@ -4,9 +4,11 @@ use super::*;
 use crate::actors::{Actor, Surface};
 use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
+use crate::failures::FailureCode;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
 use crate::proposals::{
-    Approval, Cancellation, Failure, Joined, ProposedAction, Run, Verification, VerificationOutcome,
+    Approval, Cancellation, Failure, Joined, ProposedAction, Run, Subject, SubjectKind,
+    Verification, VerificationOutcome,
 };
 use crate::services::Services;
 use crate::taint::Taint;
@@ -220,17 +222,19 @@ fn proposal(state: State) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        subject: ProposedAction {
-            action_id: ActionId::parse("restart-caddy").unwrap(),
+        subject: Subject {
             label: "Restart".into(),
-            definition: json!({}),
-            execution: None,
-            params: json!({}),
             tier: Tier::Safe,
             risk: Risk::Nominal,
             target: "service:ct100/caddy".into(),
             digest: Digest::of(b"d"),
-            exec_digest: Digest::of(b"e"),
+            kind: SubjectKind::Action(ProposedAction {
+                action_id: ActionId::parse("restart-caddy").unwrap(),
+                definition: json!({}),
+                execution: None,
+                params: json!({}),
+                exec_digest: Digest::of(b"e"),
+            }),
         },
         requested_by: owner.requester(),
         reason: None,
@@ -260,7 +264,7 @@ fn a_run_explains_for_a_while_and_what_never_ran_explains_nothing() {
         lease_until: NOW,
     };
     let run = || began(60 * RUN_EXPLAINS_FOR);
-    let failure = || Failure::new("no_end", "nobody knows");
+    let failure = || Failure::new(FailureCode::NoEnd, "nobody knows");
     let running = |ago_by| State::Running {
         approval: approval(),
         run: began(ago_by),

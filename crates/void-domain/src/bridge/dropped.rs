@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{FILE_BYTES_MAX, InstanceId, Subject};
+use super::{FILE_BYTES_MAX, FileSubject, InstanceId};
 use crate::catalogue::{Action, Risk};
 use crate::executions::NodeOp;
 use crate::limits;
@@ -15,7 +15,7 @@ use crate::written::{self, Fields, Problem, Problems, SourceContent, SourceNode}
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dropped {
     pub instance: InstanceId,
-    pub subject: Subject,
+    pub subject: FileSubject,
     /// Can only raise what the catalogue says.
     pub risk: Risk,
     pub details: Details,
@@ -127,7 +127,7 @@ fn read_name(fields: &mut Fields<'_>, name: &InstanceId, problems: &mut Problems
     }
 }
 
-fn read_subject(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Subject> {
+fn read_subject(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FileSubject> {
     let ops = [
         NodeOp::DeployService,
         NodeOp::RestartService,
@@ -138,7 +138,7 @@ fn read_subject(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Subj
     let op = fields.word("type", &ops.map(|op| (op.as_str(), op)), problems);
     let node = fields.required_text("node", problems);
     let service = fields.required_text("service", problems);
-    Some(Subject {
+    Some(FileSubject {
         kind: op?.as_str().to_owned(),
         node: node?.1.to_owned(),
         service: service?.1.to_owned(),
@@ -212,7 +212,7 @@ fn check_history(node: &SourceNode, problems: &mut Problems) {
 impl Details {
     /// The image that came with the file and is no parameter of what would run.
     pub(super) fn only_said_image(&self, proposal: &Proposal) -> Option<&str> {
-        let is_param = proposal.subject.params.get("image").is_some();
+        let is_param = proposal.subject.params().get("image").is_some();
         self.image.as_deref().filter(|_| !is_param)
     }
 

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Details, Dropped, FILE_BYTES_MAX, InstanceId, StatusFolder, Subject};
+use super::{Details, Dropped, FILE_BYTES_MAX, FileSubject, InstanceId, StatusFolder};
 use crate::cards::{Card, words_of};
-use crate::proposals::{Proposal, State, Status, Transition};
+use crate::proposals::{DisplayState, Proposal, State, Status, Transition};
 use crate::text;
 use crate::time::Timestamp;
 
@@ -72,11 +72,12 @@ pub struct Rendered {
 pub fn render(
     instance: &InstanceId,
     proposal: &Proposal,
+    shown: DisplayState,
     history: &[Transition],
     dropped: Option<&Details>,
     notes: &[Note],
 ) -> Rendered {
-    let subject = Subject::of_proposal(proposal);
+    let subject = FileSubject::of_proposal(proposal);
     let mut steps: Vec<(Timestamp, HistoryEntry)> = history.iter().map(step_of).collect();
     steps.extend(notes.iter().map(step_of_note));
     steps.sort_by_key(|(at, _)| *at);
@@ -93,14 +94,14 @@ pub fn render(
         details: details_of(proposal, dropped),
         transition_history: steps.into_iter().map(|(_, step)| step).collect(),
         outcome: outcome_of(proposal),
-        void: Some(facts_of(proposal, dropped)),
+        void: Some(facts_of(proposal, shown, dropped)),
     };
     within_bounds(&mut file)
 }
 
 /// What Void itself says about it, beside the members of the source documents: every value that a yes binds,
 /// and whose words the others are.
-fn facts_of(proposal: &Proposal, dropped: Option<&Details>) -> Value {
+fn facts_of(proposal: &Proposal, shown: DisplayState, dropped: Option<&Details>) -> Value {
     let card = Card::of(proposal);
     let bound: Map<String, Value> = (card.bound.iter())
         .map(|bound| match bound.is_param {
@@ -116,8 +117,10 @@ fn facts_of(proposal: &Proposal, dropped: Option<&Details>) -> Value {
     let mut facts = json!({
         "proposal": proposal.id,
         "code": proposal.code,
-        "action": proposal.subject.action_id,
+        "action": proposal.subject.action_id(),
         "label": proposal.subject.label,
+        "display_state": shown.as_str(),
+        "state": shown.words(),
         "digest": proposal.subject.digest,
         "revision": proposal.revision,
         "requested_by": proposal.requested_by.name,
@@ -135,6 +138,9 @@ fn facts_of(proposal: &Proposal, dropped: Option<&Details>) -> Value {
         }
         if let Some(image) = only_said.filter(|_| proposal.subject.is_by_file()) {
             facts.insert("image_said".to_owned(), json!(image));
+        }
+        if let Some(change) = &card.change {
+            facts.insert("change".to_owned(), json!(change));
         }
         if card.left_out > 0 {
             facts.insert("words_left_out".to_owned(), json!(card.left_out));
@@ -169,11 +175,14 @@ fn within_bounds(file: &mut File<'_>) -> Rendered {
     if fits(file).is_none() {
         LEFT_OUT.clone_into(&mut file.details.reason);
     }
-    // A definition may be long too.
-    if fits(file).is_none()
-        && let Some(Value::Object(facts)) = &mut file.void
-    {
-        facts.insert("binds".to_owned(), json!(LEFT_OUT));
+    // A definition or a change may be long too.
+    for long in ["change", "binds"] {
+        if fits(file).is_none()
+            && let Some(Value::Object(facts)) = &mut file.void
+            && facts.contains_key(long)
+        {
+            facts.insert(long.to_owned(), json!(LEFT_OUT));
+        }
     }
     Rendered {
         bytes: bytes(file),
@@ -295,7 +304,7 @@ fn by_in_file(by: &str) -> String {
 }
 
 fn details_of(proposal: &Proposal, dropped: Option<&Details>) -> FileDetails {
-    let params = proposal.subject.params.as_object().cloned();
+    let params = proposal.subject.params().as_object().cloned();
     let mut params: Map<String, Value> = params.unwrap_or_default();
     let image = params
         .remove("image")

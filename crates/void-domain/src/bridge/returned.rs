@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Details, FILE_BYTES_MAX, InstanceId, Subject};
+use super::{Details, FILE_BYTES_MAX, FileSubject, InstanceId};
 use crate::digests::Digest;
+use crate::failures::FailureCode;
 use crate::proposals::{Failure, Proposal};
 use crate::text;
 
@@ -39,7 +40,7 @@ impl Reported {
         };
         Failure {
             result: self.result,
-            ..Failure::new("executor_failed", message)
+            ..Failure::new(FailureCode::ExecutorFailed, message)
         }
     }
 }
@@ -59,7 +60,7 @@ impl Returned {
             return Self::Changed("it is not a JSON object".to_owned());
         };
         let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();
-        let subject = Subject::of_proposal(proposal);
+        let subject = FileSubject::of_proposal(proposal);
         let words = [
             ("action_id", instance.as_str()),
             ("type", &subject.kind),
@@ -71,9 +72,9 @@ impl Returned {
                 return Self::Changed(format!("its {name} was changed"));
             }
         }
-        let mut params = params_of(file.get("details"), &proposal.subject.params);
+        let mut params = params_of(file.get("details"), proposal.subject.params());
         leave_out_word(&mut params, proposal, dropped);
-        if params != proposal.subject.params {
+        if params != *proposal.subject.params() {
             return Self::Changed("its details.image or details.params were changed".to_owned());
         }
         let digest = file.get("void").and_then(|void| void.get("digest"));

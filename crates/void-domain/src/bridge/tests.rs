@@ -7,8 +7,12 @@ use crate::actors::{Actor, Surface};
 use crate::catalogue::{Action, Catalogue, Lockout, Risk, Tier};
 use crate::digests::Digest;
 use crate::executions::Execution;
+use crate::failures::FailureCode;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
-use crate::proposals::{Cancellation, Failure, Joined, ProposedAction, Run, Status, Transition};
+use crate::proposals::{
+    Cancellation, DisplayState, Failure, Joined, ProposedAction, Run, StartHold, Status, Subject,
+    SubjectKind, Transition,
+};
 use crate::taint::Taint;
 use crate::time::Timestamp;
 
@@ -143,11 +147,21 @@ fn an_image_that_is_only_a_word_stays_in_the_file_and_cannot_be_exchanged() {
     };
     for by_file in [false, true] {
         let mut restart = proposal(by_file);
-        restart.subject.params = json!({});
-        restart.subject.definition["action"]["kind"] = json!("restart_service");
-        restart.subject.execution = Execution::from_definition(&restart.subject.definition);
-        assert!(restart.subject.execution.is_some());
-        let bytes = render(&name("a"), &restart, &[], Some(&details), &[]).bytes;
+        restart.subject.action_mut().unwrap().params = json!({});
+        restart.subject.action_mut().unwrap().definition["action"]["kind"] =
+            json!("restart_service");
+        restart.subject.action_mut().unwrap().execution =
+            Execution::from_definition(restart.subject.definition());
+        assert!(restart.subject.execution().is_some());
+        let bytes = render(
+            &name("a"),
+            &restart,
+            shown(&restart),
+            &[],
+            Some(&details),
+            &[],
+        )
+        .bytes;
         let file: Value = serde_json::from_slice(&bytes).unwrap();
         // A foreign executor is handed no image that nobody approved.
         let (shown, told) = if by_file {
@@ -313,7 +327,7 @@ fn an_action_is_found_by_type_node_and_service_or_not_at_all() {
     ]});
     let catalogue = Catalogue::parse(&catalogue.to_string(), &Lockout::default()).unwrap();
     let find = |kind: &str, node: &str, service: &str| {
-        let subject = Subject {
+        let subject = FileSubject {
             kind: kind.to_owned(),
             node: node.to_owned(),
             service: service.to_owned(),
@@ -346,6 +360,11 @@ fn an_action_is_found_by_type_node_and_service_or_not_at_all() {
     ));
 }
 
+/// With nothing in its way.
+fn shown(proposal: &Proposal) -> DisplayState {
+    DisplayState::of(proposal, StartHold::Nothing)
+}
+
 fn proposal(by_file: bool) -> Proposal {
     let mut definition =
         json!({"action": {"kind": "deploy_service", "node": "n1", "service": "web"}, "host": null});
@@ -355,17 +374,19 @@ fn proposal(by_file: bool) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        subject: ProposedAction {
-            action_id: ActionId::parse("deploy-web").unwrap(),
+        subject: Subject {
             label: "Deploy".into(),
-            execution: Some(Execution::from_definition(&definition).unwrap()),
-            definition,
-            params: json!({"image": "web:2", "replicas": 3}),
             tier: Tier::Risky,
             risk: Risk::Guarded,
             target: "node:n1/web".into(),
             digest: Digest::of(b"d"),
-            exec_digest: Digest::of(b"e"),
+            kind: SubjectKind::Action(ProposedAction {
+                action_id: ActionId::parse("deploy-web").unwrap(),
+                execution: Some(Execution::from_definition(&definition).unwrap()),
+                definition,
+                params: json!({"image": "web:2", "replicas": 3}),
+                exec_digest: Digest::of(b"e"),
+            }),
         },
         requested_by: Actor::Owner {
             surface: Surface::Cli,
@@ -387,7 +408,7 @@ fn in_state(status: Status, by_file: bool) -> Proposal {
     let pending = || proposal(by_file);
     let approved = || pending().approve("owner-web", NOW).unwrap().proposal;
     let running = || approved().start(RUN).unwrap().proposal;
-    let failure = || Failure::new("code", "message");
+    let failure = || Failure::new(FailureCode::Locked, "message");
     match status {
         Status::Pending => pending(),
         Status::Approved => approved(),
@@ -449,6 +470,7 @@ fn a_file_has_the_source_documents_shape() {
     let bytes = render(
         &name("deploy-1"),
         &unknown,
+        shown(&unknown),
         &history,
         Some(&details),
         &[note],
@@ -510,7 +532,15 @@ fn actors_are_spelled_as_the_source_documents_do() {
         ("agent-little-blue", "agent-little-blue"),
     ] {
         let history = [step(None, Status::Pending, record)];
-        let bytes = render(&name("a"), &proposal(false), &history, None, &[]).bytes;
+        let bytes = render(
+            &name("a"),
+            &proposal(false),
+            DisplayState::Waiting,
+            &history,
+            None,
+            &[],
+        )
+        .bytes;
         let written: Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(written["transition_history"][0]["by"], file);
     }
@@ -528,7 +558,7 @@ fn a_rendered_file_is_never_too_large_to_read() {
         diff: Some("\u{1}".repeat(60_000)),
         ..Details::default()
     };
-    let bytes = render(&name("a"), &long, &[], Some(&details), &[]).bytes;
+    let bytes = render(&name("a"), &long, shown(&long), &[], Some(&details), &[]).bytes;
     assert!(bytes.len() <= FILE_BYTES_MAX, "{}", bytes.len());
     assert!(matches!(
         Returned::read(&bytes, &name("a"), &long, Some(&details)),
@@ -548,8 +578,8 @@ fn a_rendered_file_is_read_as_what_it_is_about() {
     ] {
         for by_file in [true, false] {
             let mut asked = proposal(by_file);
-            asked.subject.params = params.clone();
-            let bytes = render(&name("a"), &asked, &[], None, &[]).bytes;
+            asked.subject.action_mut().unwrap().params = params.clone();
+            let bytes = render(&name("a"), &asked, shown(&asked), &[], None, &[]).bytes;
             let read = Returned::read(&bytes, &name("a"), &asked, None);
             assert!(matches!(read, Returned::Same { .. }), "{params}: {read:?}");
         }
@@ -559,7 +589,7 @@ fn a_rendered_file_is_read_as_what_it_is_about() {
 #[test]
 fn what_would_run_cannot_be_edited() {
     let pending = proposal(true);
-    let bytes = render(&name("a"), &pending, &[], None, &[]).bytes;
+    let bytes = render(&name("a"), &pending, shown(&pending), &[], None, &[]).bytes;
     let original: Value = serde_json::from_slice(&bytes).unwrap();
     let read =
         |file: &Value| Returned::read(file.to_string().as_bytes(), &name("a"), &pending, None);

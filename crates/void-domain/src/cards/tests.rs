@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::catalogue::{Catalogue, Lockout};
+use crate::proposals::{ProposedAction, SubjectKind};
 
 fn deploy() -> Value {
     json!({
@@ -21,21 +22,23 @@ fn deploy() -> Value {
     })
 }
 
-fn subject(catalogue: &Value, params: Value) -> ProposedAction {
+fn subject(catalogue: &Value, params: Value) -> Subject {
     let catalogue = Catalogue::parse(&catalogue.to_string(), &Lockout::default()).unwrap();
     let action = catalogue.actions().next().unwrap();
     let checked = action.params.check(&params).unwrap();
-    ProposedAction {
-        action_id: action.id.clone(),
+    Subject {
         label: action.label.clone(),
-        definition: action.definition().clone(),
-        execution: Some(action.execution.clone()),
-        params,
         tier: action.tier,
         risk: action.risk,
         target: action.execution.kind.target(),
         digest: action.digest_with(&checked).unwrap(),
-        exec_digest: action.exec_digest(),
+        kind: SubjectKind::Action(ProposedAction {
+            action_id: action.id.clone(),
+            definition: action.definition().clone(),
+            execution: Some(action.execution.clone()),
+            params,
+            exec_digest: action.exec_digest(),
+        }),
     }
 }
 
@@ -56,8 +59,9 @@ fn what_is_chosen_is_part_of_the_sentence() {
     let said = format!("deploys grafana with image {EVIL} on n1");
     assert_eq!(consequence(&evil), said);
     let mut scale = evil.clone();
-    scale.execution = execution(json!({"kind": "scale", "node": "n1", "service": "web"}));
-    scale.params = json!({"pool": "a b\", and nothing else", "replicas": 3});
+    scale.action_mut().unwrap().execution =
+        execution(json!({"kind": "scale", "node": "n1", "service": "web"}));
+    scale.action_mut().unwrap().params = json!({"pool": "a b\", and nothing else", "replicas": 3});
     assert_eq!(
         consequence(&scale),
         "changes how many copies of web run on n1 with pool \"a b\\\", and nothing else\" and replicas 3"
@@ -67,7 +71,7 @@ fn what_is_chosen_is_part_of_the_sentence() {
         "\u{a0}", "\u{2003}", "\u{3000}", "\u{2800}", "\t", "'", "(", "\u{430}",
     ] {
         let value = format!("ok{space}and n 10{space}on{space}test");
-        scale.params = json!({"image": value, "n": 3});
+        scale.action_mut().unwrap().params = json!({"image": value, "n": 3});
         let said = consequence(&scale);
         let (_, rest) = said
             .split_once("with image \"")
@@ -85,12 +89,12 @@ fn what_is_chosen_is_part_of_the_sentence() {
         "new",
     ] {
         for op in ["start", "stop", "shutdown", "reboot", "other"] {
-            scale.execution = execution(
+            scale.action_mut().unwrap().execution = execution(
                 json!({"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 107}),
             );
             let is_known = kind != "new" && (kind != "guest_power" || op != "other");
-            assert_eq!(scale.execution.is_some(), is_known, "{kind} {op}");
-            scale.params = json!({"image": EVIL});
+            assert_eq!(scale.execution().is_some(), is_known, "{kind} {op}");
+            scale.action_mut().unwrap().params = json!({"image": EVIL});
             let said = consequence(&scale);
             assert!(
                 said.contains(&format!("with image {EVIL}")),
@@ -114,10 +118,10 @@ fn every_consequence_has_a_past() {
         "new",
     ] {
         for op in ["start", "stop", "shutdown", "reboot"] {
-            subject.execution = execution(
+            subject.action_mut().unwrap().execution = execution(
                 json!({"kind": kind, "op": op, "node": "n1", "service": "web", "host": "h", "vmid": 107}),
             );
-            assert_eq!(subject.execution.is_some(), kind != "new", "{kind} {op}");
+            assert_eq!(subject.execution().is_some(), kind != "new", "{kind} {op}");
             let now = consequence(&subject);
             let then = past(&now);
             assert_ne!(now.split(' ').next(), then.split(' ').next(), "{now}");
@@ -180,9 +184,33 @@ fn what_is_looked_at_afterwards_is_told_for_every_kind() {
     // As the catalogue writes it, and not only as a test does.
     let deploy = subject(&deploy(), json!({"image": EVIL}));
     assert_eq!(
-        checked_by(deploy.execution.as_ref()),
+        checked_by(deploy.execution()),
         "Void looks afterwards whether grafana is up."
     );
+}
+
+#[test]
+fn no_check_is_promised_of_what_nobody_watches() {
+    let eyes = |services: &[&str], has_proxmox| Eyes {
+        services: services.iter().map(|id| (*id).to_owned()).collect(),
+        has_proxmox,
+    };
+    let said = |action: Value, eyes: &Eyes| checked_with(execution(action).as_ref(), eyes);
+    let restart = json!({"kind": "service_restart", "host": "h", "service": "caddy", "verify": {"service": "caddy"}});
+    assert_eq!(
+        said(restart.clone(), &eyes(&["caddy"], false)),
+        "Void looks afterwards whether caddy is up."
+    );
+    for others in [&[][..], &["web"]] {
+        assert_eq!(
+            said(restart.clone(), &eyes(others, true)),
+            "Nothing looks afterwards: no service caddy is watched. It will end as “not confirmed”."
+        );
+    }
+    let stop =
+        json!({"kind": "guest_power", "op": "stop", "vmid": 107, "node": "pve1", "guest": "lxc"});
+    assert!(said(stop.clone(), &eyes(&[], true)).starts_with("Proxmox is asked afterwards"));
+    assert!(said(stop, &eyes(&[], false)).starts_with("Nothing looks afterwards;"));
 }
 
 #[test]
@@ -227,7 +255,7 @@ fn every_value_of_a_definition_is_bound_and_shown_whole() {
 /// Two requests with different digests never look the same, even to who does not compare digests.
 #[test]
 fn whatever_changes_the_digest_changes_the_card() {
-    let shown = |subject: &ProposedAction| -> (String, Vec<Bound>) {
+    let shown = |subject: &Subject| -> (String, Vec<Bound>) {
         let all = bound(subject)
             .into_iter()
             .filter(|bound| bound.name != "digest");
@@ -268,7 +296,8 @@ fn whatever_changes_the_digest_changes_the_card() {
 #[test]
 fn nothing_in_a_bound_value_makes_a_line_or_deceives() {
     let mut subject = subject(&deploy(), json!({"image": EVIL}));
-    subject.params = json!({"a\nb": "x\nIf yes: nothing\u{202e}", "n": [1, "\u{200b}"]});
+    subject.action_mut().unwrap().params =
+        json!({"a\nb": "x\nIf yes: nothing\u{202e}", "n": [1, "\u{200b}"]});
     for bound in bound(&subject) {
         let text = format!("{}{}", bound.name, bound.value);
         assert!(

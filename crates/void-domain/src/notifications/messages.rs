@@ -15,9 +15,9 @@ use super::quiet::zoned;
 use super::{News, RolledBack, Tally, news};
 use crate::actors::person;
 use crate::alerts::Alert;
-use crate::cards::Card;
+use crate::cards::{Card, Eyes};
 use crate::digests::Digest;
-use crate::proposals::{Cancellation, Proposal, State, VerificationOutcome};
+use crate::proposals::{Cancellation, DisplayState, Proposal, State};
 use crate::text;
 use crate::time::Timestamp;
 
@@ -28,6 +28,7 @@ pub const DIGEST_NAMED_MAX: u32 = 10;
 /// How many messages the details of one proposal are, at most.
 pub const DETAILS_MESSAGES_MAX: usize = 8;
 const LINE_CHARS_MAX: usize = 120;
+const TOO_LONG: &str = "Too long for a message: open it to read everything and to approve it.";
 
 /// What every message needs beside its proposal.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub struct Frame {
     pub rehearsal: bool,
     /// Number and hash of the newest entry of the record: the reader is its witness.
     pub head: Option<(u64, Digest)>,
+    /// What a run is looked at with afterwards.
+    pub eyes: Eyes,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,9 +82,9 @@ impl Room {
 }
 
 /// How a proposal stands. One that waits says everything that a yes would bind, and what its requester says.
-pub fn about(proposal: &Proposal, frame: &Frame, room: Room) -> Message {
-    let card = Card::of(proposal);
-    let headline = headline(proposal, frame);
+pub fn about(proposal: &Proposal, shown: DisplayState, frame: &Frame, room: Room) -> Message {
+    let card = Card::seen_with(proposal, &frame.eyes);
+    let headline = headline(proposal, shown, frame);
     let title = rehearsed(
         frame,
         &format!("{headline} · {}", text::escaped(&card.title)),
@@ -106,7 +109,8 @@ pub fn about(proposal: &Proposal, frame: &Frame, room: Room) -> Message {
     }
     // What a diff says goes first; if that is not enough, every line is cut, and the message says so.
     let mut lines = said(&first_diff_lines);
-    lines.push("Too long for a message: open it to read everything and to approve it.".to_owned());
+    // First, so that whatever is cut this is not.
+    lines.insert(0, TOO_LONG.to_owned());
     let shorter = joined(lines.clone());
     if room.takes(&title, &shorter) {
         return Message {
@@ -140,27 +144,20 @@ fn cut_to(room: Room, body: &str) -> String {
     .to_owned()
 }
 
-fn headline(proposal: &Proposal, frame: &Frame) -> String {
-    let time = |at| clock(at, &frame.zone);
+/// What asks is headed by its tier; everything else by the words of its state, with the time where nothing ran.
+fn headline(proposal: &Proposal, shown: DisplayState, frame: &Frame) -> String {
+    let words = shown.words().to_uppercase();
     match &proposal.state {
         State::Pending => Card::of(proposal).tier.to_uppercase(),
-        State::Approved { .. } => "APPROVED, NOT STARTED".to_owned(),
-        State::Running { .. } => "RUNNING".to_owned(),
-        State::Executed { verification, .. } => match verification {
-            None => "RAN, BEING CHECKED".to_owned(),
-            Some(seen) => match seen.outcome {
-                VerificationOutcome::Verified => "DONE, CHECKED".to_owned(),
-                VerificationOutcome::Failed => "RAN, CHECK FAILED".to_owned(),
-                VerificationOutcome::Unverified => "RAN, NOT CONFIRMED".to_owned(),
-            },
-        },
-        State::Failed { .. } => "FAILED".to_owned(),
-        State::Unknown { .. } => "OUTCOME UNKNOWN".to_owned(),
-        State::Rejected { .. } => "REJECTED".to_owned(),
-        State::Expired { at, lapsed: None } => format!("EXPIRED {}, NOTHING RAN", time(*at)),
-        State::Expired { at, .. } => format!("LAPSED {}, NOTHING RAN", time(*at)),
-        State::Cancelled { .. } => "WITHDRAWN".to_owned(),
-        State::Refused { .. } => "REFUSED".to_owned(),
+        State::Expired { at, .. } => format!("{words} {}, NOTHING RAN", clock(*at, &frame.zone)),
+        State::Approved { .. }
+        | State::Running { .. }
+        | State::Executed { .. }
+        | State::Failed { .. }
+        | State::Unknown { .. }
+        | State::Rejected { .. }
+        | State::Cancelled { .. }
+        | State::Refused { .. } => words,
     }
 }
 
@@ -231,7 +228,7 @@ fn record_line(frame: &Frame) -> Option<String> {
 #[derive(Debug, Clone, Default)]
 pub struct Gathered {
     pub tally: Tally,
-    pub proposals: Vec<Proposal>,
+    pub proposals: Vec<(Proposal, DisplayState)>,
     pub alert_count: u64,
     pub alerts: Vec<Alert>,
 }
@@ -271,11 +268,11 @@ pub fn digest(gathered: &Gathered, frame: &Frame) -> Message {
     if !counts.is_empty() {
         lines.push(counts.join(" · "));
     }
-    for proposal in named.iter().take(DIGEST_NAMED_MAX as usize) {
+    for (proposal, shown) in named.iter().take(DIGEST_NAMED_MAX as usize) {
         let line = format!(
             "{} {} {}",
             proposal.code,
-            headline(proposal, frame).to_lowercase(),
+            headline(proposal, *shown, frame).to_lowercase(),
             text::escaped(&proposal.subject.label)
         );
         lines.push(line.chars().take(LINE_CHARS_MAX).collect());
@@ -326,7 +323,7 @@ pub const fn asks(proposal: &Proposal) -> bool {
 
 /// Everything about it, for who wants to read on: as many messages as it takes, up to a bound.
 pub fn details(proposal: &Proposal, frame: &Frame) -> Vec<String> {
-    let card = Card::of(proposal);
+    let card = Card::seen_with(proposal, &frame.eyes);
     let mut lines: Vec<String> = vec![text::escaped(&card.title)];
     lines.extend(asking(proposal, &card, frame, &diff_lines));
     if !matches!(proposal.state, State::Pending) {

@@ -51,7 +51,7 @@ fn all_capabilities() -> Vec<Capabilities> {
 }
 
 #[test]
-fn every_wish_gets_the_strictest_answer() {
+fn every_request_gets_the_strictest_answer() {
     let taints = [Taint::clean(), Taint::from_sources(vec!["ref:1".into()])];
     let capabilities = all_capabilities();
     let (mut seen, mut ran) = (0, 0);
@@ -133,7 +133,7 @@ fn check(input: &PolicyInput<'_>, verdict: &Verdict) {
             assert!(!reasons.is_empty());
         }
         Verdict::Refused(refusal) => {
-            let not_entitled = refusal.code() == "forbidden";
+            let not_entitled = refusal.code() == FailureCode::Forbidden;
             assert_eq!(not_entitled, !entitled, "{input:?}");
             if entitled {
                 // Brakes refuse only what would otherwise have run; what waits is queued.

@@ -84,6 +84,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::failures::FailureCode;
     use crate::proposals::{Approval, Run};
     use crate::time::Timestamp;
 
@@ -124,7 +125,7 @@ mod tests {
             by: "owner".to_owned(),
             at,
         };
-        let failure = Failure::new("refused_by_host", "ct100 refused: CANARY");
+        let failure = Failure::new(FailureCode::RefusedByHost, "ct100 refused: CANARY");
         let failed = State::Failed {
             approval: approval.clone(),
             run,

@@ -59,7 +59,7 @@ fn a_machines_reboot_is_a_stop_and_a_start_by_root() {
 }
 
 #[test]
-fn a_container_in_the_wished_state_is_refused_at_once() {
+fn a_container_in_the_wanted_state_is_refused_at_once() {
     let server = lab::server();
     let client = lab::client(&server, ACTIONS);
     for (vmid, operation, message) in [
@@ -76,7 +76,7 @@ fn a_container_in_the_wished_state_is_refused_at_once() {
 }
 
 #[test]
-fn a_machine_in_the_wished_state_gets_a_task() {
+fn a_machine_in_the_wanted_state_gets_a_task() {
     let server = lab::server();
     let client = lab::client(&server, ACTIONS);
     for (vmid, operation, exit) in [

@@ -125,6 +125,7 @@ fn proposal() -> Value {
         &[
             "id",
             "code",
+            "subject",
             "action_id",
             "label",
             "tier",
@@ -136,7 +137,9 @@ fn proposal() -> Value {
             "waited_ms",
         ],
         json!({
-            "id": text(), "code": text(), "action_id": text(), "label": text(), "at": text(),
+            "id": text(), "code": text(), "label": text(), "at": text(),
+            "subject": {"enum": ["action", "change"]},
+            "action_id": {"type": ["string", "null"]},
             "tier": {"enum": ["safe", "risky"]},
             "risk": {"enum": ["nominal", "guarded", "critical"]},
             "status": text(),

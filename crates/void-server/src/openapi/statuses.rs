@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::access::Access;
-use crate::table::Route;
+use crate::table::{Access, Route};
 
 pub(super) fn responses(route: &Route, content: &Value) -> Value {
     let mut responses: Map<String, Value> = Map::new();

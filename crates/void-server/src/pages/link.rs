@@ -1,6 +1,8 @@
 //! One proposal alone: the page that a phone opens from a message. It is whole without a script, and
 //! deciding is a plain form; a small script keeps it true afterwards.
 
+mod states;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 use void_api::actions::PendingDecideRequest;
 use void_api::cards::CardResponse;
+use void_api::proposals::ChangeResponse;
 use void_api::services::ServiceResponse;
 use void_control::Control;
 use void_control::access::{self, Credential};
@@ -22,6 +25,7 @@ use void_domain::freezes::Freeze;
 use void_domain::text;
 use void_domain::time::Timestamp;
 
+use self::states::state_words;
 use crate::access::Admitted;
 use crate::app::App;
 use crate::assets::{VERSION, guard_page};
@@ -294,11 +298,11 @@ fn card_html(
     // Writing to a string cannot fail.
     let _ = write!(
         html,
-        "<article class=\"card proposal\" data-id=\"{}\" data-status=\"{}\" data-verification=\"{}\" data-revision=\"{}\">\n\
+        "<article class=\"card proposal\" data-id=\"{}\" data-status=\"{}\" data-shown=\"{}\" data-revision=\"{}\">\n\
          <p class=\"tier {}\">{}</p>\n<h1>{}</h1>\n<p class=\"state\" role=\"status\">{}</p>\n",
         escaped(&row.id),
         row.status,
-        row.verification.as_deref().unwrap_or(""),
+        row.display_state,
         row.revision,
         row.tier,
         card.tier_words,
@@ -359,8 +363,12 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
             (name, mark)
         }
     };
-    let said = row.reason.as_deref().unwrap_or(words::NO_REASON);
-    let mut facts = vec![(words::WHY, quote(said, &mark))];
+    // What nobody said is nobody's words.
+    let why = match row.reason.as_deref() {
+        Some(said) => quote(said, &mark),
+        None => muted(words::NO_REASON),
+    };
+    let mut facts = vec![(words::WHY, why)];
     for later in &row.joined {
         facts.extend((later.reason.iter()).map(|said| (words::WHY_ALSO, quote(said, &mark))));
     }
@@ -390,6 +398,9 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
         ));
     }
     facts.push(effect(card));
+    if let Some(change) = &row.change {
+        facts.push((words::CHANGES, change_html(change)));
+    }
     if matches!(row.status.as_ref(), "pending" | "approved" | "running") {
         facts.push((words::CHECK, escaped(&card.checked_by)));
     }
@@ -403,16 +414,18 @@ fn facts(card: &CardResponse, reader: &LinkViewer<'_>) -> Vec<(&'static str, Str
         || words::NO_COMMIT.to_owned(),
         |commit| filled(words::AT_COMMIT, "commit", &escaped(&short(commit))),
     );
-    facts.push((
-        words::ALLOWED_BY,
-        format!(
-            "<code>{}</code> <code title=\"{}\">{}</code> {}",
-            escaped(&allowed.id),
-            allowed.digest,
-            short(&allowed.digest),
-            muted(&commit),
-        ),
-    ));
+    if let Some(id) = &allowed.id {
+        facts.push((
+            words::ALLOWED_BY,
+            format!(
+                "<code>{}</code> <code title=\"{}\">{}</code> {}",
+                escaped(id),
+                allowed.digest,
+                short(&allowed.digest),
+                muted(&commit),
+            ),
+        ));
+    }
     facts.push((
         words::ASKED_BY,
         format!("{by}, {}", reader.time_html(&row.created_at)),
@@ -468,6 +481,20 @@ fn bound_html(card: &CardResponse) -> String {
         );
     }
     html.push_str("</dl>");
+    html
+}
+
+/// What a change means and every line of it, as Void itself found out.
+fn change_html(change: &ChangeResponse) -> String {
+    let mut html = String::from("<ul class=\"changes\">");
+    for line in &change.summary {
+        let _ = write!(html, "<li>{}</li>", foreign(line));
+    }
+    let _ = write!(
+        html,
+        "</ul><pre class=\"diff\">{}</pre>",
+        foreign(&change.diff)
+    );
     html
 }
 
@@ -542,36 +569,6 @@ fn step(kind: &str, name: &str, body: &str) -> String {
     format!(
         "<details class=\"step\"><summary class=\"button {kind}\">{name}</summary>\n{body}</details>\n"
     )
-}
-
-fn state_words(card: &CardResponse, is_owner: bool) -> String {
-    let row = &card.row;
-    let by = row.resolved_by.as_deref().unwrap_or(words::THE_SYSTEM);
-    let is_by_owner = by == "owner" || by.starts_with("owner-");
-    let by = if is_by_owner { words::THE_OWNER } else { by };
-    let error = row
-        .error
-        .as_ref()
-        .map_or("", |error| error.message.as_str());
-    let plain = match (row.status.as_ref(), row.verification.as_deref()) {
-        ("pending", _) => words::PENDING,
-        ("approved", _) => words::APPROVED,
-        ("running", _) => words::RUNNING,
-        ("executed", Some("verified")) => words::VERIFIED,
-        ("executed", Some("failed")) => words::CHECK_FAILED,
-        ("executed", _) => words::UNVERIFIED,
-        ("expired", _) => words::EXPIRED,
-        ("unknown", _) => words::UNKNOWN,
-        ("rejected", _) if is_owner && is_by_owner => match error {
-            "" => words::SAID_NO,
-            why => return filled(words::SAID_NO_WHY, "why", why),
-        },
-        ("rejected", _) => return filled(words::REJECTED, "name", by),
-        ("failed", _) => return filled(words::FAILED, "why", error),
-        ("cancelled", _) => return filled(words::CANCELLED, "why", error),
-        _ => return filled(words::REFUSED, "why", error),
-    };
-    plain.to_owned()
 }
 
 /// A sentence of the catalogue with its one gap filled.

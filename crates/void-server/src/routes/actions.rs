@@ -12,16 +12,17 @@ use void_api::actions::{
     ActionResponse, ActionsResponse, CatalogueResponse, ParamResponse, PendingDecideRequest,
     PendingResponse, RecentResponse, RunRequest, RunResponse, WarningResponse,
 };
-use void_api::proposals::{RowError, RowResponse};
+use void_api::proposals::RowResponse;
 use void_control::proposals::{
     self, DecideError, DecideRequest, Decision, ProposalKey, ProposeError, ProposeRequest, Proposed,
 };
-use void_control::{Control, Ctx, freezes};
+use void_control::{Control, Ctx, freezes, health};
 use void_domain::actors::{Actor, ActorKind};
-use void_domain::cards;
+use void_domain::cards::{self, Eyes};
 use void_domain::catalogue::{Action, ParamSpec, Problem};
 use void_domain::digests::Digest;
 use void_domain::executions::{self, ActionKind, Execution};
+use void_domain::failures::FailureCode;
 use void_domain::freezes::Freeze;
 use void_domain::ids::ProposalId;
 use void_domain::limits::DIFF_BYTES_MAX;
@@ -29,13 +30,12 @@ use void_domain::policy::{self, Refusal};
 use void_domain::proposals::{Proposal, Sight, State as ProposalState};
 use void_domain::taint::Taint;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::WAIT_SECONDS_MAX;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
-use crate::table::{CURSOR, LIMIT, Route, WAIT, json, schema};
-use crate::wire::{result_with_check, row_response};
+use crate::table::{Access, CURSOR, LIMIT, Route, WAIT, json, schema};
+use crate::wire::{result_with_check, row_error, row_response};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -126,7 +126,7 @@ fn param_response(spec: &ParamSpec) -> ParamResponse {
     }
 }
 
-fn action_response(action: &Action) -> ActionResponse {
+fn action_response(action: &Action, eyes: &Eyes) -> ActionResponse {
     let execution = &action.execution;
     let (mut host, mut node, mut service, mut vmid, mut op) = (None, None, None, None, None);
     let mut guest = None;
@@ -175,7 +175,7 @@ fn action_response(action: &Action) -> ActionResponse {
             .map(|(name, spec)| (name.to_owned(), param_response(spec)))
             .collect(),
         verify: execution.verify.clone(),
-        checked_by: cards::checked_by(Some(execution)),
+        checked_by: cards::checked_with(Some(execution), eyes),
         inverse: action.inverse.as_ref().map(ToString::to_string),
         cooldown_s: action.cooldown.map(|cooldown| cooldown.as_secs()),
         agent_cooldown_s: policy::cooldown(action.cooldown, action.tier, ActorKind::Agent)
@@ -191,10 +191,11 @@ fn action_response(action: &Action) -> ActionResponse {
 
 pub(crate) async fn list(State(app): State<App>) -> Json<ActionsResponse> {
     let catalogue = app.control().catalogue();
+    let eyes = health::eyes(app.control());
     Json(ActionsResponse {
         actions: catalogue
             .actions()
-            .map(|action| action_response(action))
+            .map(|action| action_response(action, &eyes))
             .collect(),
         catalogue: CatalogueResponse {
             digest: catalogue.digest().to_string(),
@@ -255,7 +256,7 @@ pub(crate) async fn run(
             let row = current(app.control(), &ctx, proposal.id).await?;
             let error = match refusal {
                 Refusal::Frozen => frozen(app.control(), &ctx, refusal.message()).await?,
-                refusal => refused(refusal.code(), refusal.message()),
+                refusal => ApiError::new(refusal.code(), refusal.message()),
             };
             Err(error.row(row))
         }
@@ -283,10 +284,7 @@ fn run_response(proposal: &Proposal, sight: Sight) -> RunResponse {
                 executed: false,
                 status: proposal.status().as_str().into(),
                 action_row_id,
-                error: Some(RowError {
-                    code: failure.code.clone(),
-                    message: sight.message(&proposal.state, failure),
-                }),
+                error: Some(row_error(&proposal.state, failure, sight)),
             }
         }
         _ => RunResponse::NotExecuted {
@@ -305,12 +303,7 @@ fn propose_error(error: ProposeError) -> ApiError {
                 Some(id) => format!("did you mean {id}?"),
                 None => "void actions ls shows what there is".to_owned(),
             };
-            ApiError::new(
-                axum::http::StatusCode::NOT_FOUND,
-                "unknown_action",
-                error.to_string(),
-            )
-            .hint(hint)
+            ApiError::new(FailureCode::UnknownAction, error.to_string()).hint(hint)
         }
         ProposeError::InvalidParams(invalid) => ApiError::invalid(
             invalid
@@ -340,16 +333,7 @@ async fn frozen(control: &Control, ctx: &Ctx, message: String) -> Result<ApiErro
         Actor::Owner { .. } => "void thaw",
         _ => "wait until the owner thaws it, then ask again",
     };
-    Ok(ApiError::conflict("frozen", told).hint(hint))
-}
-
-/// A refusal by policy: 403 for who, 429 for how many, 409 for when.
-pub(crate) fn refused(code: &'static str, message: String) -> ApiError {
-    match code {
-        "forbidden" => ApiError::forbidden(message),
-        "rate_limited" => ApiError::rate_limited(message),
-        _ => ApiError::conflict(code, message),
-    }
+    Ok(ApiError::new(FailureCode::Frozen, told).hint(hint))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -482,11 +466,11 @@ async fn decide_error(
         DecideError::ReasonTooLong => ApiError::reason_too_long(),
         DecideError::Conflict { code, message, row } => {
             let error = match code {
-                "frozen" => frozen(control, ctx, message).await?,
-                "already_decided" | "expired" | "changed" => {
-                    ApiError::conflict(code, message).hint(format!("void inbox show {}", row.code))
+                FailureCode::Frozen => frozen(control, ctx, message).await?,
+                FailureCode::AlreadyDecided | FailureCode::Expired | FailureCode::Changed => {
+                    ApiError::new(code, message).hint(format!("void inbox show {}", row.code))
                 }
-                code => ApiError::conflict(code, message),
+                code => ApiError::new(code, message),
             };
             error.row(current(control, ctx, row.id).await?)
         }

@@ -18,12 +18,12 @@ use void_domain::limits::PAGE_ROWS_DEFAULT;
 
 use super::actions::RecentQuery;
 use super::conversations::{ConversationPath, page, turn_error};
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, TextAs, TurnFrom, TurnProgress};
-use crate::table::{CURSOR, Content, LIMIT, Route, json, schema};
+use crate::table::{Access, CURSOR, Content, LIMIT, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

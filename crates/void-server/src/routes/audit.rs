@@ -16,11 +16,10 @@ use void_control::audit::{self, AuditFilter, ReadError};
 use void_control::{Control, StoreError};
 use void_domain::audit::AuditEntry;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Query, Segment, page_rows, parse_cursor};
-use crate::table::{CURSOR, Content, LIMIT, Parameter, Route, json};
+use crate::table::{Access, CURSOR, Content, LIMIT, Parameter, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -2,17 +2,16 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::routing::{get, post};
 use void_api::backups::{BackupResponse, BackupsResponse, CopyResponse};
 use void_control::StoreError;
 use void_control::backups::{self, Copy};
+use void_domain::failures::FailureCode;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Caller;
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -62,7 +61,7 @@ pub(crate) async fn create(
 ) -> Result<Json<BackupResponse>, ApiError> {
     if backups::are_switched_off(app.control()) {
         return Err(
-            ApiError::conflict("backups_off", "backups are switched off").hint(
+            ApiError::new(FailureCode::BackupsOff, "backups are switched off").hint(
                 "set enabled = true under [backups] in void.toml, then start the server again",
             ),
         );
@@ -74,11 +73,9 @@ pub(crate) async fn create(
             audit_hash: made.audit_hash.to_string(),
         })),
         // These say what to do instead, and hold no data.
-        Err(StoreError::Unavailable(text) | StoreError::ReadOnly(text)) => Err(ApiError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            text,
-        )),
+        Err(StoreError::Unavailable(text) | StoreError::ReadOnly(text)) => {
+            Err(ApiError::new(FailureCode::Unavailable, text))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -9,12 +9,11 @@ use serde::Deserialize;
 use void_api::bridge::{BridgeResponse, InvalidResponse, MoveResponse, MovesResponse};
 use void_control::bridge::{self, MoveSeen, Report};
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::parameters::WAIT_SECONDS_MAX;
 use crate::requests::Query;
-use crate::table::{Parameter, Route, WAIT, json};
+use crate::table::{Access, Parameter, Route, WAIT, json};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

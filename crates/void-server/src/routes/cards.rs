@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract;
 use axum::routing::get;
 use void_api::cards::{AllowedBy, BoundResponse, CardResponse, InverseResponse, RunResponse};
 use void_api::services::ServiceResponse;
@@ -13,15 +13,14 @@ use void_domain::cards::{Bound, Card, words_of};
 use void_domain::catalogue::Risk;
 use void_domain::executions::Execution;
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
-use void_domain::proposals::{Sight, Status, Transition};
+use void_domain::proposals::{Sight, State, Status, Transition};
 
 use super::proposals::row_now;
 use super::services::service_response;
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 use crate::wire::row_response;
 
 pub(super) const ROUTES: &[Route] = &[Route {
@@ -42,7 +41,7 @@ const RUNS_SHOWN: u32 = 10;
 const EVIDENCE_SHOWN: usize = 8;
 
 pub(crate) async fn show(
-    State(app): State<App>,
+    extract::State(app): extract::State<App>,
     Caller(ctx): Caller,
     Segment(key): Segment,
 ) -> Result<Json<CardResponse>, ApiError> {
@@ -64,9 +63,9 @@ pub(crate) async fn card(
         return Ok(None);
     };
     let proposal = &found.proposal;
-    let card = Card::of(proposal);
+    let card = Card::seen_with(proposal, &health::eyes(control));
     let catalogue = control.catalogue();
-    let action = catalogue.get(&proposal.subject.action_id);
+    let action = (proposal.subject.action_id()).and_then(|id| catalogue.get(id));
     let inverse = action
         .and_then(|action| action.inverse.as_ref())
         .and_then(|id| catalogue.get(id))
@@ -86,15 +85,14 @@ pub(crate) async fn card(
     let runs = proposals::runs_before(control, proposal, RUNS_SHOWN).await?;
     Ok(Some(CardResponse {
         tier_words: card.tier.into(),
-        evidence: evidence(control, proposal.subject.execution.as_ref()),
+        evidence: evidence(control, proposal.subject.execution()),
         consequence: card.consequence,
         target: card.target,
         bound: card.bound.into_iter().map(bound_response).collect(),
         words_of: words_of(&card.asked_by),
         past: card.past,
         checked_by: card.checked_by,
-        verify: (proposal.subject.execution.as_ref())
-            .and_then(|execution| execution.verify.clone()),
+        verify: (proposal.subject.execution()).and_then(|execution| execution.verify.clone()),
         inverse,
         allowed_by: AllowedBy {
             id: card.action_id,
@@ -133,13 +131,25 @@ fn run_response(run: &Listed) -> RunResponse {
     let started = at(|step| step.to == Status::Running);
     let ended = at(|step| step.from == Some(Status::Running));
     let took = started.zip(ended).map(|(start, end)| end.since(start));
+    // What no machine ran took no time.
+    let took = took.filter(|_| has_run(&run.proposal.state));
     RunResponse {
         id: row.id,
         code: row.code,
         status: row.status,
+        display_state: row.display_state,
         verification: row.verification,
         started_at: started.map(|at| at.to_string()),
         took_ms: took.map(millis),
+    }
+}
+
+/// Whether a machine ran it: it said how that ended.
+const fn has_run(state: &State) -> bool {
+    match state {
+        State::Executed { .. } => true,
+        State::Failed { failure, .. } | State::Unknown { failure, .. } => failure.result.is_some(),
+        _ => false,
     }
 }
 

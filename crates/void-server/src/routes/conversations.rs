@@ -19,17 +19,18 @@ use void_control::conversations::{self, TurnError};
 use void_domain::conversations::{
     Conversation, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
 };
+use void_domain::failures::FailureCode;
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::limits::MESSAGE_BYTES_MAX;
 
 use super::agents;
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::markdown;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::streams::{self, TextAs, TurnFrom, TurnProgress};
-use crate::table::{CURSOR, Content, LIMIT, Parameter, Route, json, schema};
+use crate::table::{Access, CURSOR, Content, LIMIT, Parameter, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -141,7 +142,7 @@ fn turn_response(turn: Turn) -> TurnResponse {
         TurnState::Running => (None, None),
         TurnState::Done { at } | TurnState::Stopped { at } => (Some(at), None),
         TurnState::Failed { at, failure } => {
-            let (code, message) = (failure.code, failure.message);
+            let (code, message) = (failure.code.to_string(), failure.message);
             (Some(at), Some(TurnFailure { code, message }))
         }
     };
@@ -309,14 +310,14 @@ pub(crate) async fn stop(
     let conversation = find(&app, &id).await?;
     let running = conversations::running_in(app.control(), conversation.id).await?;
     let Some(running) = running else {
-        return Err(ApiError::conflict(
-            "not_running",
+        return Err(ApiError::new(
+            FailureCode::NotRunning,
             "no turn is under way in this conversation",
         ));
     };
     let Some(live) = app.talk().live(running.id) else {
-        return Err(ApiError::conflict(
-            "busy",
+        return Err(ApiError::new(
+            FailureCode::Busy,
             "another instance of Void is at this turn; it ends by itself within its limits",
         ));
     };
@@ -390,10 +391,10 @@ pub(super) fn turn_error(error: TurnError) -> ApiError {
                 MESSAGE_BYTES_MAX / 1024
             ),
         ),
-        TurnError::Busy(_) => ApiError::conflict("busy", error.to_string())
+        TurnError::Busy(_) => ApiError::new(FailureCode::Busy, error.to_string())
             .hint("its stream can be read, and it can be stopped"),
-        TurnError::NotRetryable => ApiError::conflict("not_retryable", error.to_string()),
-        TurnError::OverBudget { .. } => ApiError::conflict("cap_reached", error.to_string())
+        TurnError::NotRetryable => ApiError::new(FailureCode::NotRetryable, error.to_string()),
+        TurnError::OverBudget { .. } => ApiError::new(FailureCode::CapReached, error.to_string())
             .hint("agents.NAME.daily_tokens in void.toml is the budget"),
         TurnError::Store(error) => error.into(),
     }

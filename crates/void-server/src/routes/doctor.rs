@@ -5,9 +5,8 @@ use axum::extract::State;
 use axum::routing::get;
 use void_api::doctor::DoctorResponse;
 
-use crate::access::Access;
 use crate::app::App;
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",

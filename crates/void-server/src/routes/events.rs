@@ -6,12 +6,12 @@ use axum::response::Response;
 use axum::routing::get;
 use serde::Deserialize;
 
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Query;
 use crate::streams;
-use crate::table::{Content, Parameter, Route};
+use crate::table::{Access, Content, Parameter, Route};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",

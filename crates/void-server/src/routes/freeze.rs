@@ -11,11 +11,10 @@ use void_control::freezes::{self, FreezeError};
 use void_domain::actors::Actor;
 use void_domain::freezes::Freeze;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -12,11 +12,12 @@ use serde_json::{Map, Value};
 use void_agent::gateway::{
     Asked, Forwarded, GATEWAY_BODY_BYTES_MAX, GatewayError, GatewayQuestion,
 };
+use void_domain::failures::FailureCode;
 
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::errors::ApiError;
 use crate::requests::Body;
-use crate::table::{Content, Parameter, Route, json, schema};
+use crate::table::{Access, Content, Parameter, Route, json, schema};
 
 const BETA: Parameter = Parameter {
     name: "beta",
@@ -122,13 +123,13 @@ fn refusal(error: GatewayError) -> ApiError {
     let message = error.to_string();
     match error {
         GatewayError::NoTokensLeft | GatewayError::NoCallsLeft => {
-            ApiError::new(StatusCode::BAD_REQUEST, "turn_limit", message)
+            ApiError::new(FailureCode::TurnLimit, message)
         }
         GatewayError::Over => ApiError::unauthenticated(),
         GatewayError::Invalid(problem) => ApiError::invalid_field("body", problem),
         GatewayError::Unanswered(error) => {
-            tracing::warn!(code = error.code(), %error, "a model could not be asked for a turn");
-            ApiError::new(StatusCode::BAD_GATEWAY, error.code(), message)
+            tracing::warn!(code = %error.code(), %error, "a model could not be asked for a turn");
+            ApiError::new(error.code(), message)
         }
     }
 }

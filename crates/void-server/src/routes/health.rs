@@ -10,11 +10,10 @@ use void_api::health::HealthResponse;
 use void_control::{freezes, proposals, retention};
 use void_domain::proposals::Status;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::openapi;
-use crate::table::{Content, Route, json};
+use crate::table::{Access, Content, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

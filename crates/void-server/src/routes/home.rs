@@ -7,17 +7,17 @@ use void_api::home::{EmptyFileResponse, HomeResponse, SetupResponse};
 use void_api::inbox::ItemResponse;
 use void_api::proposals::RowResponse;
 use void_control::proposals::ProposalKey;
-use void_control::{lab, notifications, proposals};
+use void_control::{hosts, lab, notifications, proposals};
 use void_domain::proposals::Sight;
 
 use super::cards::{self};
 use super::{actions, freeze, inbox, mutes, services, session, status};
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::first_steps::FirstSteps;
 use crate::requests::{Caller, Query};
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 use crate::wire::row_response;
 
 pub(super) const ROUTES: &[Route] = &[Route {
@@ -101,6 +101,11 @@ pub(crate) async fn show(
                 _ => first.commands.clone(),
             },
             empty_files,
+            called: first.called.clone(),
+            owner_token_file: first.owner_token_file.clone(),
+            provision: hosts::is_local_missing(control)
+                .await
+                .then(|| format!("{} provision local", first.called)),
         },
         who: session::who(admitted).await.0,
         status,

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::routing::{get, post};
 use void_api::hosts::{
     CheckError, CheckResponse, HostResponse, HostsResponse, TrustRequest, TrustedResponse,
 };
 use void_control::hosts::{self, TrustError};
+use void_domain::failures::FailureCode;
 use void_domain::hosts::{HostName, Reach};
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -120,7 +119,7 @@ pub(crate) async fn check(
             drift: None,
             cannot: BTreeMap::new(),
             error: Some(CheckError {
-                code: failure.code,
+                code: failure.code.to_string(),
                 message: failure.message,
             }),
         },
@@ -143,20 +142,20 @@ pub(crate) async fn trust(
             Err(ApiError::not_found(error.to_string()).hint("void hosts ls"))
         }
         Err(error @ (TrustError::NoKey | TrustError::Pinned)) => {
-            Err(ApiError::conflict("not_needed", error.to_string()))
+            Err(ApiError::new(FailureCode::NotNeeded, error.to_string()))
         }
         Err(TrustError::InvalidFingerprint) => Err(ApiError::invalid_field(
             "fingerprint",
             "must be SHA256: and 43 characters, as ssh-keygen -lf prints it",
         )),
-        Err(error @ TrustError::Mismatch(_)) => {
-            Err(ApiError::conflict("host_key_mismatch", error.to_string()))
-        }
+        Err(error @ TrustError::Mismatch(_)) => Err(ApiError::new(
+            FailureCode::HostKeyMismatch,
+            error.to_string(),
+        )),
         Err(error @ TrustError::Unwritable(_)) => {
             tracing::error!(%error, "a trusted key could not be stored");
             Err(ApiError::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "unavailable",
+                FailureCode::Unavailable,
                 "the known-hosts file cannot be written",
             ))
         }

@@ -9,12 +9,11 @@ use void_domain::ids::ProposalId;
 use void_domain::nodes::{Membership, Node};
 use void_domain::proposals::Proposal;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Query, page_rows, parse_cursor};
 use crate::routes::actions::{RecentQuery, current};
-use crate::table::{CURSOR, LIMIT, Route, json};
+use crate::table::{Access, CURSOR, LIMIT, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",

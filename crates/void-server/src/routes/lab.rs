@@ -10,11 +10,10 @@ use void_control::lab::{self, Failure, GuestStatus, LabGuest, LabNode, Load};
 use void_control::{Control, stops};
 use void_domain::proposals::Sight;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::requests::Caller;
 use crate::routes::services::by_owner;
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",
@@ -78,7 +77,7 @@ fn lab_problem(failure: &Failure, reader: Sight) -> LabProblem {
         "the lab cannot be read in full; the owner sees why".to_owned()
     };
     LabProblem {
-        code: failure.code.clone(),
+        code: failure.code.to_string(),
         message,
     }
 }

@@ -7,10 +7,9 @@ use axum::routing::get;
 use void_api::login::{LoginResponse, MethodsResponse};
 use void_control::credentials;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",

@@ -27,14 +27,14 @@ use void_domain::limits::REQUEST_BODY_BYTES_MAX;
 use void_domain::secrets::Secret;
 use void_domain::text;
 
-use crate::access::{self, Access, Admitted};
+use crate::access::{self, Admitted};
 use crate::app::App;
 use crate::budgets::Account;
 use crate::errors::ApiError;
 use crate::fence::is_json;
 use crate::mcp::{Client, REGISTRY_DEFAULT, Toolbox, messages, progress, streams};
 use crate::requests::{Query, collect};
-use crate::table::{Content, Parameter, Route, json, schema};
+use crate::table::{Access, Content, Parameter, Route, json, schema};
 use crate::takeovers::Upgrade;
 
 const REGISTRY: Parameter = Parameter {

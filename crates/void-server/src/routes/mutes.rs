@@ -7,16 +7,16 @@ use axum::extract::State;
 use axum::routing::{delete, get, post};
 use void_api::mutes::{MuteRequest, MuteResponse, MutesResponse, UnmutedResponse};
 use void_control::mutes::{self, MuteError, NewMute, Until};
+use void_domain::failures::FailureCode;
 use void_domain::ids::MuteId;
 use void_domain::mutes::{Mute, Muted};
 use void_domain::services::ServiceId;
 use void_domain::time::Timestamp;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -149,8 +149,8 @@ fn mute_error(error: MuteError) -> ApiError {
         }
         MuteError::Reason => ApiError::invalid_field("reason", message),
         MuteError::End(_) => ApiError::invalid_field("until", message),
-        MuteError::TooMany => ApiError::conflict("too_many", message),
-        MuteError::KeyUsed => ApiError::conflict("used", message),
+        MuteError::TooMany => ApiError::new(FailureCode::TooMany, message),
+        MuteError::KeyUsed => ApiError::new(FailureCode::Used, message),
         MuteError::Store(error) => error.into(),
     }
 }

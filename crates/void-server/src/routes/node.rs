@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Extension, Json};
 use void_api::node::{
@@ -15,9 +14,9 @@ use void_api::nodes::JoinedResponse;
 use void_control::nodes::{
     self, Command, Connection, JoinError, JoinRequest, PollError, PollRequest, Report,
 };
+use void_domain::failures::FailureCode;
 use void_domain::ids::RequestId;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
@@ -25,7 +24,7 @@ use crate::rate_limits::{TRIES_MAX, network};
 use crate::requests::{Body, Caller};
 use crate::routes::nodes::joined_response;
 use crate::routes::nodes::read_fingerprint;
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -89,9 +88,10 @@ pub(crate) async fn join(
         )),
         Err(error @ JoinError::NotInvited) => Err(ApiError::forbidden(error.to_string())
             .hint("void node invite NAME makes a join token, good for an hour")),
-        Err(error @ JoinError::Taken) => {
-            Err(ApiError::conflict("already_decided", error.to_string()))
-        }
+        Err(error @ JoinError::Taken) => Err(ApiError::new(
+            FailureCode::AlreadyDecided,
+            error.to_string(),
+        )),
         Err(JoinError::Store(error)) => Err(error.into()),
     }
 }
@@ -128,14 +128,12 @@ pub(crate) async fn poll(
         Err(error @ PollError::NotANode) => Err(ApiError::forbidden(error.to_string())),
         Err(PollError::Invalid(problem)) => Err(ApiError::invalid_field("body", problem)),
         Err(error @ PollError::Superseded) => {
-            Err(ApiError::conflict("superseded", error.to_string()))
+            Err(ApiError::new(FailureCode::Superseded, error.to_string()))
         }
         Err(PollError::Removed) => Err(ApiError::unauthenticated()),
-        Err(error @ PollError::Stopping) => Err(ApiError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            error.to_string(),
-        )),
+        Err(error @ PollError::Stopping) => {
+            Err(ApiError::new(FailureCode::Unavailable, error.to_string()))
+        }
         Err(PollError::TooManyRows(error)) => Err(ApiError::too_many_rows(&error)),
         Err(PollError::Store(error)) => Err(error.into()),
     }

@@ -9,13 +9,13 @@ use void_api::nodes::{
 };
 use void_control::nodes::{self, ApproveError, InviteError, NodeView, RemoveError};
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::nodes::{Membership, Node};
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -109,7 +109,7 @@ pub(crate) async fn invite(
             "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit",
         )),
         Err(error @ InviteError::Joined) => {
-            Err(ApiError::conflict("name_taken", error.to_string())
+            Err(ApiError::new(FailureCode::NameTaken, error.to_string())
                 .hint("void node revoke NAME ends that one first"))
         }
         Err(InviteError::Store(error)) => Err(error.into()),
@@ -138,13 +138,13 @@ pub(crate) async fn approve(
             Err(ApiError::not_found(error.to_string()).hint("void node ls"))
         }
         Err(error @ ApproveError::NotWaiting(_)) => {
-            Err(ApiError::conflict("already_decided", error.to_string()).hint("void node ls"))
+            Err(ApiError::new(FailureCode::AlreadyDecided, error.to_string()).hint("void node ls"))
         }
         Err(error @ ApproveError::OtherFingerprint(_)) => {
-            Err(ApiError::conflict("changed", error.to_string()))
+            Err(ApiError::new(FailureCode::Changed, error.to_string()))
         }
         Err(error @ ApproveError::NameTaken) => {
-            Err(ApiError::conflict("name_taken", error.to_string()))
+            Err(ApiError::new(FailureCode::NameTaken, error.to_string()))
         }
         Err(ApproveError::Store(error)) => Err(error.into()),
     }

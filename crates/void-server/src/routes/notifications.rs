@@ -10,14 +10,14 @@ use void_api::notifications::{
 };
 use void_control::notifications::{self, ActError, NotificationPlace, PairError};
 use void_control::proposals::{DecideError, Decision};
+use void_domain::failures::FailureCode;
 use void_domain::ids::NotificationId;
 use void_domain::notifications::{Channel, Content, Delivery, Target};
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -166,11 +166,10 @@ fn pair_error(error: PairError) -> ApiError {
     match error {
         PairError::OwnerOnly => ApiError::owner_only(),
         PairError::NotFound => ApiError::not_found(message),
-        PairError::NotSetUp => ApiError::conflict("not_set_up", message)
+        PairError::NotSetUp => ApiError::new(FailureCode::NotSetUp, message)
             .hint("set TELEGRAM_BOT_TOKEN to the token that @BotFather gave you"),
-        PairError::Unreachable(_) => {
-            ApiError::conflict("unreachable", message).hint("void notify ls names what is wrong")
-        }
+        PairError::Unreachable(_) => ApiError::new(FailureCode::Unreachable, message)
+            .hint("void notify ls names what is wrong"),
         PairError::Store(error) => error.into(),
     }
 }
@@ -236,7 +235,7 @@ pub(crate) async fn act(
 fn refused(error: DecideError) -> ApiError {
     let message = error.to_string();
     match error {
-        DecideError::Conflict { code, .. } => ApiError::conflict(code, message),
+        DecideError::Conflict { code, .. } => ApiError::new(code, message),
         DecideError::Store(error) => error.into(),
         DecideError::NotFound
         | DecideError::OwnerOnly

@@ -11,11 +11,11 @@ use void_api::passkeys::{
 use void_control::passkeys::{self, Challenge, NewPasskey, Passkey};
 use void_domain::ids::{ChallengeId, PasskeyId};
 
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Segment};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -7,11 +7,11 @@ use void_api::password::{PasswordRequest, PasswordResponse};
 use void_control::passwords;
 use void_domain::secrets::Secret;
 
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Body;
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -13,15 +13,15 @@ use void_control::proposals::{
     self, CancelError, Decision, Listed, ProposalKey, SettleError, Settled,
 };
 use void_control::{Control, nodes};
+use void_domain::failures::FailureCode;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Sight, Status};
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Query, Segment, page_rows, parse_cursor};
 use crate::routes::actions::{self, WaitQuery, current};
-use crate::table::{CURSOR, LIMIT, Parameter, Route, WAIT, json, schema};
+use crate::table::{Access, CURSOR, LIMIT, Parameter, Route, WAIT, json, schema};
 use crate::wire::row_response;
 
 pub(super) const ROUTES: &[Route] = &[
@@ -192,7 +192,7 @@ pub(crate) async fn cancel(
         Err(CancelError::NotPending(row)) => {
             let message = format!("it no longer waits: it is {}", row.status().as_str());
             let row = current(app.control(), &ctx, row.id).await?;
-            Err(ApiError::conflict("already_decided", message).row(row))
+            Err(ApiError::new(FailureCode::AlreadyDecided, message).row(row))
         }
         Err(CancelError::Store(error)) => Err(error.into()),
     }
@@ -226,7 +226,7 @@ pub(crate) async fn settle(
                 row.status().as_str()
             );
             let row = current(app.control(), &ctx, row.id).await?;
-            Err(ApiError::conflict("already_decided", message).row(row))
+            Err(ApiError::new(FailureCode::AlreadyDecided, message).row(row))
         }
         Err(SettleError::Store(error)) => Err(error.into()),
     }

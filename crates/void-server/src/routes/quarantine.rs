@@ -10,11 +10,10 @@ use void_api::quarantine::{
 };
 use void_control::quarantine::{self, Kind, QuarantineError, Said};
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -11,11 +11,10 @@ use void_control::health::{self, ServiceChange, ServiceView};
 use void_domain::services::{Check, CheckResult, Location, Standing};
 use void_domain::time::Timestamp;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -23,14 +23,14 @@ use void_domain::secrets::Secret;
 use void_domain::sessions::{SESSION_LASTS, device};
 
 use super::passkeys::challenge_response;
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::connections::Peer;
 use crate::cookies;
 use crate::errors::ApiError;
 use crate::rate_limits::{RateLimiter, TRIES_MAX, network};
 use crate::requests::Body;
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -8,11 +8,11 @@ use void_api::tokens::RevokedResponse;
 use void_control::sessions::{self, SessionError};
 use void_domain::ids::SessionId;
 
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Caller, Segment};
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {

@@ -6,12 +6,12 @@ use axum::{Extension, Json};
 use void_api::setup_links::SetupLinkResponse;
 use void_control::setup_links;
 
-use crate::access::{Access, Admitted};
+use crate::access::Admitted;
 use crate::addresses::{page_url, page_urls_elsewhere};
 use crate::app::App;
 use crate::connections::Peer;
 use crate::errors::ApiError;
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "POST",

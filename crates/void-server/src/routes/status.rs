@@ -15,11 +15,10 @@ use void_domain::proposals::Status;
 use void_domain::retention::Kept;
 use void_domain::services::Health;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::Caller;
-use crate::table::{Route, json};
+use crate::table::{Access, Route, json};
 
 pub(super) const ROUTES: &[Route] = &[Route {
     method: "GET",

@@ -14,13 +14,13 @@ use void_control::tokens::{self, TokenError};
 use void_domain::actors::ActorKind;
 use void_domain::agents::AgentRefusal;
 use void_domain::capabilities::{Capabilities, Capability};
+use void_domain::failures::FailureCode;
 use void_domain::ids::TokenId;
 
-use crate::access::Access;
 use crate::app::App;
 use crate::errors::ApiError;
 use crate::requests::{Body, Caller, Segment};
-use crate::table::{Route, json, schema};
+use crate::table::{Access, Route, json, schema};
 
 pub(super) const ROUTES: &[Route] = &[
     Route {
@@ -138,9 +138,8 @@ fn token_error(error: TokenError) -> ApiError {
             "name",
             "must be 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit",
         ),
-        TokenError::NameTaken => {
-            ApiError::conflict("name_taken", error.to_string()).hint("revoke the other one first")
-        }
+        TokenError::NameTaken => ApiError::new(FailureCode::NameTaken, error.to_string())
+            .hint("revoke the other one first"),
         TokenError::Refused(refusal) => refusal_error(refusal),
         TokenError::NotFound => ApiError::not_found(error.to_string()),
         TokenError::Store(error) => error.into(),
@@ -151,16 +150,16 @@ fn refusal_error(refusal: AgentRefusal) -> ApiError {
     let message = refusal.to_string();
     match refusal {
         AgentRefusal::CapabilityUnused(_) => ApiError::invalid_field("capabilities", message),
-        AgentRefusal::OtherCapabilities(_) => ApiError::conflict("name_taken", message)
+        AgentRefusal::OtherCapabilities(_) => ApiError::new(FailureCode::NameTaken, message)
             .hint("ask for the same capabilities, or choose another name"),
-        AgentRefusal::Withdrawn => ApiError::conflict("name_withdrawn", message)
+        AgentRefusal::Withdrawn => ApiError::new(FailureCode::NameWithdrawn, message)
             .hint("choose another name, or bring the same agent back with --restore"),
         AgentRefusal::ReadsLike(_) => {
-            ApiError::conflict("name_taken", message).hint("choose another name")
+            ApiError::new(FailureCode::NameTaken, message).hint("choose another name")
         }
         AgentRefusal::NotWithdrawn => {
             ApiError::not_found(message).hint("void token ls shows who was withdrawn")
         }
-        AgentRefusal::TooMany => ApiError::conflict("too_many", message),
+        AgentRefusal::TooMany => ApiError::new(FailureCode::TooMany, message),
     }
 }

@@ -494,6 +494,7 @@ impl Setup {
             channels: Arc::new(self.lab.channels(&catalogue, self.proxmox)),
             catalogue,
             catalogue_commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+            catalogue_source: Some(self.lab.catalogue_source()),
             executor: self.executor,
             rehearsal: false,
             clock: self.clock,
@@ -531,6 +532,8 @@ impl Setup {
                 services_file: "/data/services.json".to_owned(),
                 services_example: "{\"services\":[]}".to_owned(),
                 commands: vec!["void reload".to_owned()],
+                called: "void --data /data".to_owned(),
+                owner_token_file: Some("/data/owner.token".to_owned()),
             },
             doctor: Arc::new(|| Box::pin(async { vec![finding()] })),
         });

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use void_control::{Clock, Limits};
 use void_domain::budgets::{LIST_BYTES_MAX, Rate, TokenBudgets};
+use void_domain::failures::FailureCode;
 use void_domain::proposals::{Failure, Proposal, State};
 use void_store::{StoreError, proposals};
 use void_testkit::eventually;
@@ -51,7 +52,7 @@ fn requests(burst: u32) -> Setup {
 async fn fill(app: &mut App, count: u32) {
     app.looks_back = false;
     for n in 0..count {
-        let failure = Failure::new("x", "y");
+        let failure = Failure::new(FailureCode::Locked, "y");
         let created = Proposal {
             reason: Some("r".repeat(4_000)),
             diff: Some("d".repeat(16_000)),

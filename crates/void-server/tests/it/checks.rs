@@ -288,7 +288,7 @@ async fn a_guest_is_verified_by_its_status_in_proxmox() {
 
 /// The task says OK and the service still answers; and where Proxmox is silent nobody knows.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guest_that_is_not_seen_as_it_was_wished_is_failed_or_unverified() {
+async fn a_guest_that_is_not_seen_as_it_was_wanted_is_failed_or_unverified() {
     let pve = Pve::start_with(TaskDurations::all(Duration::from_millis(500)));
     let stand = Stand::up().await;
     let setup = Setup {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use void_channels::{Channels, LocalConfig, ProxmoxConfig, SshConfig};
+use void_channels::{CatalogueFile, Channels, LocalConfig, ProxmoxConfig, SshConfig};
+use void_control::CatalogueSource;
 use void_domain::catalogue::{Action, Catalogue, Lockout};
 use void_domain::hosts::HostName;
 use void_testkit::programs::void_act;
@@ -92,6 +93,15 @@ impl Lab {
     pub fn catalogue(&self) -> Catalogue {
         let text = fs::read_to_string(self.catalogue_file()).unwrap();
         Catalogue::parse(&text, &Lockout::default()).unwrap()
+    }
+
+    pub fn catalogue_source(&self) -> CatalogueSource {
+        let file = self.catalogue_file();
+        let text = fs::read_to_string(&file).unwrap();
+        CatalogueSource {
+            file: CatalogueFile::new(file, Some(text)),
+            lockout: Lockout::default(),
+        }
     }
 
     pub fn channels(&self, catalogue: &Catalogue, proxmox: Option<ProxmoxConfig>) -> Channels {

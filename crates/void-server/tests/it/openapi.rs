@@ -396,6 +396,7 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         ),
         ("GET", "/api/notifications".into(), None),
         ("POST", "/api/notifications/test".into(), None),
+        ("GET", "/api/pending-changes".into(), None),
         ("GET", "/api/backups".into(), None),
         ("POST", "/api/backups".into(), None),
         ("GET", "/api/bridge".into(), None),
@@ -447,6 +448,9 @@ async fn the_happy_path_of_every_operation_is_as_described() {
         "reportNode",
         "confirmQuarantined",
         "removeQuarantined",
+        "proposeCatalogue",
+        "approvePendingChange",
+        "rejectPendingChange",
     ]);
     let all: BTreeSet<&str> = ROUTES.iter().map(|route| route.operation).collect();
     assert_eq!(asked, all);

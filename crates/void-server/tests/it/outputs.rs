@@ -8,6 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use void_channels::{Channel, Evidence, Outcome};
 use void_domain::executions::Execution;
+use void_domain::failures::FailureCode;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 use void_server::routes::ROUTES;
@@ -30,7 +31,7 @@ fn said() -> Value {
     })
 }
 
-fn failure(code: &str) -> Failure {
+fn failure(code: FailureCode) -> Failure {
     Failure {
         result: Some(said()),
         ..Failure::new(code, format!("local refused: {CANARY}"))
@@ -42,15 +43,15 @@ impl Channel for Talkative {
         let id = permit.action().id.to_string();
         Box::pin(async move {
             match id.as_str() {
-                "fail-a" => Outcome::Failed(failure("command_failed")),
-                "touch-b" => Outcome::Unknown(failure("no_end")),
+                "fail-a" => Outcome::Failed(failure(FailureCode::CommandFailed)),
+                "touch-b" => Outcome::Unknown(failure(FailureCode::NoEnd)),
                 _ => Outcome::Done { result: said() },
             }
         })
     }
 
     fn settle<'a>(&'a self, _: &'a Execution, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
-        Box::pin(async { Evidence::None(failure("no_answer")) })
+        Box::pin(async { Evidence::None(failure(FailureCode::NoAnswer)) })
     }
 }
 

@@ -155,7 +155,7 @@ async fn a_link_shows_the_card_and_by_being_opened_decides_nothing() {
     ] {
         let card = get(&session, &address, &[]).await;
         assert_eq!(card.status, 200, "{}", card.text);
-        assert!(card.text.contains("Waits for your yes"), "{}", card.text);
+        assert!(card.text.contains("Waiting for yes"), "{}", card.text);
         assert!(
             card.text.contains("&lt;script&gt;alert(1)") && !card.text.contains("<script>alert")
         );

@@ -151,7 +151,7 @@ async fn yes_and_no_at_the_same_moment_are_one_decision() {
 
 /// R-A8: as many as may be open at all, asked for at the same time.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_wishes_at_once_stay_a_thousand() {
+async fn a_thousand_requests_at_once_stay_a_thousand() {
     for engine in Engine::both().await {
         let app = App::on(engine).await;
         let owner = app.owner();

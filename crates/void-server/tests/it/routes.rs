@@ -6,6 +6,7 @@ mod audit;
 mod backups;
 mod bridge;
 mod cards;
+mod changes;
 mod conversations;
 mod doctor;
 mod freeze;

@@ -40,7 +40,7 @@ async fn app(setup: Setup) -> App {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn five_hundred_wishes_of_one_agent_are_one_run_of_each_action_within_its_hour() {
+async fn five_hundred_requests_of_one_agent_are_one_run_of_each_action_within_its_hour() {
     for engine in Engine::both().await {
         let app = app(Setup {
             engine,

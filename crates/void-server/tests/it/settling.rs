@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use void_channels::{Channel, Evidence, Outcome};
 use void_domain::executions::Execution;
+use void_domain::failures::FailureCode;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 use void_store::BoxFuture;
@@ -24,7 +25,9 @@ struct HalfDead {
 
 impl Channel for HalfDead {
     fn execute(&self, _: Permit) -> BoxFuture<'_, Outcome> {
-        Box::pin(async { Outcome::Unknown(Failure::new("link_lost", "the link broke")) })
+        Box::pin(async {
+            Outcome::Unknown(Failure::new(FailureCode::ConnectionLost, "the link broke"))
+        })
     }
 
     fn settle<'a>(&'a self, execution: &'a Execution, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
@@ -34,7 +37,7 @@ impl Channel for HalfDead {
                 std::future::pending::<()>().await;
             }
             if self.asked_here.fetch_add(1, Ordering::SeqCst) == 0 {
-                return Evidence::None(Failure::new("no_answer", "not yet"));
+                return Evidence::None(Failure::new(FailureCode::NoAnswer, "not yet"));
             }
             Evidence::Done { result: json!({}) }
         })
@@ -66,7 +69,7 @@ async fn one_dead_host_does_not_hold_up_the_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wish_whose_twin_has_just_run_out_of_time_is_a_new_one() {
+async fn a_request_whose_twin_has_just_run_out_of_time_is_a_new_one() {
     for engine in Engine::both().await {
         let setup = Setup {
             engine,

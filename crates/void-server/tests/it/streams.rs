@@ -216,10 +216,12 @@ async fn a_proposal_is_told_step_by_step() {
             "revision",
             "risk",
             "status",
+            "subject",
             "tier",
             "verification"
         ]
     );
+    assert_eq!(heard[0].data["subject"], "action");
     assert_eq!(heard[0].data["id"], row["id"]);
 }
 

@@ -7,7 +7,7 @@ import { get } from "../lib/api.js";
 /** @import { AuditResponse } from "../types/api.js" */
 
 export const PAGE_ENTRIES = 100;
-/** The tier is not asked for but looked for; so many pages of it, before somebody has to want more. */
+/** The tier and what is left out are looked for, not asked for: so many pages, before somebody has to want more. */
 const SCAN_PAGES = 20;
 const SCAN_ENTRIES = 500;
 /** So many fitting entries make a page. */
@@ -15,7 +15,10 @@ const ENOUGH = 60;
 const KEPT_PAGES = 40;
 
 /** @typedef {import("./words.js").Entry} Entry */
-/** @typedef {{actor: string, verb: string, subject: string, tier: string}} Filters */
+/**
+ * A verb with a minus in front is left out.
+ * @typedef {{actor: string, verb: string, subject: string, tier: string}} Filters
+ */
 
 export class Book {
   /** @param {Filters} filters */
@@ -122,7 +125,8 @@ export class Book {
     let at = cursor;
     let isEnd = false;
     for (let page = 0; page < SCAN_PAGES && found.length < ENOUGH && !isEnd; page += 1) {
-      const answer = await this.#ask(at, this.filters.tier ? SCAN_ENTRIES : PAGE_ENTRIES);
+      const isSought = this.filters.tier !== "" || this.#leftOut() !== null;
+      const answer = await this.#ask(at, isSought ? SCAN_ENTRIES : PAGE_ENTRIES);
       this.#heard(answer);
       found.push(...answer.entries.filter((entry) => this.#fits(entry)));
       this.reached = answer.entries.at(-1) ?? this.reached;
@@ -139,7 +143,7 @@ export class Book {
     const query = new URLSearchParams({ limit: String(limit) });
     if (cursor !== null) query.set("cursor", cursor);
     for (const name of /** @type {const} */ (["subject", "actor", "verb"]))
-      if (this.filters[name]) query.set(name, this.filters[name]);
+      if (this.filters[name] && !(name === "verb" && this.#leftOut())) query.set(name, this.filters[name]);
     return get(`/api/audit?${query}`);
   }
 
@@ -149,8 +153,15 @@ export class Book {
     this.newest = Math.max(this.newest, page.head.seq);
   }
 
+  /** How the verbs begin that are not wanted. */
+  #leftOut() {
+    return this.filters.verb.startsWith("-") ? this.filters.verb.slice(1) : null;
+  }
+
   /** @param {Entry} entry */
   #fits(entry) {
+    const leftOut = this.#leftOut();
+    if (leftOut !== null && entry.verb.startsWith(leftOut)) return false;
     return !this.filters.tier || entry.detail.tier === this.filters.tier;
   }
 }

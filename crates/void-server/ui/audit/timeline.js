@@ -49,7 +49,11 @@ function lineWho(entry, steps) {
     ["proposal.approved", "proposal.rejected", "proposal.cancelled"].includes(verb),
   );
   if (!asked || !decided) return actorWords(asked ?? decided ?? entry);
-  return t("audit.asked_decided", { asked: actorWords(asked), decided: actorWords(decided) });
+  const isPolicy = actorWords(decided) === t("who.policy");
+  return t(isPolicy ? "audit.asked_policy" : "audit.asked_decided", {
+    asked: actorWords(asked),
+    decided: actorWords(decided),
+  });
 }
 
 /**

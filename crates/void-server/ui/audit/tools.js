@@ -2,6 +2,7 @@
 // Beside reading: is the chain whole, and taking the record along.
 
 import { get, sentence } from "../lib/api.js";
+import { typed } from "../lib/commands.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { time } from "../lib/time.js";
@@ -72,7 +73,7 @@ export function auditTools(shown) {
   };
 }
 
-const hint = () => el("span", { class: "small" }, t("audit.hint"), " ", el("code", {}, "void audit verify"));
+const hint = () => el("span", { class: "small" }, t("audit.hint"), " ", el("code", {}, typed("void audit verify")));
 
 /** @param {AuditVerdict} answer */
 function verdict(answer) {

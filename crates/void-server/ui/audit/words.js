@@ -85,12 +85,12 @@ export function stepWords(entry) {
 export function entryShape({ verb, detail }) {
   switch (verb) {
     case "proposal.created":
-      return detail.status === "pending" ? ["waiting", "waiting"] : ["sent", "running"];
+      return detail.status === "pending" ? ["waiting", "waiting"] : ["approved", "running"];
     case "proposal.approved":
     case "proposal.started":
-      return ["sent", "running"];
+      return ["approved", "running"];
     case "proposal.executed":
-      return ["sent", "running"];
+      return ["approved", "running"];
     case "proposal.verified":
       return detail.verification === "failed"
         ? ["failed", "bad"]

@@ -2,6 +2,7 @@
 // A text that is being written: the server tells what became of its blocks, and only what changed is drawn.
 
 import { mount, visible } from "../lib/dom.js";
+import { MOMENTS } from "../lib/time.js";
 import { blockNode } from "./markdown.js";
 
 /** @typedef {import("./markdown.js").Block} Block */
@@ -94,7 +95,9 @@ export class GrowingText {
   /** Shows a text that is over; what stands there stays if it is the same. @param {Block[]} blocks */
   finish(blocks) {
     this.#grow();
-    if (JSON.stringify(this.blocks) === JSON.stringify(blocks)) return;
+    // A moment that came in pieces is not one yet.
+    const isWhole = !(this.place.textContent ?? "").match(MOMENTS);
+    if (isWhole && JSON.stringify(this.blocks) === JSON.stringify(blocks)) return;
     this.reset();
     this.show(blocks);
   }

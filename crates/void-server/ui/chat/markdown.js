@@ -2,7 +2,9 @@
 // The tree that the server made of a Markdown text, as elements. Only text goes in; nothing is fetched and
 // nothing runs. Nothing here reads Markdown.
 
+import { typed } from "../lib/commands.js";
 import { el } from "../lib/dom.js";
+import { MOMENTS, time, withTimes } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { copyFromChat } from "./copying.js";
 
@@ -60,9 +62,9 @@ function inlineNodes(inlines) {
   return inlines.flatMap((inline) => {
     switch (inline.type) {
       case "text":
-        return [inline.text];
+        return textNodes(inline.text);
       case "code":
-        return [el("code", {}, inline.text)];
+        return [el("code", {}, typed(inline.text))];
       case "break":
         return [el("br")];
       case "image":
@@ -78,6 +80,9 @@ function inlineNodes(inlines) {
     }
   });
 }
+
+/** Moments, told in UTC, by the reader's clock. @param {string} text @returns {Array<Node | string>} */
+const textNodes = (text) => text.split(MOMENTS).map((part, at) => (at % 2 === 1 ? time(part, "clock") : part));
 
 /**
  * A link says where it leads, unless its words do.
@@ -172,6 +177,7 @@ const inlineWords = (inlines) =>
     .map((inline) => {
       switch (inline.type) {
         case "text":
+          return withTimes(inline.text);
         case "code":
           return inline.text;
         case "break":

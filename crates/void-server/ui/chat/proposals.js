@@ -36,7 +36,7 @@ export function requestNode(item, isLast) {
       el(
         "p",
         { class: "request-line" },
-        statePill({ status: "refused" }),
+        statePill({ display_state: "refused" }),
         el(
           "span",
           { class: "grow wrap" },

@@ -31,6 +31,8 @@ import { talkWith } from "./talks.js";
 const NEAR_END_PX = 48;
 /** So near to the beginning older messages are read. */
 const NEAR_START_PX = 600;
+/** A scroll so soon after a wheel, a finger or a key is the owner's; a smooth one takes some frames. */
+const OWN_MOVE_MS = 400;
 const SUGGESTIONS_MAX = 4;
 
 /** @returns {{node: HTMLElement, stop: () => void, add: (text: string) => void, focus: () => void}} */
@@ -85,14 +87,15 @@ export function chatView() {
     if (isAtEnd) log.scrollTop = log.scrollHeight;
     else jump.hidden = false;
   };
+  const isByOwner = ownMoves(log);
   let lastTop = 0;
   log.addEventListener(
     "scroll",
     () => {
       const isNear = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END_PX;
-      // What grew meanwhile moved the end away; only the owner moves up.
+      // What grew meanwhile moved the end away, and what shrank for a moment moved the place up; neither is the owner.
       if (isNear) isAtEnd = true;
-      else if (log.scrollTop < lastTop) isAtEnd = false;
+      else if (log.scrollTop < lastTop && isByOwner()) isAtEnd = false;
       lastTop = log.scrollTop;
       jump.hidden = isAtEnd || isNear;
       if (log.scrollTop < NEAR_START_PX) void readOlder();
@@ -342,6 +345,31 @@ export function chatView() {
     resized.disconnect();
   };
   return { node, stop, add: writing.add, focus: writing.focus };
+}
+
+/**
+ * Tells whether a scroll is the owner's: a wheel, a finger, a key or a pressed pointer came just before. A browser
+ * scrolls by itself too, when what is shown becomes shorter.
+ * @param {HTMLElement} log
+ */
+function ownMoves(log) {
+  let movedAt = -Infinity;
+  let isHeld = false;
+  const moved = () => {
+    movedAt = performance.now();
+  };
+  for (const name of ["wheel", "touchmove", "keydown"]) log.addEventListener(name, moved, { passive: true });
+  // A bar that is dragged, a text that is selected; a button in a message scrolls nothing.
+  log.addEventListener("pointerdown", ({ target }) => {
+    isHeld = target instanceof Element && target.closest("button, a, summary, input, textarea") === null;
+    if (isHeld) moved();
+  });
+  const released = (/** @type {PointerEvent} */ { buttons }) => {
+    if (buttons === 0) isHeld = false;
+  };
+  for (const name of /** @type {const} */ (["pointerup", "pointercancel", "pointermove"]))
+    log.addEventListener(name, released);
+  return () => isHeld || performance.now() - movedAt < OWN_MOVE_MS;
 }
 
 const poseNow = () => (home.value ? mood(home.value, isLive(), !home.error).pose : "resting");

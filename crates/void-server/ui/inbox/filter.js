@@ -81,7 +81,7 @@ export function inboxFilter(draw, enter) {
   );
 
   /** @param {Item} item */
-  const placeOf = (item) => (item.kind === "join" ? item.name : (places.get(item.action_id) ?? ""));
+  const placeOf = (item) => (item.kind === "join" ? item.name : (places.get(item.action_id ?? "") ?? ""));
   /** @param {Item} item @returns {Record<typeof CHOICES[number], string>} */
   const factsOf = (item) =>
     item.kind === "join"

@@ -166,5 +166,7 @@ export const actionsOn = (name) => catalogue().filter((action) => action.host ==
 /** The last runs of some actions. @param {ActionResponse[]} all */
 export function runsOf(all) {
   const ids = new Set(all.map((action) => action.id));
-  return (ended.value?.recent ?? []).filter((row) => ids.has(row.action_id)).slice(0, RUNS_SHOWN);
+  return (ended.value?.recent ?? [])
+    .filter((row) => row.action_id !== null && ids.has(row.action_id))
+    .slice(0, RUNS_SHOWN);
 }

@@ -190,6 +190,7 @@ export function guestFacts(guest) {
       allowedActions(allowed, {
         isNear: (action) => action.vmid === guest.vmid && action.node === guest.node,
         isOff: guest.status === "stopped",
+        guest: guest.status,
       }),
       lastRuns(allowed),
     ),

@@ -2,6 +2,7 @@
 // What the pages of the lab share: the way about, facts, what may be done, what was done.
 
 import { el, mount, visible } from "../lib/dom.js";
+import { isLive } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
 import { span, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -92,10 +93,35 @@ function rank(action, { isNear = () => true, isOff = false }) {
 }
 
 /**
+ * Whether its guest is already as it would make it, as far as Proxmox was seen just now.
+ * @param {ActionResponse} action
+ * @param {{guest?: string, isNear?: (action: ActionResponse) => boolean}} about
+ */
+function alreadyWords(action, { guest, isNear = () => true }) {
+  if (!isLive() || action.vmid === null || !isNear(action)) return null;
+  if (guest === "running" && action.op === "start") return t("lab.already.running");
+  return guest === "stopped" && ["stop", "shutdown"].includes(action.op ?? "") ? t("lab.already.stopped") : null;
+}
+
+/** The way to an action; what would change nothing has its own page only. @param {ActionResponse} action */
+const wayTo = (action) =>
+  isOneTap(action)
+    ? runButton(action, { words: t("lab.run"), name: t("lab.run_it", { label: visible(action.label) }) })
+    : el(
+        "a",
+        {
+          class: "button small",
+          href: `#/lab/actions/${encodeURIComponent(action.id)}`,
+          "aria-label": t("lab.ask_it", { label: visible(action.label) }),
+        },
+        t("lab.ask"),
+      );
+
+/**
  * What may be done, each with the way to it; what is safe runs right here.
  * @param {ActionResponse[]} all
- * @param {{isNear?: (action: ActionResponse) => boolean, isOff?: boolean}} [about] what is nearest, and whether it is
- *   off
+ * @param {{isNear?: (action: ActionResponse) => boolean, isOff?: boolean, guest?: string}} [about] what is nearest,
+ *   whether it is off, and how its guest was seen just now
  */
 export function allowedActions(all, about = {}) {
   const sorted = [...all].sort((one, other) => rank(one, about) - rank(other, about));
@@ -114,17 +140,9 @@ export function allowedActions(all, about = {}) {
                 { class: "item action-line" },
                 el("a", { href: `#/lab/actions/${encodeURIComponent(action.id)}`, class: "grow wrap" }, action.label),
                 tierPill(action),
-                isOneTap(action)
-                  ? runButton(action, { words: t("lab.run"), name: t("lab.run_it", { label: visible(action.label) }) })
-                  : el(
-                      "a",
-                      {
-                        class: "button small",
-                        href: `#/lab/actions/${encodeURIComponent(action.id)}`,
-                        "aria-label": t("lab.ask_it", { label: visible(action.label) }),
-                      },
-                      t("lab.ask"),
-                    ),
+                alreadyWords(action, about)
+                  ? el("span", { class: "muted small" }, alreadyWords(action, about))
+                  : wayTo(action),
               ),
               isOneTap(action) ? runSlot(action.id) : null,
             ),

@@ -26,7 +26,7 @@ export function lastLines() {
   const show = async (name, all) => {
     if ([actions, ended].some((source) => !source.value && !source.error)) return;
     const rows = requestsFor(all);
-    const now = JSON.stringify([name, rows.map((row) => [row.id, row.status, row.verification, row.count])]);
+    const now = JSON.stringify([name, rows.map((row) => [row.id, row.display_state, row.count])]);
     if (now === stamp) return;
     const isFirst = stamp === "";
     stamp = now;
@@ -51,7 +51,7 @@ function requestsFor(all) {
   const ids = new Set(all.map((action) => action.id));
   const waiting = (home.value?.inbox.items ?? [])
     .filter((item) => item.kind !== "join")
-    .filter((item) => ids.has(item.action_id));
+    .filter((item) => item.action_id !== null && ids.has(item.action_id));
   return [...new Map([...waiting, ...runsOf(all)].map((row) => [row.id, row])).values()].slice(0, REQUESTS_ASKED);
 }
 

@@ -184,7 +184,7 @@ onEvent(({ name, data }) => {
   if (name !== "asked") return;
   const before = stood;
   const rows = [...data.inbox.items.filter((item) => item.kind !== "join"), ...data.recent];
-  stood = new Map(rows.map((row) => [row.id, `${row.status} ${row.verification} ${row.count}`]));
+  stood = new Map(rows.map((row) => [row.id, `${row.display_state} ${row.count}`]));
   home.fill(data);
   for (const id of new Set([...before.keys(), ...stood.keys()]))
     if (before.get(id) !== stood.get(id)) tellEvent({ name: "proposal.asked", data: { id } });

@@ -71,8 +71,11 @@ export function clock(at, { isDayKnown = false, hasSeconds = false } = {}) {
   return isDayKnown || isToday ? hour : `${dayOf(at)}, ${hour}`;
 }
 
+/** Moments in a sentence of the server's. */
+export const MOMENTS = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
+
 /** A sentence of the server's, with its times as people here say them. @param {string} text */
-export const withTimes = (text) => text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (at) => clock(at));
+export const withTimes = (text) => text.replace(MOMENTS, (at) => clock(at));
 
 /** When something ends, as the terminal says it: how far away it is, and from an hour on when. @param {string} at */
 function ends(at) {

@@ -261,6 +261,7 @@ function whole(route, wide, seq) {
         t("audit.filter.what"),
         [
           ["", t("audit.everything")],
+          ["-turn.", t("audit.no_chat")],
           ...KINDS.map((verb) => /** @type {[string, string]} */ ([verb, t(`audit.kind.${verb.slice(0, -1)}`)])),
         ],
         OUTCOMES.map((word) => [`proposal.${word}`, t(`audit.outcome.${word}`)]),

@@ -6,7 +6,7 @@ import { actions, home, nodes, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
-import { serverNow, time } from "../lib/time.js";
+import { clock, serverNow, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
 import { joinCard, proposalCard } from "../parts/cards.js";
@@ -165,7 +165,7 @@ export function homePage() {
     else
       keyed(
         services,
-        watching,
+        watching.map((one) => ({ ...one, mute: muteOf(value.mutes, one) })),
         (one) => one.id,
         (one) => row(one, serviceLine),
       );
@@ -462,10 +462,17 @@ const twoLines = (title, ...words) =>
     el("span", { class: "muted small" }, ...words),
   );
 
-/** @param {Service} service @returns {Line} */
+/** @param {Service & {mute: Mute | null}} service @returns {Line} */
 const serviceLine = (service) => ({
   href: `#/lab/services/${encodeURIComponent(service.id)}`,
-  parts: [twoLines(service.label, time(service.checked_at)), healthPill(service)],
+  parts: [
+    twoLines(
+      service.label,
+      time(service.checked_at),
+      service.mute ? ` · ${t("mute.mark", { at: clock(service.mute.until) })}` : null,
+    ),
+    healthPill(service),
+  ],
 });
 
 const noServices = () =>

@@ -51,7 +51,7 @@ export function askingAgain(redraw) {
     const trouble = problem ?? whyNot(row, card, all ?? []);
     if (trouble) return trouble;
     try {
-      const answer = await post(`/api/actions/${encodeURIComponent(row.action_id)}/run?wait=0`, {
+      const answer = await post(`/api/actions/${encodeURIComponent(row.action_id ?? "")}/run?wait=0`, {
         params: row.params,
         reason: t(`again.reason_${row.status}`, { code: row.code }),
       });
@@ -149,8 +149,9 @@ export const runsAtOnce = ({ tier, risk }) => tier === "safe" && risk === "nomin
 
 /** @param {Row} row @param {Card | null} card @param {ActionResponse[]} all @returns {string | null} */
 function whyNot(row, card, all) {
+  if (row.subject === "change") return t("again.change");
   const action = actionOf(row, all);
-  if (!action) return t("again.gone", { id: row.action_id });
+  if (!action) return t("again.gone", { id: row.action_id ?? "" });
   // The digest binds the parameters too; with some, the server knows.
   const isPlain = Object.keys(row.params ?? {}).length === 0;
   return (isPlain ? action.digest === row.digest : card?.changed !== true) ? null : t("again.changed");

@@ -12,12 +12,12 @@ import { t } from "../lib/words.js";
 import { askingAgain, runsAtOnce } from "./again.js";
 import { notice } from "./empties.js";
 import { asOneself, confirmIdentity } from "./identity.js";
-import { failureParts, frozenNote, resultLine } from "./outcomes.js";
+import { failureParts, frozenNote, lowered, resultLine } from "./outcomes.js";
 import { healthPill, statePill, tierPill } from "./states.js";
 import { toast } from "./toasts.js";
 
 /** @import { Content } from "../lib/dom.js" */
-/** @import { Bound, Card, Inverse, JoinItem, Row, Run, Service } from "../types/api.js" */
+/** @import { Bound, Card, Change, Inverse, JoinItem, Row, Run, Service } from "../types/api.js" */
 
 /** A second tap in the same place is no second thought. */
 const THINK_MS = 500;
@@ -241,7 +241,7 @@ export function proposalCard(row, how = {}) {
       el(
         "button",
         { type: "button", class: "button danger yes", disabled: true, onclick: () => void send("approve") },
-        t("card.yes"),
+        t("card.yes", { act: lowered(row.label) }),
       )
     );
     setTimeout(() => {
@@ -251,7 +251,9 @@ export function proposalCard(row, how = {}) {
       "div",
       { class: "decide", role: "group", "aria-label": t("card.sure") },
       el("p", { class: "wide" }, t("card.consequence", { consequence: card?.consequence ?? "" })),
-      row.risk === "critical" ? el("p", { class: "wide muted" }, t("card.critical")) : null,
+      row.risk === "critical"
+        ? el("p", { class: "wide muted" }, t(row.change ? "card.critical_change" : "card.critical"))
+        : null,
       el("button", { type: "button", class: "button back", onclick: () => go("rest", ".approve") }, t("card.back")),
       yes,
     );
@@ -348,10 +350,7 @@ export function proposalCard(row, how = {}) {
 
   node.update = (next) => {
     const isSame =
-      next.status === row.status &&
-      next.verification === row.verification &&
-      next.count === row.count &&
-      next.revision === row.revision;
+      next.display_state === row.display_state && next.count === row.count && next.revision === row.revision;
     // What nobody has read yet is not what a yes is sent for: it counts when it is drawn.
     if (next.revision === row.revision) row = next;
     if (!isSame) void load();
@@ -416,11 +415,12 @@ const saidOf = (row, kind) =>
  * @param {Card} card
  */
 function fitsBrief(row, card) {
-  const diffs = saidOf(row, "diff");
+  const diffs = [...(row.change ? [row.change.diff] : []), ...saidOf(row, "diff")];
   const chars = [
     ...card.bound.map((bound) => bound.name + bound.value),
     ...saidOf(row, "reason"),
     ...diffs,
+    ...(row.change?.summary ?? []),
     ...card.read_before,
   ].reduce((sum, text) => sum + text.length, 0);
   return chars <= BRIEF_CHARS && diffs.reduce((sum, diff) => sum + diff.split("\n").length, 0) <= BRIEF_DIFF_LINES;
@@ -451,7 +451,7 @@ function facts(row, card, isBrief) {
   const took = card.runs.find((run) => run.took_ms !== null)?.took_ms ?? null;
   if (took !== null) list.push([t("card.usually"), t("card.took", { span: exactSpan(took) })]);
   if (card.inverse && !isBrief) list.push([t("card.undone_by"), card.inverse.label]);
-  if (!isBrief)
+  if (!isBrief && card.allowed_by.id !== null)
     list.push([
       t("card.allowed_by"),
       el(
@@ -505,6 +505,7 @@ function facts(row, card, isBrief) {
     ...why,
     evidence(card.evidence, isBrief),
     dl(list),
+    row.change ? changes(row.change) : null,
     bound(row, card.bound),
     ...saidOf(row, "diff").map((diff) => diffFigure(diff, row)),
     isBrief ? null : more,
@@ -601,19 +602,33 @@ function bound({ status }, all) {
   );
 }
 
-/** A change as the requester tells it, marked as its words. @param {string} diff @param {Row} row */
-function diffFigure(diff, row) {
+/** What a change means and every line of it: Void's own statement. @param {Change} change */
+function changes({ summary, diff }) {
   return el(
     "figure",
-    { class: "foreign" },
-    el("figcaption", { class: "muted small" }, wordsOf(row)),
+    { class: "changes" },
+    el("figcaption", { class: "muted small" }, t("card.changes")),
     el(
-      "pre",
-      { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") },
-      diff.split("\n").map(diffLine),
+      "ul",
+      {},
+      summary.map((line) => el("li", {}, line)),
     ),
+    diffLines(diff),
   );
 }
+
+/** A change as the requester tells it, marked as its words. @param {string} diff @param {Row} row */
+function diffFigure(diff, row) {
+  return el("figure", { class: "foreign" }, el("figcaption", { class: "muted small" }, wordsOf(row)), diffLines(diff));
+}
+
+/** @param {string} diff */
+const diffLines = (diff) =>
+  el(
+    "pre",
+    { class: "diff", tabIndex: 0, role: "group", "aria-label": t("card.diff") },
+    diff.split("\n").map(diffLine),
+  );
 
 /** A line of a change: by its sign, by colour, and by a word for whoever sees neither. @param {string} line */
 function diffLine(line) {

@@ -18,14 +18,26 @@ import { copyButton, snippet } from "./copying.js";
  */
 export function showFirstSteps(place, setup, what) {
   const file = setup?.empty_files.find((one) => one.what === what) ?? null;
-  const stamp = JSON.stringify([file, setup?.commands]);
+  const missing = what === "actions" ? (setup?.provision ?? null) : null;
+  const stamp = JSON.stringify([file, setup?.commands, missing]);
   if (place.dataset.stamp === stamp) return;
   place.dataset.stamp = stamp;
-  mount(place, file && setup ? card(file, setup.commands) : null);
+  mount(place, file && setup ? card(file, setup) : missing ? unprovisioned(missing) : null);
 }
 
-/** @param {EmptyFile} file @param {string[]} commands */
-function card({ what, path, example }, commands) {
+/** The catalogue has actions for Void's own machine, which runs none of them yet. @param {string} command */
+const unprovisioned = (command) =>
+  el(
+    "section",
+    { class: "card first-steps" },
+    el("h2", {}, t("first.missing")),
+    el("p", { class: "muted" }, t("first.missing_why")),
+    snippet(command, t("first.provision_command")),
+    el("p", { class: "small muted" }, t("first.provision_why")),
+  );
+
+/** @param {EmptyFile} file @param {Setup} setup */
+function card({ what, path, example }, { commands, called }) {
   const step = (/** @type {string} */ words, /** @type {Content[]} */ ...parts) =>
     el("li", { class: "stack tight" }, el("p", { class: "step" }, words), ...parts);
   const note = (/** @type {string} */ words) => el("p", { class: "small muted" }, words);
@@ -44,6 +56,13 @@ function card({ what, path, example }, commands) {
         note(t(`first.${what}_yours`)),
       ),
       step(t("first.then"), snippet(commands.join(" &&\n"), t("first.command")), note(t("first.notices"))),
+      what === "actions"
+        ? step(
+            t("first.provision"),
+            snippet(`${called} provision local`, t("first.provision_command")),
+            note(t("first.provision_why")),
+          )
+        : null,
     ),
   );
 }

@@ -3,6 +3,7 @@
 // something that may cut the owner off or change who comes in.
 
 import { ApiError, get, post, put, sentence } from "../lib/api.js";
+import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { passkeysWork, showPasskey } from "../lib/passkeys.js";
 import { t } from "../lib/words.js";
@@ -106,6 +107,12 @@ export function proofForm(way, how) {
   );
 }
 
+/** Where the owner's token is. Whoever is signed in is told the file. */
+function tokenWhere() {
+  const file = home.value?.setup.owner_token_file;
+  return file ? [t("identity.token_file"), " ", el("code", { class: "wrap" }, file)] : t("identity.token_where");
+}
+
 /** @returns {Promise<boolean>} whether the server is satisfied */
 export async function confirmIdentity() {
   const answer = await get("/api/login").catch(() => null);
@@ -120,10 +127,14 @@ export async function confirmIdentity() {
       },
       go: t("identity.confirm"),
     };
+    const form = (/** @type {Way} */ way, isSecond = false) => [
+      proofForm(way, { ...how, isSecond }),
+      way === "token" ? el("p", { class: "muted small wrap" }, tokenWhere()) : null,
+    ];
     const dialog = sheet(
       t("identity.title"),
       el("p", {}, t("identity.why")),
-      proofForm(first, how),
+      form(first),
       others.length > 0
         ? el(
             "details",
@@ -132,7 +143,7 @@ export async function confirmIdentity() {
             el(
               "div",
               { class: "stack" },
-              others.map((way) => proofForm(way, { ...how, isSecond: true })),
+              others.map((way) => form(way, true)),
             ),
           )
         : null,

@@ -2,6 +2,7 @@
 // How a request ended, in one line that is the first thing one sees; why it failed, with what the machine
 // said; and what to do next.
 
+import { typed } from "../lib/commands.js";
 import { el } from "../lib/dom.js";
 import { isOwner, person } from "../lib/people.js";
 import { exactSpan, time, withTimes } from "../lib/time.js";
@@ -29,6 +30,7 @@ const ABOUT_SETUP = ["no_privilege", "not_configured", "no_such_guest"];
 function nextCommand(row, card) {
   const code = row.error?.code ?? "";
   const host = /^host:([^/]+)\//.exec(card?.target ?? "")?.[1];
+  if (row.error?.mended_by) return row.error.mended_by;
   if (code === "frozen") return "void thaw";
   if (ABOUT_HOST.includes(code)) return host ? `void hosts check ${host}` : "void doctor";
   return ABOUT_SETUP.includes(code) ? "void doctor" : `void inbox show ${row.code}`;
@@ -45,13 +47,17 @@ export function resultLine(row, card) {
   );
 }
 
+/** What went wrong; the command that mends it stands below, for this Void. @param {Row} row */
+function whyOf({ error }) {
+  const { message = "", mended_by: command } = error ?? {};
+  return command ? message.replace(`; ${command} prints what puts it right`, "") : message;
+}
+
 /** @param {Row} row @param {Card | null} card @returns {Content} */
 function resultWords(row, card) {
-  const why = withTimes(row.error?.message ?? "");
+  const why = withTimes(whyOf(row));
   const took = tookWords(row);
   switch (row.status) {
-    case "approved":
-      return t("result.approved");
     case "running":
       return [t("result.running"), " ", time(stepAt(row, "running"))];
     case "executed":
@@ -77,6 +83,7 @@ function resultWords(row, card) {
 
 /** @param {Row} row @param {Card | null} card @param {string} took */
 function executedWords(row, card, took) {
+  if (row.change) return t(`result.change_${changed(row)}`);
   const check = row.result?.check;
   const what = check ? seenWords(check, card) : "";
   const span = took ? t("result.span", { span: took }) : "";
@@ -87,11 +94,25 @@ function executedWords(row, card, took) {
   if (row.verification === "unverified") {
     const reason = check?.reason ?? check?.detail?.reason;
     return check
-      ? t("result.unread", { reason: checkReason(reason) || t("state.unverified") })
+      ? t("result.unread", { reason: checkReason(reason) || t("state.unconfirmed") })
       : t("result.unverified");
   }
   return t("result.checking");
 }
+
+/** How a change was made. @param {Row} row */
+const changed = ({ result }) =>
+  result?.file?.endsWith(".proposed") ? "beside" : result?.commit ? "committed" : "written";
+
+/** What puts an applied change in force. @param {Row} row */
+function changeCommand(row) {
+  const [file, catalogue] = [row.result?.file ?? "", row.result?.catalogue ?? ""];
+  const reload = typed("void reload");
+  return changed(row) === "beside" ? `mv ${quotedPath(file)} ${quotedPath(catalogue)} && ${reload}` : reload;
+}
+
+/** As a shell takes it. @param {string} path */
+const quotedPath = (path) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 /** What a check saw, such as "CT 107 is stopped". @param {CheckSeen} check @param {Card | null} card */
 function seenWords(check, card) {
@@ -105,8 +126,8 @@ function seenWords(check, card) {
   return check.service ? t(isRunning ? "result.is_up" : "result.is_down", { name: check.service }) : "";
 }
 
-/** @param {string} words */
-const lowered = (words) => (/^[A-Z][a-z]/.test(words) ? words[0]?.toLowerCase() + words.slice(1) : words);
+/** As it goes on in a sentence. @param {string} words */
+export const lowered = (words) => (/^[A-Z][a-z]/.test(words) ? words[0]?.toLowerCase() + words.slice(1) : words);
 
 /** @param {Row} row @param {string} to */
 const stepAt = (row, to) => row.transitions.findLast((step) => step.to === to)?.at;
@@ -144,8 +165,8 @@ export function failureParts(row, card) {
       ),
     );
   }
-  if (isBad) {
-    const command = nextCommand(row, card);
+  if (isBad || (row.change && row.status === "executed")) {
+    const command = isBad ? typed(nextCommand(row, card)) : changeCommand(row);
     parts.push(
       el(
         "p",
@@ -154,6 +175,7 @@ export function failureParts(row, card) {
         el("code", { class: "wrap" }, command),
         copyButton(command),
       ),
+      row.error?.mended_by ? el("p", { class: "muted small" }, t("result.next_script")) : null,
     );
   }
   return parts;

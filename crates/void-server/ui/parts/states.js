@@ -8,7 +8,7 @@ import { t } from "../lib/words.js";
 /** Shapes on a 16 by 16 field, drawn with the colour of the text. @type {Record<string, () => SVGElement[]>} */
 const SHAPES = {
   waiting: () => [ring(), dot(2)],
-  sent: () => [ring(), svg("path", { d: "M8 2a6 6 0 0 1 0 12Z", fill: "currentColor" })],
+  approved: () => [ring(), svg("path", { d: "M8 2a6 6 0 0 1 0 12Z", fill: "currentColor" })],
   running: () => [svg("path", { d: "M8 2a6 6 0 1 1-5.2 3", class: "line spin" })],
   done: () => [dot(7), svg("path", { d: "m4.800 8.200 2.200 2.200 4.200-4.600", class: "cut" })],
   unsure: () => [
@@ -54,45 +54,42 @@ export function pill(form, tone, word) {
   return el("span", { class: `pill ${tone}` }, shape(form), word);
 }
 
+/** How a row stands: the shape and the colour of each state; its word is the text `state.…`. */
+const LOOKS = /** @type {Record<string, [string, string]>} */ ({
+  waiting: ["waiting", "waiting"],
+  starting: ["approved", "running"],
+  waits_for_target: ["approved", "running"],
+  held_by_freeze: ["paused", ""],
+  running: ["running", "running"],
+  being_checked: ["unsure", ""],
+  verified: ["done", "ok"],
+  check_failed: ["failed", "bad"],
+  unconfirmed: ["unsure", ""],
+  failed: ["failed", "bad"],
+  unknown: ["stale", "bad"],
+  rejected: ["rejected", ""],
+  expired: ["over", ""],
+  lapsed: ["over", ""],
+  withdrawn: ["over", ""],
+  refused: ["failed", "bad"],
+});
+
 /**
- * How a row stands: shape, colour, word.
- * @param {{status: string, verification?: string | null}} row
+ * How a row stands: shape, colour, word. A state of a newer server is shown as it is called there.
+ * @param {{display_state: string}} row
  * @returns {[string, string, string]}
  */
-export function standing(row) {
-  switch (row.status) {
-    case "pending":
-      return ["waiting", "waiting", t("state.pending")];
-    case "approved":
-      return ["sent", "running", t("state.approved")];
-    case "running":
-      return ["running", "running", t("state.running")];
-    case "executed":
-      if (row.verification === "verified") return ["done", "ok", t("state.verified")];
-      if (row.verification === "failed") return ["failed", "bad", t("state.check_failed")];
-      return ["unsure", "", t("state.unverified")];
-    case "failed":
-      return ["failed", "bad", t("state.failed")];
-    case "rejected":
-      return ["rejected", "", t("state.rejected")];
-    case "expired":
-      return ["over", "", t("state.expired")];
-    case "cancelled":
-      return ["over", "", t("state.cancelled")];
-    case "unknown":
-      return ["stale", "bad", t("state.unknown")];
-    case "refused":
-      return ["failed", "bad", t("state.refused")];
-    default:
-      return ["stale", "", row.status];
-  }
+export function standing({ display_state: state }) {
+  const look = LOOKS[state];
+  return look ? [...look, t(`state.${state}`)] : ["stale", "", state];
 }
 
-/** @param {{status: string, verification?: string | null}} row */
+/** @param {{display_state: string}} row */
 export const statePill = (row) => pill(...standing(row));
 
-/** @param {{tier: string, risk?: string}} row */
+/** @param {{tier: string, risk?: string, subject?: string}} row */
 export function tierPill(row) {
+  if (row.subject === "change") return pill("critical", "risky", t("tier.change"));
   if (row.risk === "critical") return pill("critical", "risky", t("tier.critical"));
   return row.tier === "risky" ? pill("risky", "risky", t("tier.risky")) : pill("safe", "", t("tier.safe"));
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // Agents: with what they think, what they may do, what they may use and have used. Set elsewhere.
 
+import { typed } from "../lib/commands.js";
 import { agents } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
@@ -48,7 +49,7 @@ export function agentsSection() {
           ". ",
           t("settings.in_force"),
           " ",
-          code("void config show"),
+          code(typed("void config show")),
           ". ",
           t("settings.docs", { file: "docs/agents.md" }),
         ),
@@ -112,7 +113,7 @@ function agentCard(agent) {
           { class: "small" },
           t("agents.withdrawn_way"),
           " ",
-          code(`void token new --kind agent --name ${agent.slug}`),
+          code(typed(`void token new --kind agent --name ${agent.slug}`)),
         )
       : null,
   );

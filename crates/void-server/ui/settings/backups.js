@@ -2,6 +2,7 @@
 // Backups: checked copies of the database, the newest first.
 
 import { get, post } from "../lib/api.js";
+import { typed } from "../lib/commands.js";
 import { Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
@@ -47,7 +48,7 @@ export function backupsSection() {
     part(
       t("backups.restore"),
       t("backups.restore_about"),
-      snippet("void backup verify FILE\nvoid backup restore FILE", t("backups.restore")),
+      snippet(typed("void backup verify FILE\nvoid backup restore FILE"), t("backups.restore")),
     ),
     source(
       t("backups.source"),

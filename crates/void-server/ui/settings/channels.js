@@ -2,6 +2,7 @@
 // Channels: where the owner is told that something waits, whether that works, and what could not be said.
 
 import { del, get, post } from "../lib/api.js";
+import { typed } from "../lib/commands.js";
 import { Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
@@ -116,7 +117,7 @@ export function channelsSection() {
         ". ",
         t("settings.in_force"),
         " ",
-        code("void config show"),
+        code(typed("void config show")),
       ),
     ),
     part(

@@ -2,6 +2,7 @@
 // Doctor: what `void doctor` says on the machine, each finding with the next command.
 
 import { get } from "../lib/api.js";
+import { typed } from "../lib/commands.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -37,7 +38,7 @@ export function doctorSection() {
       { class: "stack" },
       place,
       el("p", {}, sender(t("doctor.again"), look, { busy: t("doctor.looking") })),
-      part(t("doctor.more"), t("doctor.more_about"), snippet("void doctor", t("doctor.more"))),
+      part(t("doctor.more"), t("doctor.more_about"), snippet(typed("void doctor"), t("doctor.more"))),
     ),
   };
 }

@@ -11,13 +11,29 @@ export function theme() {
 
 /** @param {Theme} next */
 export function setTheme(next) {
-  if (next === "system") {
-    localStorage.removeItem("theme");
-    delete document.documentElement.dataset.theme;
-  } else {
-    localStorage.setItem("theme", next);
-    document.documentElement.dataset.theme = next;
-  }
+  if (next === "system") localStorage.removeItem("theme");
+  else localStorage.setItem("theme", next);
+  wear();
+}
+
+/** The page looks as it is kept. */
+function wear() {
+  const { dataset } = document.documentElement;
+  if (theme() === "system") delete dataset.theme;
+  else dataset.theme = theme();
+  if (isCompact()) dataset.density = "compact";
+  else delete dataset.density;
+}
+
+/**
+ * What another tab of this browser chose holds here too.
+ * @param {{signedIn: () => void, signedOut: () => void}} who
+ */
+export function followOtherTabs({ signedIn, signedOut }) {
+  addEventListener("storage", ({ key, newValue }) => {
+    if (key === "theme" || key === "density") wear();
+    if (key === "signed-in") (newValue === "yes" ? signedIn : signedOut)();
+  });
 }
 
 export const shortcutsOn = () => localStorage.getItem("shortcuts") !== "off";
@@ -30,8 +46,7 @@ export const setPlainVoice = (isPlain) => localStorage.setItem("voice", isPlain 
 /** @param {boolean} isCompact */
 export function setCompact(isCompact) {
   localStorage.setItem("density", isCompact ? "compact" : "cosy");
-  if (isCompact) document.documentElement.dataset.density = "compact";
-  else delete document.documentElement.dataset.density;
+  wear();
 }
 export const isCompact = () => localStorage.getItem("density") === "compact";
 

@@ -84,7 +84,8 @@ export interface AllowedBy {
   /** The commit of the catalogue, where it is in a git work tree. */
   commit: string | null;
   digest: string;
-  id: string;
+  /** null for a change: no action of the catalogue allows it. */
+  id: string | null;
 }
 
 export interface ApproveRequest {
@@ -226,7 +227,7 @@ export interface Card {
   /** Earlier runs of the same action, newest first. */
   runs: Run[];
   target: string;
-  /** `Safe`, `Risky` or `Risky, may cut you off`. */
+  /** `Safe`, `Risky`, `Risky, may cut you off` or `Risky, changes what is allowed`. */
   tier_words: string;
   /** The service that is looked at afterwards, if one is. */
   verify: string | null;
@@ -248,6 +249,23 @@ export interface Challenge {
   challenge: string;
   /** The `publicKey` options of `navigator.credentials`, with bytes as base64url. */
   options: Record<string, unknown>;
+}
+
+/** What a change changes. All of it is bound by the digest. */
+export interface Change {
+  /** What it was made against: the digest of a file, or a revision. null if there was nothing. */
+  base_revision: string | null;
+  /** A unified diff against that. */
+  diff: string;
+  entity: string;
+  /** Which one; of catalogues, the instance whose it is. */
+  entity_id: string | null;
+  /** `create`, `update` or `delete`. */
+  op: "create" | "update" | "delete";
+  /** What that means, in words of Void; what widens comes first. */
+  summary: string[];
+  /** `knowledge`, `agent_config`, `meta_inputs`, `topology` or `catalogue`. */
+  target: "knowledge" | "agent_config" | "meta_inputs" | "topology" | "catalogue";
 }
 
 export interface CheckDetail {
@@ -854,6 +872,16 @@ export interface PasswordResponse {
   is_set: boolean;
 }
 
+/** Another catalogue: a diff against the loaded one, or the whole new file. */
+export interface PatchRequest {
+  /** The whole new file. */
+  file?: string | null;
+  /** A unified diff against the file that was loaded. */
+  patch?: string | null;
+  /** Why; shown to the owner as the requester's words. */
+  reason?: string | null;
+}
+
 export interface PendingDecision {
   /** The digest of the row that was seen. Only the owner's bearer token may leave it out. */
   digest?: string | null;
@@ -964,8 +992,11 @@ export interface RevokedResponse {
 
 /** One proposal as every list, answer and error shows it. */
 export interface Row {
-  action_id: string;
+  /** null if it is a change. */
+  action_id: string | null;
   agent_id: string | null;
+  /** What would change, as Void itself found out. */
+  change?: Change | null;
   /** What people say instead of the id; unique while the row is open. */
   code: string;
   /** How often it was asked for while it waited. */
@@ -975,6 +1006,26 @@ export interface Row {
   diff?: string | null;
   /** What an approval binds. */
   digest: string;
+  /**
+   * How it is shown: `status` with what it waits for and how its check ended. Every surface has the same words for it.
+   */
+  display_state: 
+    | "waiting"
+    | "starting"
+    | "waits_for_target"
+    | "held_by_freeze"
+    | "running"
+    | "being_checked"
+    | "verified"
+    | "check_failed"
+    | "unconfirmed"
+    | "failed"
+    | "unknown"
+    | "rejected"
+    | "expired"
+    | "lapsed"
+    | "withdrawn"
+    | "refused";
   error: RowError | null;
   expires_at: string;
   id: string;
@@ -1005,6 +1056,8 @@ export interface Row {
     | "cancelled"
     | "unknown"
     | "refused";
+  /** `action` or `change`. */
+  subject: "action" | "change";
   /** Foreign content that the requester had read. */
   taint: string[];
   /** `safe` or `risky`. */
@@ -1023,13 +1076,18 @@ export interface Row {
 
 export interface RowError {
   code: string;
+  /** The command that prints what puts it right on the machine, where one does: `void provision local`. */
+  mended_by?: string | null;
   message: string;
 }
 
 /** One proposal as every list, answer and error shows it. */
 export interface RowItem {
-  action_id: string;
+  /** null if it is a change. */
+  action_id: string | null;
   agent_id: string | null;
+  /** What would change, as Void itself found out. */
+  change?: Change | null;
   /** What people say instead of the id; unique while the row is open. */
   code: string;
   /** How often it was asked for while it waited. */
@@ -1039,6 +1097,26 @@ export interface RowItem {
   diff?: string | null;
   /** What an approval binds. */
   digest: string;
+  /**
+   * How it is shown: `status` with what it waits for and how its check ended. Every surface has the same words for it.
+   */
+  display_state: 
+    | "waiting"
+    | "starting"
+    | "waits_for_target"
+    | "held_by_freeze"
+    | "running"
+    | "being_checked"
+    | "verified"
+    | "check_failed"
+    | "unconfirmed"
+    | "failed"
+    | "unknown"
+    | "rejected"
+    | "expired"
+    | "lapsed"
+    | "withdrawn"
+    | "refused";
   error: RowError | null;
   expires_at: string;
   id: string;
@@ -1071,6 +1149,8 @@ export interface RowItem {
     | "cancelled"
     | "unknown"
     | "refused";
+  /** `action` or `change`. */
+  subject: "action" | "change";
   /** Foreign content that the requester had read. */
   taint: string[];
   /** `safe` or `risky`. */
@@ -1089,6 +1169,24 @@ export interface RowItem {
 
 export interface Run {
   code: string;
+  /** As on a row. */
+  display_state: 
+    | "waiting"
+    | "starting"
+    | "waits_for_target"
+    | "held_by_freeze"
+    | "running"
+    | "being_checked"
+    | "verified"
+    | "check_failed"
+    | "unconfirmed"
+    | "failed"
+    | "unknown"
+    | "rejected"
+    | "expired"
+    | "lapsed"
+    | "withdrawn"
+    | "refused";
   id: string;
   started_at: string | null;
   status: string;
@@ -1123,9 +1221,14 @@ export type RunResponse = {
 
 /** What came back. Which members there are depends on the channel, and others may be there. */
 export interface RunResult {
+  catalogue?: string | null;
   check?: CheckSeen | null;
+  /** The commit that it became; null if it became none. */
+  commit?: string | null;
   /** How the command ended. */
   exit?: number | null;
+  /** Of a change: what was written, and which file it is for. */
+  file?: string | null;
   /** What it said while it ran, line by line. */
   progress?: string[] | null;
   stderr?: string | null;
@@ -1253,6 +1356,8 @@ export interface SettleRequest {
 /** How far the owner has come in setting things up. */
 export interface Setup {
   actions_loaded: boolean;
+  /** How the program is called where Void runs: every command that begins with `void` begins with this instead. */
+  called: string;
   /** What checks a file that was written and takes it over, as the owner types it where Void runs. */
   commands: string[];
   /** Something ended that somebody had decided. */
@@ -1260,7 +1365,13 @@ export interface Setup {
   /** The files that say nothing yet. */
   empty_files: EmptyFile[];
   lab_connected: boolean;
+  /** The file with the owner's token on Void's machine; null where the settings have it elsewhere. */
+  owner_token_file: string | null;
   phone_paired: boolean;
+  /**
+   * What prints the script that lets this machine run its actions, while it was never run: none of them can start.
+   */
+  provision: string | null;
 }
 
 export interface SetupLinkResponse {
@@ -1511,6 +1622,7 @@ export interface Words {
 /** Every call: what is sent, and what is answered. */
 export interface Routes {
   "GET /api/actions": { response: ActionsResponse };
+  "POST /api/actions/patch": { request: PatchRequest; response: Row };
   "GET /api/actions/pending": { response: PendingResponse };
   "POST /api/actions/pending/{rowId}/approve": { request: PendingDecision; response: Row };
   "POST /api/actions/pending/{rowId}/reject": { request: PendingDecision; response: Row };
@@ -1570,6 +1682,9 @@ export interface Routes {
   "DELETE /api/passkeys/{id}": { response: PasskeyRemovedResponse };
   "DELETE /api/password": { response: PasswordResponse };
   "PUT /api/password": { request: PasswordRequest; response: PasswordResponse };
+  "GET /api/pending-changes": { response: PendingResponse };
+  "POST /api/pending-changes/{id}/approve": { request: PendingDecision; response: Row };
+  "POST /api/pending-changes/{id}/reject": { request: PendingDecision; response: Row };
   "GET /api/proposals": { response: ProposalsResponse };
   "GET /api/proposals/{id}": { response: Row };
   "POST /api/proposals/{id}/cancel": { response: Row };
@@ -1636,7 +1751,7 @@ export interface Events {
     why: string;
   };
   "proposal.approved": {
-    action_id: string;
+    action_id: string | null;
     at: string;
     code: string;
     id: string;
@@ -1644,6 +1759,7 @@ export interface Events {
     revision: number;
     risk: "nominal" | "guarded" | "critical";
     status: string;
+    subject: "action" | "change";
     tier: "safe" | "risky";
     verification: "verified" | "failed" | "unverified" | null;
     waited_ms: number;

@@ -14,12 +14,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 use void_domain::fail_point;
 
-use super::PostgresTx;
 use super::limits::{self, BATCH_WITHIN, COMMIT_WITHIN, SETTLE_WITHIN, within};
 use crate::errors::StoreError;
 use crate::heads::{self, Heads};
 use crate::rollbacks::{HighWater, Rollback};
-use crate::tx::{Engine, Tx};
+use crate::tx::{Engine, PostgresTx, Tx};
 use crate::values::values;
 use crate::writer::{BATCH_MAX, Done, Job, admit};
 

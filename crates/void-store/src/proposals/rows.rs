@@ -4,11 +4,13 @@
 use serde_json::Value as Json;
 use void_domain::actors::{ActorKind, Requester};
 use void_domain::catalogue::{Risk, Tier};
+use void_domain::changes::Change;
 use void_domain::executions::Execution;
+use void_domain::failures::AnyCode;
 use void_domain::ids::{ActionId, ProposalCode};
 use void_domain::proposals::{
-    Approval, Cancellation, Failure, Joined, Proposal, ProposedAction, Run, State, Status,
-    Verification, VerificationOutcome,
+    Approval, Cancellation, Failure, Joined, Proposal, ProposedAction, ProposedChange, Run, State,
+    Status, Subject, SubjectKind, Verification, VerificationOutcome,
 };
 
 use super::Stored;
@@ -21,7 +23,7 @@ macro_rules! columns {
          requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, status, \
          approved_by, approved_at, started_at, ticket_expires_at, lease_until, ended_by, ended_at, result, \
          failure_code, failure_message, decision_reason, verification, verified_at, verification_detail, diff, \
-         joined, revision"
+         joined, revision, subject"
     };
 }
 pub(super) use columns;
@@ -94,17 +96,13 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
     let proposal = Proposal {
         id: row.parsed(0, |text| text.parse().ok())?,
         code: row.parsed(1, ProposalCode::parse)?,
-        subject: ProposedAction {
-            action_id: row.parsed(3, |text| ActionId::parse(text).ok())?,
+        subject: Subject {
             label: label(row, &definition)?,
-            execution: Execution::from_definition(&definition),
-            definition,
-            params: json(row, 6)?,
             tier,
             risk,
             target: row.text(9)?.to_owned(),
             digest: row.parsed(10, |text| text.parse().ok())?,
-            exec_digest: row.parsed(11, |text| text.parse().ok())?,
+            kind: kind(row, definition)?,
         },
         requested_by: Requester {
             kind: row.parsed(12, ActorKind::parse)?,
@@ -133,6 +131,23 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
     })
 }
 
+fn kind(row: &Row, definition: Json) -> Result<SubjectKind, StoreError> {
+    match row.text(38)? {
+        "action" => Ok(SubjectKind::Action(ProposedAction {
+            action_id: row.parsed(3, |text| ActionId::parse(text).ok())?,
+            execution: Execution::from_definition(&definition),
+            definition,
+            params: json(row, 6)?,
+            exec_digest: row.parsed(11, |text| text.parse().ok())?,
+        })),
+        "change" => Ok(SubjectKind::Change(ProposedChange {
+            change: Change::from_definition(&definition),
+            definition,
+        })),
+        _ => Err(row.corrupt("unknown subject")),
+    }
+}
+
 /// The strictest of what the row and the stored definition say. The digest binds the definition, so an
 /// edited column can raise a risk and never lower it.
 fn grade(row: &Row, definition: &Json) -> Result<(Tier, Risk), StoreError> {
@@ -148,6 +163,8 @@ fn grade(row: &Row, definition: &Json) -> Result<(Tier, Risk), StoreError> {
 /// The label of the stored definition, which the digest binds; the column is for definitions without one.
 fn label(row: &Row, definition: &Json) -> Result<String, StoreError> {
     let written = definition.pointer("/action/label").and_then(Json::as_str);
+    let change = Change::from_definition(definition);
+    let written = written.or_else(|| change.as_ref().map(Change::label));
     Ok(written.map_or_else(|| row.text(4), Ok)?.to_owned())
 }
 
@@ -221,7 +238,7 @@ fn state(row: &Row) -> Result<State, StoreError> {
 
 fn failure(row: &Row) -> Result<Failure, StoreError> {
     Ok(Failure {
-        code: row.text(29)?.to_owned(),
+        code: AnyCode::read(row.text(29)?),
         message: row.text(30)?.to_owned(),
         result: match row.opt_text(28)? {
             Some(_) => Some(json(row, 28)?),

@@ -8,11 +8,11 @@ use tokio::sync::{mpsc, watch};
 use void_domain::fail_point;
 
 use super::reserve::Reserve;
-use super::{SqliteConfig, SqliteTx, now, run_cached};
+use super::{SqliteConfig, now};
 use crate::errors::StoreError;
 use crate::heads;
 use crate::rollbacks::{HighWater, Rollback};
-use crate::tx::{Engine, Tx};
+use crate::tx::{Engine, SqliteTx, Tx, run_cached};
 use crate::writer::{BATCH_MAX, Done, Job, Urgency, admit};
 
 pub(super) fn start(

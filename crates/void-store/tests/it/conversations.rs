@@ -3,6 +3,7 @@
 use void_domain::conversations::{
     Conversation, Message, Said, Step, Truth, TruthItem, Turn, TurnState, Usage,
 };
+use void_domain::failures::FailureCode;
 use void_domain::ids::{ConversationId, MessageId};
 use void_domain::proposals::Failure;
 use void_domain::taint::Taint;
@@ -47,6 +48,7 @@ fn ended(state: TurnState) -> Turn {
         action_id: "touch-a".to_owned(),
         label: "Touch a".to_owned(),
         status: "pending".to_owned(),
+        display_state: Some("starting".to_owned()),
         reason: Some("because".to_owned()),
     };
     Turn {
@@ -113,7 +115,7 @@ async fn what_is_said_is_read_back_as_it_was() {
         with_messages(store, &talk, vec![said.clone(), answer.clone()]).await;
         assert_eq!(find(store, said.id).await, said, "{name}");
         assert_eq!(find(store, answer.id).await, answer, "{name}");
-        let failure = Failure::new("broken_off", "it broke");
+        let failure = Failure::new(FailureCode::BrainBrokeOff, "it broke");
         let turn = ended(TurnState::Failed { at: LATER, failure });
         assert!(end(store, answer.id, turn.clone()).await);
         let stored = find(store, answer.id).await;
@@ -157,7 +159,7 @@ async fn one_turn_runs_in_a_conversation_and_ends_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_did_not_end_well_begins_again() {
     let at = LATER;
-    let failure = Failure::new("broken_off", "it broke");
+    let failure = Failure::new(FailureCode::BrainBrokeOff, "it broke");
     let states = [
         (TurnState::Running, false),
         (TurnState::Done { at }, false),

@@ -48,12 +48,12 @@ async fn each_row_of_the_version_before_has_its_execution() {
     let mut seen = Vec::new();
     for row in &rows {
         let subject = &row.subject;
-        let action = catalogue.get(&subject.action_id).unwrap();
-        let params = action.params.check(&subject.params).unwrap();
-        assert_eq!(subject.execution.as_ref(), Some(&action.execution));
-        assert_eq!(subject.definition, *action.definition());
+        let action = catalogue.get(subject.action_id().unwrap()).unwrap();
+        let params = action.params.check(subject.params()).unwrap();
+        assert_eq!(subject.execution(), Some(&action.execution));
+        assert_eq!(*subject.definition(), *action.definition());
         assert_eq!(subject.digest, action.digest_with(&params).unwrap());
-        assert_eq!(subject.exec_digest, action.exec_digest());
+        assert_eq!(subject.action().unwrap().exec_digest, action.exec_digest());
         seen.push((action.id.to_string(), channel(&action.execution)));
     }
     seen.sort();
@@ -73,8 +73,10 @@ async fn each_row_of_the_version_before_has_its_execution() {
     let running = rows.iter().filter(|row| row.status() == Status::Running);
     assert_eq!(running.count(), 2);
     let of = |id: &str| {
-        let row = rows.iter().find(|row| row.subject.action_id.as_str() == id);
-        row.unwrap().subject.execution.as_ref().unwrap()
+        let row = rows
+            .iter()
+            .find(|row| row.subject.action_id().unwrap().as_str() == id);
+        row.unwrap().subject.execution().unwrap()
     };
     let web = of("restart-web");
     assert_eq!(
@@ -100,8 +102,8 @@ async fn a_row_whose_definition_was_damaged_is_listed_without_an_execution() {
         let edit =
             format!("UPDATE proposals SET definition = {damage} WHERE action_id = 'stop-ct107';");
         for row in open(folder.path(), &edit).await {
-            let is_damaged = row.subject.action_id.as_str() == "stop-ct107";
-            assert_eq!(row.subject.execution.is_none(), is_damaged, "{damage}");
+            let is_damaged = row.subject.action_id().unwrap().as_str() == "stop-ct107";
+            assert_eq!(row.subject.execution().is_none(), is_damaged, "{damage}");
         }
     }
 }

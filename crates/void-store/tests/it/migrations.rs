@@ -413,8 +413,18 @@ async fn deliveries_and_keys_from_before_alerts_stay() {
     written.unwrap();
     let from = other.folder.path().join("void.db").display().to_string();
     db.execute("ATTACH $1 AS other", [from]).unwrap();
-    db.execute_batch("INSERT INTO proposals SELECT * FROM other.proposals")
+    // As far as the table had columns then.
+    let columns: String = db
+        .query_row(
+            "SELECT group_concat(name, ', ') FROM pragma_table_info('proposals')",
+            [],
+            |row| row.get(0),
+        )
         .unwrap();
+    db.execute_batch(&format!(
+        "INSERT INTO proposals ({columns}) SELECT {columns} FROM other.proposals"
+    ))
+    .unwrap();
     let digest = "019a0000-0000-7000-8000-000000000001";
     let member = "019a0000-0000-7000-8000-000000000002";
     for (row, kind, proposal, digest, status) in [

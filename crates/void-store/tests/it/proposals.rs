@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use void_domain::failures::AnyCode;
 use void_domain::ids::{ProposalCode, ProposalId, RequesterId};
 use void_domain::proposals::{
     Cancellation, Failure, Moved, Proposal, State, Status, Verification, VerificationOutcome,
@@ -50,7 +51,7 @@ pub fn path_to(status: Status, n: u32) -> Vec<Moved> {
     let approve = |p: Proposal| p.approve("owner-cli", NOW).unwrap();
     let start = |p: Proposal| p.start(run_at(NOW)).unwrap();
     let failure = || Failure {
-        code: "x".into(),
+        code: AnyCode::read("a_word_of_another_version"),
         message: "y".into(),
         result: Some(json!({"exit": 1})),
     };
@@ -433,7 +434,7 @@ async fn what_was_started_in_the_future_does_not_count() {
         let years = NOW.plus(Duration::from_secs(3_650 * 24 * 60 * 60));
         let (first, second) = (pending(0), pending(1));
         let (action, requester) = (
-            first.proposal.subject.action_id.clone(),
+            first.proposal.subject.action_id().unwrap().clone(),
             first.proposal.requested_by.clone(),
         );
         for (moved, at) in [(first, NOW), (second, years)] {

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use void_domain::conversations::Said;
+use void_domain::failures::FailureCode;
 use void_domain::ids::{ChallengeId, NotificationId, ProposalId};
 use void_domain::notifications::Content;
 use void_domain::proposals::{Failure, Status};
@@ -73,7 +74,7 @@ async fn runs(store: &Store, n: u32) -> Vec<ProposalId> {
         let created = pending(100 + run);
         let approved = created.proposal.clone().approve("owner-cli", at).unwrap();
         let started = approved.proposal.clone().start(run_at(at)).unwrap();
-        let failure = Failure::new("x", "y");
+        let failure = Failure::new(FailureCode::Locked, "y");
         let failed = started
             .proposal
             .clone()

@@ -2,8 +2,9 @@
 
 use reqwest::Response;
 use serde_json::Value;
+use void_domain::failures::FailureCode;
 
-use crate::exit::{Exit, Problem};
+use crate::exit::CommandError;
 
 /// No event of ours is longer; more without an end is not a stream of ours.
 const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -30,7 +31,7 @@ impl Events {
     }
 
     /// The next event; `None` when the server has ended the stream.
-    pub(crate) async fn next(&mut self) -> Result<Option<Event>, Problem> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Event>, CommandError> {
         loop {
             while let Some(end) = self.unread.windows(2).position(|pair| pair == b"\n\n") {
                 let rest = self.unread.split_off(end + 2);
@@ -52,8 +53,8 @@ impl Events {
     }
 }
 
-fn broken(message: &str) -> Problem {
-    Problem::new(Exit::Unreachable, "unreachable", message)
+fn broken(message: &str) -> CommandError {
+    CommandError::new(FailureCode::Unreachable, message)
 }
 
 fn parse(block: &str) -> Option<Event> {

@@ -6,18 +6,18 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 use crate::settings::Environment;
 
 /// Says that the way to the server is private otherwise: a VPN, a bridge of containers.
 const ALLOWED_BY: &str = "VOID_INSECURE_HTTP";
 
 /// Whether a token may be sent to this server.
-pub(crate) fn judge(base: &str, environment: &Environment) -> Result<(), Problem> {
+pub(crate) fn judge(base: &str, environment: &Environment) -> Result<(), CommandError> {
     if environment.get(ALLOWED_BY) == Some("1") || is_private(base) {
         return Ok(());
     }
-    Err(Problem::usage(format!(
+    Err(CommandError::usage(format!(
         "{base} is plain http to another machine: whoever is on the way would read your token"
     ))
     .next(format!(

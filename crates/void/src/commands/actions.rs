@@ -1,12 +1,15 @@
 //! `void actions`
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_api::actions::{ActionResponse, ActionsResponse};
+use void_api::actions::{ActionResponse, ActionsResponse, PatchRequest};
+use void_api::proposals::RowResponse;
 use void_domain::catalogue::{Catalogue, JSON_SCHEMA, Severity, Tier};
+use void_domain::failures::FailureCode;
 use void_domain::limits;
 use void_domain::starters::Starter;
 use void_domain::text;
@@ -16,14 +19,18 @@ use super::{Session, counted, quoted};
 use crate::catalogue;
 use crate::cli::ActionsCommand;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Tone;
 
-pub(super) async fn run(session: &Session<'_>, command: ActionsCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: ActionsCommand,
+) -> Result<Exit, CommandError> {
     match command {
         ActionsCommand::Ls => list(session).await,
         ActionsCommand::Show { id } => show(session, &id).await,
         ActionsCommand::Lint { file } => lint(session, file),
+        ActionsCommand::Propose { file, reason } => propose(session, &file, reason).await,
         ActionsCommand::Schema => {
             session.output.line(JSON_SCHEMA.trim_end());
             Ok(Exit::Done)
@@ -37,18 +44,18 @@ pub(super) async fn run(session: &Session<'_>, command: ActionsCommand) -> Resul
 }
 
 /// The files to begin with for a service of this machine.
-pub(super) fn starter(service: &str) -> Result<Starter, Problem> {
+pub(super) fn starter(service: &str) -> Result<Starter, CommandError> {
     Starter::for_service(service).ok_or_else(|| {
         let message = format!(
             "\"{}\" is no name of a systemd service",
             text::escaped(service)
         );
-        Problem::usage(message)
+        CommandError::usage(message)
             .next("systemctl list-units --type service shows those of this machine")
     })
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let answer = session.client()?.get("/api/actions").await?;
     if session.output.json {
         session.output.value(answer);
@@ -81,15 +88,15 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
+async fn show(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
     let sent = session.client()?.get("/api/actions").await?;
     let ActionsResponse { actions, .. } = read(sent.clone())?;
     let found = actions.iter().enumerate().find(|(_, one)| one.id == id);
     let Some((index, action)) = found else {
         let near = text::nearest(id, actions.iter().map(|action| action.id.as_str()));
-        let problem = Problem::new(
+        let problem = CommandError::exiting(
             Exit::NotFound,
-            "unknown_action",
+            FailureCode::UnknownAction,
             format!(
                 "there is no action \"{}\" in the catalogue",
                 text::escaped(id)
@@ -124,6 +131,57 @@ async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
+/// A file whose first line is one of a diff is a diff; a catalogue begins with a brace.
+fn is_diff(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    first.is_some_and(|line| {
+        ["--- ", "@@ ", "diff --git "]
+            .iter()
+            .any(|start| line.starts_with(start))
+    })
+}
+
+/// Drafts another catalogue: it is checked by the server, and waits.
+async fn propose(
+    session: &Session<'_>,
+    file: &Path,
+    reason: Option<String>,
+) -> Result<Exit, CommandError> {
+    let text = if file == Path::new("-") {
+        let mut text = String::new();
+        let limit = u64::try_from(limits::CATALOGUE_BYTES_MAX + 1).unwrap_or(u64::MAX);
+        std::io::stdin()
+            .take(limit)
+            .read_to_string(&mut text)
+            .map_err(|error| CommandError::usage(format!("standard input: {error}")))?;
+        text
+    } else {
+        catalogue::read(file)?
+    };
+    let (patch, file) = match is_diff(&text) {
+        true => (Some(text), None),
+        false => (None, Some(text)),
+    };
+    let request = PatchRequest {
+        patch,
+        file,
+        reason,
+    };
+    let sent = session
+        .client()?
+        .post("/api/actions/patch", &request)
+        .await?;
+    if session.output.json {
+        session.output.value(sent);
+        return Ok(Exit::Queued);
+    }
+    let row: RowResponse = read(sent)?;
+    super::rows::show(session.output, &row);
+    let next = session.again(&format!("inbox approve {}", row.code));
+    session.output.note(format!("  next: {next}"));
+    Ok(Exit::Queued)
+}
+
 /// What holds agents back where the catalogue does not say it, and where it says that nothing shall.
 fn brake_notes(catalogue: &Catalogue) -> BTreeMap<String, String> {
     let default = limits::SAFE_COOLDOWN.as_secs();
@@ -142,7 +200,7 @@ fn brake_notes(catalogue: &Catalogue) -> BTreeMap<String, String> {
 }
 
 /// Needs no server: the file is checked as a start would check it.
-fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, Problem> {
+fn lint(session: &Session<'_>, file: Option<PathBuf>) -> Result<Exit, CommandError> {
     let path = file.unwrap_or_else(|| session.settings.actions.value.clone());
     let text = catalogue::read(&path)?;
     let (findings, loaded) = match Catalogue::parse(&text, &session.settings.lockout) {

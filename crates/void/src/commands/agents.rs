@@ -5,15 +5,18 @@ use void_api::agents::{AgentResponse, AgentsResponse};
 use super::Session;
 use crate::cli::AgentsCommand;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
-pub(super) async fn run(session: &Session<'_>, command: AgentsCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: AgentsCommand,
+) -> Result<Exit, CommandError> {
     match command {
         AgentsCommand::Ls => list(session).await,
     }
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let answer = session.client()?.get("/api/agents").await?;
     if session.output.json {
         session.output.value(answer);

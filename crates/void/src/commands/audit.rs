@@ -9,6 +9,7 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use void_api::audit::{AuditResponse, EntryResponse, VerdictResponse};
 use void_api::proposals::RowResponse;
+use void_domain::failures::FailureCode;
 use void_domain::text;
 use void_verify::{Options, Report};
 
@@ -16,13 +17,16 @@ use super::Session;
 use super::rows::or_dash;
 use crate::cli::AuditCommand;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Tone;
 
 /// How many edited rows a sentence names; `GET /api/audit-verify` names a hundred.
 const EDITED_SHOWN_MAX: usize = 10;
 
-pub(super) async fn run(session: &Session<'_>, command: AuditCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: AuditCommand,
+) -> Result<Exit, CommandError> {
     match command {
         AuditCommand::Ls { subject, limit } => list(session, subject, limit).await,
         AuditCommand::Show { seq } => {
@@ -35,7 +39,11 @@ pub(super) async fn run(session: &Session<'_>, command: AuditCommand) -> Result<
     }
 }
 
-async fn list(session: &Session<'_>, subject: Option<String>, limit: u32) -> Result<Exit, Problem> {
+async fn list(
+    session: &Session<'_>,
+    subject: Option<String>,
+    limit: u32,
+) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let mut path = format!("/api/audit?limit={limit}");
     if let Some(subject) = subject {
@@ -93,17 +101,16 @@ async fn verify(
     file: Option<PathBuf>,
     head: Option<String>,
     from: Option<u64>,
-) -> Result<Exit, Problem> {
-    let head =
-        match head {
-            None => None,
-            Some(text) => {
-                let parsed = void_verify::parse_hash(text.as_bytes());
-                Some(parsed.ok_or_else(|| {
-                    Problem::usage("--head is 64 lower-case hexadecimal characters")
-                })?)
-            }
-        };
+) -> Result<Exit, CommandError> {
+    let head = match head {
+        None => None,
+        Some(text) => {
+            let parsed = void_verify::parse_hash(text.as_bytes());
+            Some(parsed.ok_or_else(|| {
+                CommandError::usage("--head is 64 lower-case hexadecimal characters")
+            })?)
+        }
+    };
     let options = Options {
         head,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -132,7 +139,7 @@ async fn verify(
     let from = from.unwrap_or(1);
     if !report.begins_with(from) {
         let message = report.missing_beginning(from);
-        return Err(Problem::new(Exit::Partial, "partial", message));
+        return Err(CommandError::new(FailureCode::Partial, message));
     }
     if is_served {
         check_stored(session).await?;
@@ -141,14 +148,14 @@ async fn verify(
 }
 
 /// An export ends at the head; what stands beyond it in the database is named by the server.
-async fn check_stored(session: &Session<'_>) -> Result<(), Problem> {
+async fn check_stored(session: &Session<'_>) -> Result<(), CommandError> {
     let verdict: VerdictResponse = session.client()?.get_as("/api/audit-verify").await?;
     match stored_problem(&verdict) {
-        Some(problem) => Err(Problem::failed("damaged", problem).next(
+        Some(problem) => Err(CommandError::failed(FailureCode::Damaged, problem).next(
             "void doctor; the server sets rows that it did not write aside at its next start",
         )),
         None => match edited(&verdict) {
-            Some(rows) => Err(Problem::failed("edited", rows).next(EDITED_NEXT)),
+            Some(rows) => Err(CommandError::failed(FailureCode::Edited, rows).next(EDITED_NEXT)),
             None => Ok(()),
         },
     }
@@ -195,12 +202,12 @@ fn tempfile_path(session: &Session<'_>) -> PathBuf {
         .join(format!("audit-export.{}.partial", std::process::id()))
 }
 
-async fn check(file: impl Read + Send + 'static, options: Options) -> Result<Report, Problem> {
+async fn check(file: impl Read + Send + 'static, options: Options) -> Result<Report, CommandError> {
     let task = tokio::task::spawn_blocking(move || void_verify::verify(file, &options));
     let report = task
         .await
-        .map_err(|error| Problem::failed("internal", error.to_string()))?;
-    report.map_err(|error| Problem::failed("unreadable", error.to_string()))
+        .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
+    report.map_err(|error| CommandError::failed(FailureCode::Unreadable, error.to_string()))
 }
 
 fn print(session: &Session<'_>, report: &Report) -> Exit {
@@ -228,7 +235,7 @@ async fn export(
     session: &Session<'_>,
     file: Option<PathBuf>,
     force: bool,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     match file {
         Some(path) => {
             let bytes = export_to(session, &path, force).await?;
@@ -240,9 +247,8 @@ async fn export(
                 session
                     .output
                     .note(format!("wrote {} ({bytes} bytes)", path.display()));
-                session
-                    .output
-                    .note(format!("  next: void audit verify {}", path.display()));
+                let next = format!("  next: void audit verify {}", path.display());
+                session.output.note(session.output.typed(&next));
             }
         }
         None => match pour(session, &mut std::io::stdout().lock()).await {
@@ -256,7 +262,7 @@ async fn export(
     Ok(Exit::Done)
 }
 
-async fn export_to(session: &Session<'_>, path: &Path, force: bool) -> Result<u64, Problem> {
+async fn export_to(session: &Session<'_>, path: &Path, force: bool) -> Result<u64, CommandError> {
     let file = private_file(path, force)?;
     let mut writer = BufWriter::new(file);
     let bytes = pour(session, &mut writer)
@@ -270,27 +276,27 @@ async fn export_to(session: &Session<'_>, path: &Path, force: bool) -> Result<u6
 enum Poured {
     /// Nobody reads any more.
     Closed,
-    Broken(Problem),
+    Broken(CommandError),
 }
 
 impl Poured {
-    fn into_problem(self) -> Problem {
+    fn into_problem(self) -> CommandError {
         match self {
-            Self::Closed => Problem::failed("unwritable", "nobody reads any more"),
+            Self::Closed => CommandError::failed(FailureCode::Unwritable, "nobody reads any more"),
             Self::Broken(problem) => problem,
         }
     }
 }
 
-impl From<Problem> for Poured {
-    fn from(problem: Problem) -> Self {
+impl From<CommandError> for Poured {
+    fn from(problem: CommandError) -> Self {
         Self::Broken(problem)
     }
 }
 
 /// The record names machines and people: a file with it is for whoever asked. What is not a plain file, such
 /// as a pipe, is written into.
-fn private_file(path: &Path, force: bool) -> Result<File, Problem> {
+fn private_file(path: &Path, force: bool) -> Result<File, CommandError> {
     let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
@@ -300,8 +306,10 @@ fn private_file(path: &Path, force: bool) -> Result<File, Problem> {
         options.create_new(true);
     }
     let file = options.open(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Problem::usage(format!("{} is there already", path.display()))
-            .next("choose another name, or add --force to replace it"),
+        ErrorKind::AlreadyExists => {
+            CommandError::usage(format!("{} is there already", path.display()))
+                .next("choose another name, or add --force to replace it")
+        }
         _ => unreadable(path, &error),
     })?;
     if !is_special {
@@ -317,22 +325,22 @@ async fn pour(session: &Session<'_>, writer: &mut impl Write) -> Result<u64, Pou
     let mut bytes = 0;
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk
-            .map_err(|_| Problem::new(Exit::Unreachable, "unreachable", "the export broke off"))?;
+            .map_err(|_| CommandError::new(FailureCode::Unreachable, "the export broke off"))?;
         writer
             .write_all(&chunk)
             .map_err(|error| match error.kind() {
                 ErrorKind::BrokenPipe => Poured::Closed,
-                _ => Problem::failed("unwritable", error.to_string()).into(),
+                _ => CommandError::failed(FailureCode::Unwritable, error.to_string()).into(),
             })?;
         bytes += chunk.len() as u64;
     }
     Ok(bytes)
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::new(
+fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::exiting(
         Exit::NotFound,
-        "unreadable",
+        FailureCode::Unreadable,
         format!("{}: {error}", path.display()),
     )
 }

@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use void_api::backups::BackupResponse;
 use void_control::{Clock, backups};
+use void_domain::failures::FailureCode;
 use void_store::{StoreError, backups as copies};
 
 use super::{Session, patiently};
 use crate::cli::BackupCommand;
 use crate::client::read;
 use crate::compose::store_problem;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output;
 
-pub(super) async fn run(session: &Session<'_>, command: BackupCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: BackupCommand,
+) -> Result<Exit, CommandError> {
     match command {
         BackupCommand::Create => create(session).await,
         BackupCommand::Ls => list(session),
@@ -23,7 +27,7 @@ pub(super) async fn run(session: &Session<'_>, command: BackupCommand) -> Result
     }
 }
 
-async fn create(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn create(session: &Session<'_>) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let made = patiently(session, "copying", client.post("/api/backups", &json!({}))).await?;
     if session.output.json {
@@ -42,7 +46,7 @@ async fn create(session: &Session<'_>) -> Result<Exit, Problem> {
 }
 
 /// Reads the folder: it works without a server, when it is needed most.
-fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let found = backups::list_in(&session.settings.backups_folder.value);
     if session.output.json {
         let found: Vec<Value> = found
@@ -57,7 +61,9 @@ fn list(session: &Session<'_>) -> Result<Exit, Problem> {
             "There is no backup in {}.",
             session.settings.backups_folder.value.display()
         ));
-        session.output.note("  next: void backup create");
+        session
+            .output
+            .note(session.output.typed("  next: void backup create"));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = found
@@ -74,7 +80,7 @@ fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-async fn verify(session: &Session<'_>, file: &Path) -> Result<Exit, Problem> {
+async fn verify(session: &Session<'_>, file: &Path) -> Result<Exit, CommandError> {
     must_exist(file)?;
     let path = file.to_owned();
     let task = tokio::task::spawn_blocking(move || copies::check(&path));
@@ -82,7 +88,7 @@ async fn verify(session: &Session<'_>, file: &Path) -> Result<Exit, Problem> {
         .output
         .waiting("checking", task)
         .await
-        .map_err(|error| Problem::failed("internal", error.to_string()))?;
+        .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
     let checked = checked.map_err(|error| not_whole(file, error))?;
     if session.output.json {
         session.output.value(json!({"file": file.display().to_string(), "valid": true, "audit_seq": checked.audit_seq, "audit_hash": checked.audit_hash}));
@@ -97,17 +103,17 @@ async fn verify(session: &Session<'_>, file: &Path) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit, Problem> {
+async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit, CommandError> {
     must_exist(&file)?;
     if session.settings.database_url.value.is_some() {
-        return Err(
-            Problem::config("this Void uses PostgreSQL; restore it with its own tools")
-                .next("pg_restore"),
-        );
+        return Err(CommandError::config(
+            "this Void uses PostgreSQL; restore it with its own tools",
+        )
+        .next("pg_restore"));
     }
     if !yes {
         if !output::is_interactive() {
-            return Err(Problem::usage("there is nobody to ask here").next("add --yes"));
+            return Err(CommandError::usage("there is nobody to ask here").next("add --yes"));
         }
         session.output.note(format!(
             "This replaces {} with {}.",
@@ -129,7 +135,7 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
         .await
         .map_err(|error| {
             let problem = store_problem(error);
-            if problem.code == "in_use" {
+            if problem.code == FailureCode::InUse {
                 problem.next("stop the server first")
             } else {
                 problem
@@ -158,7 +164,7 @@ async fn restore(session: &Session<'_>, file: PathBuf, yes: bool) -> Result<Exit
     ));
     session
         .output
-        .line("  next: void serve, then void quarantine ls, then void thaw");
+        .next("void serve, then void quarantine ls, then void thaw");
     Ok(Exit::Done)
 }
 
@@ -174,27 +180,27 @@ fn found(session: &Session<'_>, file: PathBuf) -> PathBuf {
 }
 
 /// What is wrong with a copy is no reason to restore anything.
-fn not_whole(file: &Path, error: StoreError) -> Problem {
+fn not_whole(file: &Path, error: StoreError) -> CommandError {
     match error {
         StoreError::Corrupt { .. } | StoreError::Constraint(_) | StoreError::Internal(_) => {
             let message = format!("{} is damaged: {error}", file.display());
-            Problem::failed("corrupt", message).next("void backup ls, and check another copy")
+            CommandError::failed(FailureCode::Corrupt, message)
+                .next("void backup ls, and check another copy")
         }
         error => store_problem(error),
     }
 }
 
-fn must_exist(file: &Path) -> Result<(), Problem> {
+fn must_exist(file: &Path) -> Result<(), CommandError> {
     if file.is_file() {
         if copies::is_database(file) {
             return Ok(());
         }
         let message = format!("{} is not a backup of Void", file.display());
-        return Err(Problem::failed("not_a_backup", message).next("void backup ls"));
+        return Err(CommandError::failed(FailureCode::NotABackup, message).next("void backup ls"));
     }
-    Err(Problem::new(
-        Exit::NotFound,
-        "not_found",
+    Err(CommandError::new(
+        FailureCode::NotFound,
         format!("{} is not there", file.display()),
     )
     .next("void backup ls"))

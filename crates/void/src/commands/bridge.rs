@@ -2,14 +2,18 @@
 
 use serde_json::Value;
 use void_api::bridge::{BridgeResponse, MoveResponse, MovesResponse};
+use void_domain::failures::FailureCode;
 
 use super::Session;
 use super::rows::or_dash;
 use crate::cli::BridgeCommand;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
-pub(super) async fn run(session: &Session<'_>, command: BridgeCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: BridgeCommand,
+) -> Result<Exit, CommandError> {
     match command {
         BridgeCommand::Status => status(session).await,
         BridgeCommand::Watch => watch(session).await,
@@ -25,7 +29,7 @@ const PLACES: [&str; 6] = [
     "rejected",
 ];
 
-async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn status(session: &Session<'_>) -> Result<Exit, CommandError> {
     let sent = session.client()?.get("/api/bridge").await?;
     let bridge: BridgeResponse = read(sent.clone())?;
     let exit = match bridge.problem {
@@ -80,7 +84,7 @@ fn invalid(bridge: &BridgeResponse) -> Vec<Vec<String>> {
 }
 
 /// Until Ctrl-C, one line per move.
-async fn watch(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn watch(session: &Session<'_>) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let mut path = "/api/bridge/moves?wait=0".to_owned();
     loop {
@@ -90,8 +94,10 @@ async fn watch(session: &Session<'_>) -> Result<Exit, Problem> {
         };
         let moved: MovesResponse = read(seen.clone())?;
         if !moved.enabled {
-            return Err(Problem::failed("off", "the file bridge is off")
-                .next("set VOID_BRIDGE_DIR, or dir under [bridge] in void.toml"));
+            return Err(
+                CommandError::failed(FailureCode::Off, "the file bridge is off")
+                    .next("set VOID_BRIDGE_DIR, or dir under [bridge] in void.toml"),
+            );
         }
         if session.output.json {
             // Each as it was sent, on a line of its own.

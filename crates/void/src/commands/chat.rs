@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use void_api::agents::{ConversationResponse, SayRequest};
 use void_api::conversations::{StartedResponse, TruthResponse};
 use void_api::events::{TurnDeltaEvent, TurnDoneEvent, TurnErrorEvent, TurnToolEvent};
+use void_domain::failures::{AnyCode, FailureCode};
 use void_domain::text;
 
 use self::markdown::{Drawing, Run};
@@ -23,7 +24,7 @@ use super::Session;
 use super::run::segment;
 use crate::cli::ChatArgs;
 use crate::client::{Client, Event, read};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
 
 /// How often a turn is listened to again after the connection broke.
@@ -34,7 +35,7 @@ const PIPE_PATIENCE: Duration = Duration::from_secs(2);
 /// More than the server takes.
 const MESSAGE_BYTES_MAX: u64 = 64 * 1024;
 
-pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, Problem> {
+pub(super) async fn run(session: &Session<'_>, args: ChatArgs) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let path = format!("/api/agents/{}/conversation", segment(&args.agent));
     let open: ConversationResponse = read(if args.new {
@@ -69,7 +70,7 @@ struct Chat<'a> {
 
 impl Chat<'_> {
     /// Line by line, until the owner has no more to say.
-    async fn converse(&self, open: &ConversationResponse) -> Result<Exit, Problem> {
+    async fn converse(&self, open: &ConversationResponse) -> Result<Exit, CommandError> {
         let output = self.session.output;
         output.note(format!(
             "{} ({}). An empty line, exit or Ctrl-D ends it; Ctrl-C stops an answer.",
@@ -92,7 +93,7 @@ impl Chat<'_> {
 
     /// The lines that come through a pipe beside a message. A pipe that stays silent holds none, and that is said:
     /// over ssh standard input is one that nobody closes.
-    async fn read_piped(&self) -> Result<String, Problem> {
+    async fn read_piped(&self) -> Result<String, CommandError> {
         let (begins, began) = oneshot::channel();
         let (ends, ended) = oneshot::channel();
         // A thread of its own: nobody waits for it if it reads in vain.
@@ -111,12 +112,12 @@ impl Chat<'_> {
             output.note("nothing came through standard input, so the message goes without it");
             return Ok(String::new());
         }
-        let gone = |_| Problem::usage("standard input cannot be read");
+        let gone = |_| CommandError::usage("standard input cannot be read");
         ended.await.map_err(gone)?
     }
 
     /// Says something and shows the answer as it comes.
-    async fn say(&self, message: &str) -> Result<Exit, Problem> {
+    async fn say(&self, message: &str) -> Result<Exit, CommandError> {
         let path = format!("/api/conversations/{}/messages", self.id);
         let body = SayRequest {
             text: message.to_owned(),
@@ -129,13 +130,13 @@ impl Chat<'_> {
             _ = tokio::signal::ctrl_c() => {
                 let path = format!("/api/conversations/{}/stop", self.id);
                 self.client.post(&path, &json!({})).await?;
-                Err(Problem::new(Exit::Interrupted, "interrupted", "the answer was stopped; what it proposed stays as it is"))
+                Err(CommandError::new(FailureCode::Interrupted, "the answer was stopped; what it proposed stays as it is"))
             }
         }
     }
 
     /// The turn goes on without us, so a broken connection is taken up where it broke.
-    async fn listen(&self, turn: &str, shown: &mut Shown<'_>) -> Result<Exit, Problem> {
+    async fn listen(&self, turn: &str, shown: &mut Shown<'_>) -> Result<Exit, CommandError> {
         let path = format!("/api/conversations/{}/stream?messageId={turn}", self.id);
         let mut reconnects = 0;
         loop {
@@ -147,7 +148,12 @@ impl Chat<'_> {
                                 return Ok(exit);
                             }
                         }
-                        Ok(None) => break Problem::failed("cut_off", "the stream ended early"),
+                        Ok(None) => {
+                            break CommandError::failed(
+                                FailureCode::CutOff,
+                                "the stream ended early",
+                            );
+                        }
                         Err(problem) => break problem,
                     }
                 },
@@ -181,7 +187,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Shows an event; the exit after the last one.
-    fn show(&mut self, event: &Event) -> Result<Option<Exit>, Problem> {
+    fn show(&mut self, event: &Event) -> Result<Option<Exit>, CommandError> {
         self.last_id.clone_from(&event.id);
         let (output, data) = (self.session.output, &event.data);
         if output.json {
@@ -203,7 +209,7 @@ impl<'a> Shown<'a> {
             "error" => {
                 self.break_line();
                 let failure: TurnErrorEvent = read(data.clone())?;
-                let problem = Problem::failed(failure.code, failure.message);
+                let problem = CommandError::failed(AnyCode::read(&failure.code), failure.message);
                 return Err(problem.next(self.session.again("agents ls")));
             }
             _ => {}
@@ -213,7 +219,9 @@ impl<'a> Shown<'a> {
 
     /// A model's words, without anything that a terminal would obey or that would look like ours.
     fn text(&mut self, text: &str) {
-        let runs = self.drawing.push(text);
+        let output = self.session.output;
+        let text = output.typed(&output.times.sentence(text));
+        let runs = self.drawing.push(&text);
         self.print(&runs);
     }
 
@@ -312,7 +320,7 @@ fn quoted_lines(lines: &str) -> String {
 }
 
 /// A message that is piped in.
-fn read_all() -> Result<String, Problem> {
+fn read_all() -> Result<String, CommandError> {
     let mut message = String::new();
     let mut stdin = io::stdin().lock().take(MESSAGE_BYTES_MAX);
     stdin
@@ -321,6 +329,6 @@ fn read_all() -> Result<String, Problem> {
     Ok(message)
 }
 
-fn unreadable(error: &io::Error) -> Problem {
-    Problem::usage(format!("standard input cannot be read: {error}"))
+fn unreadable(error: &io::Error) -> CommandError {
+    CommandError::usage(format!("standard input cannot be read: {error}"))
 }

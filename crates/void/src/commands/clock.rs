@@ -2,23 +2,24 @@
 
 use serde_json::json;
 use void_control::accept_file;
+use void_domain::failures::FailureCode;
 
 use super::Session;
 use crate::cli::ClockCommand;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
-pub(super) fn run(session: &Session<'_>, command: &ClockCommand) -> Result<Exit, Problem> {
+pub(super) fn run(session: &Session<'_>, command: &ClockCommand) -> Result<Exit, CommandError> {
     match command {
         ClockCommand::Accept => accept(session),
     }
 }
 
 /// Leaves the owner's word beside the database, where only who runs Void can write; the next start reads it.
-fn accept(session: &Session<'_>) -> Result<Exit, Problem> {
+fn accept(session: &Session<'_>) -> Result<Exit, CommandError> {
     let file = accept_file(&session.settings.witness_file());
     std::fs::write(&file, b"").map_err(|error| {
         let message = format!("{} cannot be written: {error}", file.display());
-        Problem::failed("unwritable", &message)
+        CommandError::failed(FailureCode::Unwritable, &message)
     })?;
     if session.output.json {
         session

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::{Session, counted};
 use crate::cli::ConfigCommand;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Output;
 use crate::settings::{self, Problems, Settings};
 use crate::{agents, catalogue, compose, notifiers, services};
 
-pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit, Problem> {
+pub(super) fn run(session: &Session<'_>, command: ConfigCommand) -> Result<Exit, CommandError> {
     match command {
         ConfigCommand::Show => show(session),
         ConfigCommand::Check => return check(session),
@@ -43,7 +43,7 @@ fn show(session: &Session<'_>) {
 }
 
 /// Loading the settings was the first check; secrets, the catalogue and what is built from both are the rest.
-fn check(session: &Session<'_>) -> Result<Exit, Problem> {
+fn check(session: &Session<'_>) -> Result<Exit, CommandError> {
     let (settings, environment) = (&session.settings, session.environment);
     let mut problems = Problems::default();
     settings.check_secrets(environment, &mut problems);
@@ -82,7 +82,7 @@ fn check(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-fn check_ssh_key(settings: &Settings) -> Result<(), Problem> {
+fn check_ssh_key(settings: &Settings) -> Result<(), CommandError> {
     let Some(key) = &settings.ssh_key.value else {
         return Ok(());
     };
@@ -97,5 +97,5 @@ fn check_ssh_key(settings: &Settings) -> Result<(), Problem> {
         "there is no such file"
     };
     let next = format!("ssh-keygen -t ed25519 -N '' -f {shown}, or another path");
-    Err(Problem::config(format!("ssh.key: {shown}: {why}")).next(next))
+    Err(CommandError::config(format!("ssh.key: {shown}: {why}")).next(next))
 }

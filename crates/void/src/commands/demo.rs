@@ -1,6 +1,6 @@
 //! `void demo`: the whole of Void in front of a lab that exists on this machine only.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -9,6 +9,7 @@ use void_api::notifications::{InvitationResponse, PairRequest};
 use void_api::proposals::RowResponse;
 use void_api::setup_links::SetupLinkResponse;
 use void_api::tokens::{NewTokenResponse, TokenRequest};
+use void_domain::failures::FailureCode;
 use void_domain::text;
 use void_server::Bound;
 
@@ -18,7 +19,7 @@ use crate::agents;
 use crate::cli::{DemoArgs, LogFormat, QrArgs};
 use crate::client::{Client, read};
 use crate::compose::{self, Label};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
 use crate::rehearsal::Rehearsal;
 use crate::settings::{Environment, Flags, Settings, listen_address};
@@ -30,14 +31,14 @@ pub(super) async fn run(
     args: &DemoArgs,
     environment: &Environment,
     output: &Output,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     serve::start_log(environment, LogFormat::Text, "warn");
     let bound = listen(args).await?;
     let address = bound.address;
     let base = base_folder(environment);
     let lab = tokio::task::spawn_blocking(move || Rehearsal::start(&base, address))
         .await
-        .map_err(|error| Problem::failed("rehearsal", error.to_string()))??;
+        .map_err(|error| CommandError::failed(FailureCode::Rehearsal, error.to_string()))??;
     if let Some(url) = &args.telegram_base {
         lab.set_up_telegram(url, environment.get("TELEGRAM_BOT_TOKEN"))?;
     }
@@ -68,12 +69,12 @@ pub(super) async fn run(
 }
 
 /// The port that everybody tries first, or the one that was asked for, or any. Another address only by request.
-async fn listen(args: &DemoArgs) -> Result<Bound, Problem> {
+async fn listen(args: &DemoArgs) -> Result<Bound, CommandError> {
     let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let wanted = match &args.listen {
         None => args.port.map(at),
         Some(text) => Some(listen_address(text).ok_or_else(|| {
-            Problem::usage(format!(
+            CommandError::usage(format!(
                 "\"{}\" is not an address, such as 0.0.0.0",
                 text::escaped(text)
             ))
@@ -83,11 +84,27 @@ async fn listen(args: &DemoArgs) -> Result<Bound, Problem> {
         (Ok(bound), _) => Ok(bound),
         (Err(error), Some(address)) => {
             let message = format!("{address} cannot be listened on: {error}");
-            Err(Problem::failed("listen", message).next("choose another --port or --listen"))
+            let next = match &args.listen {
+                Some(_) => format!(
+                    "{} demo --listen {}:0 takes any free port",
+                    program(),
+                    bracketed(address.ip())
+                ),
+                None => format!("{} demo without --port takes any free one", program()),
+            };
+            Err(CommandError::failed(FailureCode::Listen, message).next(next))
         }
-        (Err(_), None) => Bound::to(at(0))
-            .await
-            .map_err(|error| Problem::failed("listen", format!("no port is free: {error}"))),
+        (Err(_), None) => Bound::to(at(0)).await.map_err(|error| {
+            CommandError::failed(FailureCode::Listen, format!("no port is free: {error}"))
+        }),
+    }
+}
+
+/// As an address with a port has it.
+fn bracketed(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
     }
 }
 
@@ -104,7 +121,7 @@ fn base_folder(environment: &Environment) -> PathBuf {
 async fn ask_for_something(
     settings: &Settings,
     environment: &Environment,
-) -> Result<RowResponse, Problem> {
+) -> Result<RowResponse, CommandError> {
     let owner = Client::new(None, settings, environment)?;
     let new = TokenRequest {
         kind: "agent".to_owned(),
@@ -125,7 +142,7 @@ async fn ask_for_something(
 }
 
 /// The link that makes a phone the owner's.
-async fn invite(settings: &Settings, environment: &Environment) -> Result<String, Problem> {
+async fn invite(settings: &Settings, environment: &Environment) -> Result<String, CommandError> {
     let owner = Client::new(None, settings, environment)?;
     let body = PairRequest {
         channel: "telegram".to_owned(),
@@ -139,7 +156,7 @@ async fn invite(settings: &Settings, environment: &Environment) -> Result<String
 async fn new_link(
     settings: &Settings,
     environment: &Environment,
-) -> Result<SetupLinkResponse, Problem> {
+) -> Result<SetupLinkResponse, CommandError> {
     let owner = Client::new(None, settings, environment)?;
     read(owner.post("/api/setup-links", &json!({})).await?)
 }
@@ -176,6 +193,10 @@ fn greet(
     for other in elsewhere.iter().filter(|other| *other != url) {
         output.line(format!("  {other}"));
     }
+    let again = format!("{program} --data {} setup-link", data.display());
+    output.line(format!(
+        "  It signs one browser in, once, by whichever address; for another one: {again}"
+    ));
     let way_out = format!("For a phone in the same network: {program} demo --listen 0.0.0.0");
     setup_link::show_code(output, qr, url, elsewhere, &way_out);
     output.line("");
@@ -196,5 +217,9 @@ fn greet(
     if let Some(link) = phone {
         output.line(format!("\nOn the phone: {link}"));
     }
+    output.line(format!(
+        "\nIf the page asks whether it is you: cat {}",
+        data.join("owner.token").display()
+    ));
     output.line("\nCtrl-C ends the rehearsal and removes everything.");
 }

@@ -25,18 +25,19 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use void_domain::failures::FailureCode;
 use void_domain::text;
 use void_server::Doctor;
 
 use self::findings::{Finding, Findings, Level};
 use super::{Session, counted};
 use crate::cli::DoctorArgs;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::{ColorChoice, Output, Tone};
 use crate::settings::{Environment, Settings};
 use crate::times::Times;
 
-pub(super) async fn run(session: &Session<'_>, args: DoctorArgs) -> Result<Exit, Problem> {
+pub(super) async fn run(session: &Session<'_>, args: DoctorArgs) -> Result<Exit, CommandError> {
     let mut findings = Findings::default();
     let looking = look(session, &mut findings);
     session.output.waiting("looking", looking).await;
@@ -86,7 +87,7 @@ async fn examine(
 }
 
 /// What to do about a host that did not answer as it should.
-pub(super) fn next_after_host(name: &str, code: &str) -> String {
+pub(super) fn next_after_host(name: &str, code: Option<FailureCode>) -> String {
     hosts::next_after(name, false, code).1
 }
 
@@ -156,8 +157,9 @@ fn print(session: &Session<'_>, finding: &Finding) {
         .output
         .hanging(&format!("{level} {:20} ", finding.check), &message);
     if let Some(next) = &finding.next {
-        session
-            .output
-            .hanging("         next: ", &text::escaped(next));
+        session.output.hanging(
+            "         next: ",
+            &session.output.typed(&text::escaped(next)),
+        );
     }
 }

@@ -10,10 +10,10 @@ use super::Session;
 use super::rows::or_dash;
 use crate::cli::FreezeArgs;
 use crate::client::{Client, read};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::times::Times;
 
-pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Exit, Problem> {
+pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Exit, CommandError> {
     let seconds = args.lasts.as_deref().map(seconds).transpose()?;
     let body = FreezeRequest {
         reason: args.reason,
@@ -42,7 +42,7 @@ pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Ex
     Ok(Exit::Done)
 }
 
-pub(super) async fn thaw(session: &Session<'_>) -> Result<Exit, Problem> {
+pub(super) async fn thaw(session: &Session<'_>) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let was_frozen = frozen(&client).await?.is_some();
     let mut thawed = client.delete("/api/freeze").await?;
@@ -60,7 +60,9 @@ pub(super) async fn thaw(session: &Session<'_>) -> Result<Exit, Problem> {
 }
 
 /// The freeze that holds now, as it was sent and as it is read.
-pub(super) async fn frozen(client: &Client) -> Result<Option<(Value, FreezeResponse)>, Problem> {
+pub(super) async fn frozen(
+    client: &Client,
+) -> Result<Option<(Value, FreezeResponse)>, CommandError> {
     let sent = client.get("/api/freeze").await?;
     let freeze: FreezeResponse = read(sent.clone())?;
     Ok(Some((sent, freeze)).filter(|(_, freeze)| freeze.frozen))
@@ -82,7 +84,7 @@ pub(super) fn told(
 }
 
 /// `90s`, `30m`, `4h`, `2d`.
-pub(super) fn seconds(text: &str) -> Result<u64, Problem> {
+pub(super) fn seconds(text: &str) -> Result<u64, CommandError> {
     let unit = text.chars().last().unwrap_or(' ');
     let factor = match unit {
         's' => Some(1),
@@ -99,7 +101,7 @@ pub(super) fn seconds(text: &str) -> Result<u64, Problem> {
         .and_then(|(factor, number)| number.checked_mul(factor))
     {
         Some(seconds) if seconds > 0 => Ok(seconds),
-        _ => Err(Problem::usage(format!(
+        _ => Err(CommandError::usage(format!(
             "--for {} is not a duration such as 30m or 4h",
             text::escaped(text)
         ))),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use void_api::hosts::{CheckResponse, HostResponse, HostsResponse, TrustRequest, TrustedResponse};
+use void_domain::failures::FailureCode;
 use void_domain::hosts::HostName;
 use void_domain::text;
 
@@ -9,10 +10,13 @@ use super::run::segment;
 use super::{Session, doctor, patiently, quoted};
 use crate::cli::HostsCommand;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Tone;
 
-pub(super) async fn run(session: &Session<'_>, command: HostsCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: HostsCommand,
+) -> Result<Exit, CommandError> {
     match command {
         HostsCommand::Ls => list(session).await,
         HostsCommand::Check { name } => check(session, &name).await,
@@ -20,7 +24,7 @@ pub(super) async fn run(session: &Session<'_>, command: HostsCommand) -> Result<
     }
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let answer = session.client()?.get("/api/hosts").await?;
     if session.output.json {
         session.output.value(answer);
@@ -52,7 +56,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-async fn check(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
+async fn check(session: &Session<'_>, name: &str) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let path = format!("/api/hosts/{}/check", segment(name));
     let sent = patiently(session, "asking", client.post(&path, &json!({}))).await?;
@@ -75,17 +79,17 @@ async fn check(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
         (Some(error), _) => {
             let line = format!("{name}: {}", text::escaped(&error.message));
             output.line(output.tone(Tone::Bad, &line));
-            let next = match error.code.as_str() {
+            let next = match FailureCode::parse(&error.code) {
                 // The doctor looks at the key and says what is missing.
-                "not_configured" => "void doctor".to_owned(),
-                code if is_mended_by_provisioning(code) => next.clone(),
+                Some(FailureCode::NotConfigured) => "void doctor".to_owned(),
+                Some(code) if is_mended_by_provisioning(code) => next.clone(),
                 code => doctor::next_after_host(&name, code),
             };
-            output.line(format!("  next: {next}"));
+            output.next(&next);
         }
         (None, Some(drift)) => {
             output.line(output.tone(Tone::Bad, &format!("{name}: {}", text::escaped(drift))));
-            output.line(format!("  next: {next}"));
+            output.next(&next);
         }
         (None, None) if !checked.cannot.is_empty() => {
             for (id, why) in &checked.cannot {
@@ -93,7 +97,7 @@ async fn check(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
                 let line = format!("{name}: {} cannot run: {why}", text::escaped(id));
                 output.line(output.tone(Tone::Bad, &line));
             }
-            output.line(format!("  next: {next}"));
+            output.next(&next);
         }
         (None, None) => output.line(output.tone(
             Tone::Good,
@@ -117,14 +121,17 @@ pub(super) fn provision(name: &str) -> String {
 }
 
 /// Whether a host that does not answer as it should has to be set up.
-pub(super) fn is_mended_by_provisioning(code: &str) -> bool {
+pub(super) const fn is_mended_by_provisioning(code: FailureCode) -> bool {
     matches!(
         code,
-        "auth_refused" | "no_answer" | "not_configured" | "refused_by_host"
+        FailureCode::AuthRefused
+            | FailureCode::NoAnswer
+            | FailureCode::NotConfigured
+            | FailureCode::RefusedByHost
     )
 }
 
-async fn trust(session: &Session<'_>, name: &str, fingerprint: &str) -> Result<Exit, Problem> {
+async fn trust(session: &Session<'_>, name: &str, fingerprint: &str) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let path = format!("/api/hosts/{}/trust", segment(name));
     let body = TrustRequest {
@@ -141,7 +148,7 @@ async fn trust(session: &Session<'_>, name: &str, fingerprint: &str) -> Result<E
         ));
         session
             .output
-            .line(format!("  next: void hosts check {}", text::escaped(name)));
+            .next(&format!("void hosts check {}", text::escaped(name)));
     }
     Ok(Exit::Done)
 }

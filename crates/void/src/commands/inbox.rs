@@ -7,6 +7,7 @@ use void_api::inbox::{InboxResponse, ItemResponse};
 use void_api::proposals::{
     DecideRequest, DecisionWord, OutcomeWord, ProposalsResponse, RowResponse, SettleRequest,
 };
+use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::rows::{self, is_open, or_dash};
@@ -15,13 +16,16 @@ use super::{Session, patiently};
 use crate::cli::{InboxCommand, InboxListArgs, SettleOutcome};
 use crate::client::{Client, Events, read};
 use crate::digest_words;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output;
 
 /// A page, unless another size is asked for.
 const ROWS_SHOWN: u32 = 50;
 
-pub(super) async fn run(session: &Session<'_>, command: InboxCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: InboxCommand,
+) -> Result<Exit, CommandError> {
     match command {
         InboxCommand::Ls(args) if args.all => history(session, &args).await,
         InboxCommand::Ls(args) => list(session, &args).await,
@@ -68,17 +72,17 @@ fn path(id: &str) -> String {
     format!("/api/proposals/{}", segment(id))
 }
 
-async fn find(client: &Client, id: &str) -> Result<RowResponse, Problem> {
+async fn find(client: &Client, id: &str) -> Result<RowResponse, CommandError> {
     client.get_as(&path(id)).await
 }
 
 /// The row with everything that a yes binds and what Void makes of it.
-async fn card(client: &Client, id: &str) -> Result<CardResponse, Problem> {
+async fn card(client: &Client, id: &str) -> Result<CardResponse, CommandError> {
     client.get_as(&format!("{}/card", path(id))).await
 }
 
 /// Shows the row that came back; its exit code says the same.
-fn print(session: &Session<'_>, sent: Value) -> Result<RowResponse, Problem> {
+fn print(session: &Session<'_>, sent: Value) -> Result<RowResponse, CommandError> {
     let row: RowResponse = read(sent.clone())?;
     if session.output.json {
         session.output.value(sent);
@@ -86,6 +90,14 @@ fn print(session: &Session<'_>, sent: Value) -> Result<RowResponse, Problem> {
         rows::show(session.output, &row);
     }
     Ok(row)
+}
+
+/// Why a yes takes more than a key.
+fn why_words(row: &RowResponse) -> &'static str {
+    match row.change {
+        Some(_) => "this changes what is allowed",
+        None => "this may cut you off",
+    }
 }
 
 /// The page that was asked for.
@@ -106,7 +118,7 @@ fn more(session: &Session<'_>, args: &InboxListArgs, next: &str) -> String {
 }
 
 /// Everything that was ever asked for and is still kept, newest first.
-async fn history(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Problem> {
+async fn history(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, CommandError> {
     let path = format!("/api/proposals?{}", page(args));
     let answer = session.client()?.get(&path).await?;
     let output = session.output;
@@ -119,7 +131,7 @@ async fn history(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Pr
         vec![
             row.code.clone(),
             output.times.short(&row.created_at),
-            rows::state(row).0.to_owned(),
+            rows::state(row).0,
             row.label.clone(),
             row.requested_by.name.clone(),
             or_dash(&row.resolved_by).to_owned(),
@@ -138,7 +150,7 @@ async fn history(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Pr
     Ok(Exit::Done)
 }
 
-async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, CommandError> {
     let path = format!("/api/inbox?{}", page(args));
     let inbox = session.client()?.get(&path).await?;
     if session.output.json {
@@ -159,8 +171,8 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Probl
         }
         ItemResponse::Row(item) => vec![
             item.row.code.clone(),
-            rows::state(&item.row).0.to_owned(),
-            rows::tier(&item.row.tier, &item.row.risk).to_owned(),
+            rows::state(&item.row).0,
+            rows::tier_of(&item.row).to_owned(),
             item.row.label.clone(),
             item.row.requested_by.name.clone(),
             session.output.times.short(&item.row.expires_at),
@@ -190,7 +202,7 @@ async fn approve(
     yes: bool,
     reason: Option<String>,
     wait: u64,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let card = card(&client, id).await?;
     let row = &card.row;
@@ -200,7 +212,7 @@ async fn approve(
         None if row.risk == "critical" => ask_for_words(session, &card)?,
         None if yes => row.digest.clone(),
         None if !output::is_interactive() => {
-            return Err(Problem::usage("there is nobody to ask here")
+            return Err(CommandError::usage("there is nobody to ask here")
                 .next("add --yes, or --digest with the one you saw"));
         }
         None => {
@@ -227,7 +239,11 @@ async fn approve(
     Ok(rows::exit(&row))
 }
 
-async fn reject(session: &Session<'_>, id: &str, reason: Option<String>) -> Result<Exit, Problem> {
+async fn reject(
+    session: &Session<'_>,
+    id: &str,
+    reason: Option<String>,
+) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let row = find(&client, id).await?;
     let body = DecideRequest {
@@ -242,7 +258,7 @@ async fn reject(session: &Session<'_>, id: &str, reason: Option<String>) -> Resu
 }
 
 /// The digest that was typed, or whose words were: the server gets the whole of it.
-fn typed_digest(typed: String, row: &RowResponse) -> Result<String, Problem> {
+fn typed_digest(typed: String, row: &RowResponse) -> Result<String, CommandError> {
     if !digest_words::are_meant(&typed) {
         return Ok(typed);
     }
@@ -251,11 +267,11 @@ fn typed_digest(typed: String, row: &RowResponse) -> Result<String, Problem> {
     }
     let message = "those are not the words of what waits there; nothing was approved";
     let next = format!("void inbox show {}", row.code);
-    Err(Problem::new(Exit::Refused, "changed", message).next(next))
+    Err(CommandError::new(FailureCode::Changed, message).next(next))
 }
 
 /// Shows what may cut the owner off, and has the words of its digest typed.
-fn ask_for_words(session: &Session<'_>, card: &CardResponse) -> Result<String, Problem> {
+fn ask_for_words(session: &Session<'_>, card: &CardResponse) -> Result<String, CommandError> {
     let (output, row) = (session.output, &card.row);
     let code = &row.code;
     if !output.json {
@@ -268,21 +284,27 @@ fn ask_for_words(session: &Session<'_>, card: &CardResponse) -> Result<String, P
         let typed = words.filter(|_| !output.json);
         let typed = typed.map_or_else(|| digest.clone(), |words| words.replace(' ', "-"));
         let next = format!("void inbox approve {code} --digest {typed}");
-        let message = "this may cut you off: approve it with the digest that you see, or its words";
-        return Err(Problem::usage(message).next(next));
+        let message = format!(
+            "{}: approve it with the digest that you see, or its words",
+            why_words(row)
+        );
+        return Err(CommandError::usage(message).next(next));
     };
-    output.note("This may cut you off. Type these four words to say yes:");
+    output.note(format!(
+        "This {}. Type these four words to say yes:",
+        why_words(row).trim_start_matches("this ")
+    ));
     let typed = output::ask(&format!("  {words}\n>")).unwrap_or_default();
     if digest_words::are_typed(&typed, digest) {
         return Ok(digest.clone());
     }
     let message = "those are not the words; nothing was approved";
-    Err(Problem::new(Exit::Interrupted, "not_typed", message)
+    Err(CommandError::new(FailureCode::NotTyped, message)
         .next(format!("void inbox approve {code}")))
 }
 
 /// Follows the events; with an id, until that proposal has ended.
-async fn watch(session: &Session<'_>, id: Option<String>) -> Result<Exit, Problem> {
+async fn watch(session: &Session<'_>, id: Option<String>) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let stream = client.events("/api/events", None).await?;
     let followed = match &id {
@@ -312,7 +334,7 @@ async fn follow(
     client: &Client,
     mut stream: Events,
     followed: Option<&str>,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     while let Some(event) = stream.next().await? {
         let (kind, data) = (event.name, event.data);
         // What a newer server tells otherwise is shown by its name alone.
@@ -339,10 +361,6 @@ async fn follow(
             return Ok(rows::exit(&row));
         }
     }
-    let problem = Problem::new(
-        Exit::Unreachable,
-        "unreachable",
-        "the stream of events ended",
-    );
+    let problem = CommandError::new(FailureCode::Unreachable, "the stream of events ended");
     Err(problem.next("void inbox watch"))
 }

@@ -22,9 +22,10 @@ pub(super) use self::servers::URL_DEFAULT;
 use self::servers::{Opened, Server};
 pub(super) use self::snippets::config;
 use self::streams::Stream;
-use crate::exit::{Exit, Problem};
+use crate::exit::{self, CommandError, Exit};
 use crate::output::Output;
 use crate::settings::Environment;
+use void_domain::failures::FailureCode;
 
 /// Passes messages on until standard input ends.
 pub(crate) fn bridge(url: Option<&str>, environment: &Environment, output: &Output) -> ExitCode {
@@ -38,10 +39,10 @@ pub(crate) fn bridge(url: Option<&str>, environment: &Environment, output: &Outp
         bridge.run()
     });
     match passed {
-        Ok(()) => Exit::Done.into(),
+        Ok(()) => exit::to_code(Exit::Done),
         Err(problem) => {
             output.error(&problem);
-            problem.exit.into()
+            exit::to_code(problem.exit)
         }
     }
 }
@@ -63,7 +64,7 @@ enum Way {
 }
 
 impl StdioBridge {
-    fn run(&mut self) -> Result<(), Problem> {
+    fn run(&mut self) -> Result<(), CommandError> {
         // A token that is no good is found at once; a server that is not there yet may come.
         let _ = self.ready()?;
         let mut lines = Lines::of(io::stdin());
@@ -74,7 +75,7 @@ impl StdioBridge {
                 Ok(Some(Arrived::TooLong)) => self.answers.too_long(),
                 Err(error) => {
                     let message = format!("standard input cannot be read: {error}");
-                    return Err(Problem::failed("input", message));
+                    return Err(CommandError::failed(FailureCode::Input, message));
                 }
             }
         }
@@ -85,7 +86,7 @@ impl StdioBridge {
         }
     }
 
-    fn pass_on(&mut self, lines: &[u8]) -> Result<(), Problem> {
+    fn pass_on(&mut self, lines: &[u8]) -> Result<(), CommandError> {
         match self.ready() {
             Err(problem) => {
                 self.answers.refuse(lines, &problem.message);
@@ -103,7 +104,7 @@ impl StdioBridge {
 
     /// Sees to it that there is a way to the server. A problem ends the bridge; the inner error is one
     /// that may pass.
-    fn ready(&mut self) -> Result<Result<(), String>, Problem> {
+    fn ready(&mut self) -> Result<Result<(), String>, CommandError> {
         let there = match &self.way {
             Way::None => false,
             Way::Stream(stream) => stream.is_open(),

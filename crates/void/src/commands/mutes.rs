@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use void_api::mutes::{MuteRequest, MuteResponse, MutesResponse};
+use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::Session;
@@ -10,14 +11,14 @@ use super::rows::or_dash;
 use super::run::segment;
 use crate::cli::{MuteArgs, UnmuteArgs};
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Output;
 use crate::times;
 
 /// For whoever does not say how long.
 const LASTS_DEFAULT: &str = "4h";
 
-pub(super) async fn mute(session: &Session<'_>, args: MuteArgs) -> Result<Exit, Problem> {
+pub(super) async fn mute(session: &Session<'_>, args: MuteArgs) -> Result<Exit, CommandError> {
     let (until, for_s) = match &args.until {
         Some(text) => (Some(until(text)?), None),
         None => {
@@ -49,17 +50,17 @@ pub(super) async fn mute(session: &Session<'_>, args: MuteArgs) -> Result<Exit, 
 }
 
 /// A time of day, the next one by the clock of this machine, or a moment.
-fn until(text: &str) -> Result<String, Problem> {
+fn until(text: &str) -> Result<String, CommandError> {
     let now = void_control::Clock::system().now();
     times::moment(text, now.as_ms(), TimeZone::system()).ok_or_else(|| {
-        Problem::usage(format!(
+        CommandError::usage(format!(
             "--until {} is not a time such as 22:00 or 2026-11-16T22:00:00Z",
             text::escaped(text)
         ))
     })
 }
 
-pub(super) async fn unmute(session: &Session<'_>, args: UnmuteArgs) -> Result<Exit, Problem> {
+pub(super) async fn unmute(session: &Session<'_>, args: UnmuteArgs) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let MutesResponse { mutes } = client.get_as("/api/mutes").await?;
     let is_meant = |mute: &&MuteResponse| match (&args.service, &args.host) {
@@ -67,11 +68,11 @@ pub(super) async fn unmute(session: &Session<'_>, args: UnmuteArgs) -> Result<Ex
         (None, host) => mute.host == *host,
     };
     let Some(wanted) = args.service.as_ref().or(args.host.as_ref()) else {
-        return Err(Problem::usage("name a service, or --host"));
+        return Err(CommandError::usage("name a service, or --host"));
     };
     let Some(mute) = mutes.iter().find(is_meant) else {
         let message = format!("{} is not muted", text::escaped(wanted));
-        return Err(Problem::new(Exit::NotFound, "not_found", message).next("void notify ls"));
+        return Err(CommandError::new(FailureCode::NotFound, message).next("void notify ls"));
     };
     let path = format!("/api/mutes/{}", segment(&mute.id));
     let lifted = client.delete(&path).await?;

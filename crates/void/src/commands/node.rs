@@ -5,6 +5,7 @@ use void_api::nodes::{
     ApproveRequest, InviteRequest, InvitedResponse, JoinedResponse, NodeResponse, NodesResponse,
     RemovedResponse,
 };
+use void_domain::failures::{AnyCode, FailureCode};
 
 use super::Session;
 use super::rows::or_dash;
@@ -12,7 +13,7 @@ use super::run::segment;
 use super::serve::start_log;
 use crate::cli::{NodeCommand, NodeJoinArgs, NodeRunArgs};
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::node::folder::{Folder, JoinedServer, fingerprint};
 use crate::node::link::{Link, NoAnswer, checked_url};
 use crate::output::{Output, Tone};
@@ -40,7 +41,7 @@ pub(super) const fn is_for_a_node(command: &NodeCommand) -> bool {
     }
 }
 
-pub(super) async fn on_a_node(command: NodeCommand, output: &Output) -> Result<Exit, Problem> {
+pub(super) async fn on_a_node(command: NodeCommand, output: &Output) -> Result<Exit, CommandError> {
     match command {
         NodeCommand::Join(args) => join(args, output).await,
         NodeCommand::Run(args) => run_executor(args).await,
@@ -59,7 +60,7 @@ pub(super) async fn on_a_node(command: NodeCommand, output: &Output) -> Result<E
     }
 }
 
-pub(super) async fn run(session: &Session<'_>, command: NodeCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(session: &Session<'_>, command: NodeCommand) -> Result<Exit, CommandError> {
     match command {
         NodeCommand::Invite { name } => invite(session, &name).await,
         NodeCommand::Ls => list(session).await,
@@ -72,7 +73,7 @@ pub(super) async fn run(session: &Session<'_>, command: NodeCommand) -> Result<E
     }
 }
 
-async fn invite(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
+async fn invite(session: &Session<'_>, name: &str) -> Result<Exit, CommandError> {
     let (client, output) = (session.client()?, session.output);
     let body = InviteRequest {
         name: name.to_owned(),
@@ -111,7 +112,7 @@ fn is_loopback(url: &str) -> bool {
         .any(|own| host.starts_with(own))
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let output = session.output;
     let answer = session.client()?.get("/api/nodes").await?;
     if output.json {
@@ -174,7 +175,7 @@ pub(super) fn worries(node: &NodeResponse, times: &Times) -> Vec<String> {
     worries
 }
 
-async fn approve(session: &Session<'_>, name: &str, shown: &str) -> Result<Exit, Problem> {
+async fn approve(session: &Session<'_>, name: &str, shown: &str) -> Result<Exit, CommandError> {
     let path = format!("/api/nodes/{}/approve", segment(name));
     let body = ApproveRequest {
         fingerprint: shown.to_owned(),
@@ -188,7 +189,7 @@ async fn approve(session: &Session<'_>, name: &str, shown: &str) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-async fn revoke(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
+async fn revoke(session: &Session<'_>, name: &str) -> Result<Exit, CommandError> {
     let path = format!("/api/nodes/{}", segment(name));
     let removed = session.client()?.delete(&path).await?;
     if session.output.json {
@@ -202,7 +203,7 @@ async fn revoke(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-async fn join(args: NodeJoinArgs, output: &Output) -> Result<Exit, Problem> {
+async fn join(args: NodeJoinArgs, output: &Output) -> Result<Exit, CommandError> {
     let server = JoinedServer {
         url: checked_url(&args.server, args.plain_http)?,
         pin: args.fingerprint,
@@ -255,19 +256,20 @@ async fn join(args: NodeJoinArgs, output: &Output) -> Result<Exit, Problem> {
     }
 }
 
-fn not_joined(url: &str, error: NoAnswer) -> Problem {
+fn not_joined(url: &str, error: NoAnswer) -> CommandError {
     match error {
-        NoAnswer::Unreachable(reason) => Problem::new(
-            Exit::Unreachable,
-            "unreachable",
+        NoAnswer::Unreachable(reason) => CommandError::new(
+            FailureCode::Unreachable,
             format!("no answer from {url}: {reason}"),
         ),
-        NoAnswer::Refused { code, message, .. } => Problem::new(Exit::NotAllowed, code, message)
-            .next("void node invite NAME, where the server is"),
+        NoAnswer::Refused { code, message, .. } => {
+            CommandError::exiting(Exit::NotAllowed, AnyCode::read(&code), message)
+                .next("void node invite NAME, where the server is")
+        }
     }
 }
 
-async fn run_executor(args: NodeRunArgs) -> Result<Exit, Problem> {
+async fn run_executor(args: NodeRunArgs) -> Result<Exit, CommandError> {
     start_log(&Environment::empty(), args.log_format, "info");
     crate::node::run(crate::node::Options {
         state: args.state,

@@ -8,6 +8,7 @@ use void_api::notifications::{
     InvitationResponse, NotificationsResponse, PairRequest, PlaceResponse, TestRequest,
     TestResponse,
 };
+use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::Session;
@@ -16,12 +17,15 @@ use super::rows::or_dash;
 use super::run::segment;
 use crate::cli::{NotifyCommand, PairChannel};
 use crate::client::{Client, read};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Tone;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(session: &Session<'_>, command: NotifyCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: NotifyCommand,
+) -> Result<Exit, CommandError> {
     match command {
         NotifyCommand::Pair { channel, wait } => match channel {
             PairChannel::Telegram => pair_telegram(session, wait).await,
@@ -57,7 +61,7 @@ pub(super) async fn run(session: &Session<'_>, command: NotifyCommand) -> Result
 }
 
 /// Shows the link, then waits until somebody has opened it.
-async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, Problem> {
+async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let before = pairs(&client).await?;
     let body = PairRequest {
@@ -88,7 +92,7 @@ async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, Probl
         if let Some(new) = now.iter().find(|pair| !before.contains(pair)) {
             let name = text::escaped(&new.1);
             output.line(format!("Paired with {name} ({}).", new.0));
-            output.line("  next: void notify test");
+            output.next("void notify test");
             return Ok(Exit::Done);
         }
     }
@@ -99,7 +103,7 @@ async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, Probl
 }
 
 /// Who is paired now: the place, the name, and when.
-async fn pairs(client: &Client) -> Result<Vec<(String, String, String)>, Problem> {
+async fn pairs(client: &Client) -> Result<Vec<(String, String, String)>, CommandError> {
     let listed: NotificationsResponse = client.get_as("/api/notifications").await?;
     let pair = |place: PlaceResponse| {
         let target = or_dash(&place.target).to_owned();
@@ -109,12 +113,12 @@ async fn pairs(client: &Client) -> Result<Vec<(String, String, String)>, Problem
 }
 
 /// ntfy has no accounts of ours: whoever subscribes to the topic reads it.
-async fn pair_ntfy(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn pair_ntfy(session: &Session<'_>) -> Result<Exit, CommandError> {
     let sent = session.client()?.get("/api/notifications").await?;
     let listed: NotificationsResponse = read(sent.clone())?;
     let is_ntfy = |place: &PlaceResponse| place.channel == "ntfy";
     let Some(index) = listed.places.iter().position(is_ntfy) else {
-        return Err(Problem::config("ntfy is not set up").next(
+        return Err(CommandError::config("ntfy is not set up").next(
             "set NTFY_URL=https://ntfy.sh/a-topic-nobody-guesses (and NTFY_TOKEN), then start void again",
         ));
     };
@@ -127,11 +131,11 @@ async fn pair_ntfy(session: &Session<'_>) -> Result<Exit, Problem> {
     session.output.line(format!(
         "Subscribe to this topic in the ntfy app:\n\n  {name}\n"
     ));
-    session.output.line("  next: void notify test");
+    session.output.next("void notify test");
     Ok(Exit::Done)
 }
 
-async fn test(session: &Session<'_>, target: Option<String>) -> Result<Exit, Problem> {
+async fn test(session: &Session<'_>, target: Option<String>) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let sent = client
         .post("/api/notifications/test", &TestRequest { target })
@@ -153,14 +157,16 @@ async fn test(session: &Session<'_>, target: Option<String>) -> Result<Exit, Pro
         }
     }
     if results.is_empty() {
-        return Err(Problem::failed("nowhere", "there is nowhere to send to")
-            .next("void notify pair telegram"));
+        return Err(
+            CommandError::failed(FailureCode::Nowhere, "there is nowhere to send to")
+                .next("void notify pair telegram"),
+        );
     }
     let all = results.iter().all(|result| result.sent);
     Ok(if all { Exit::Done } else { Exit::Unreachable })
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let mut listed = client.get("/api/notifications").await?;
     let muted = client.get("/api/mutes").await?;

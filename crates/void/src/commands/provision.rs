@@ -9,9 +9,9 @@ mod ssh;
 
 use super::Session;
 use crate::cli::ProvisionCommand;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
-pub(super) fn run(session: &Session<'_>, command: ProvisionCommand) -> Result<Exit, Problem> {
+pub(super) fn run(session: &Session<'_>, command: ProvisionCommand) -> Result<Exit, CommandError> {
     match command {
         ProvisionCommand::Local { user } => local::run(session, user.as_deref()),
         ProvisionCommand::Ssh { host } => ssh::run(session, &host),

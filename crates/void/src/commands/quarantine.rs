@@ -2,17 +2,18 @@
 
 use serde_json::json;
 use void_api::quarantine::{QuarantineRequest, QuarantineResponse, QuarantinedResponse};
+use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::Session;
 use crate::cli::{QuarantineArgs, QuarantineCommand};
 use crate::client::{Client, read};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
 pub(super) async fn run(
     session: &Session<'_>,
     command: QuarantineCommand,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     match command {
         QuarantineCommand::Ls => list(session).await,
         QuarantineCommand::Confirm(args) => change(session, "confirm", args).await,
@@ -20,12 +21,12 @@ pub(super) async fn run(
     }
 }
 
-async fn quarantined(client: &Client) -> Result<Vec<QuarantinedResponse>, Problem> {
+async fn quarantined(client: &Client) -> Result<Vec<QuarantinedResponse>, CommandError> {
     let answer: QuarantineResponse = client.get_as("/api/quarantine").await?;
     Ok(answer.quarantined)
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let output = session.output;
     let answer = session.client()?.get("/api/quarantine").await?;
     if output.json {
@@ -50,7 +51,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
     output.table(&["KIND", "ID", "NAME", "MADE"], &rows);
     output.note("They came back with an older copy of the database, which does not know what you revoked since.");
-    output.note("  next: void quarantine confirm ID, or void quarantine remove ID");
+    output.note(output.typed("  next: void quarantine confirm ID, or void quarantine remove ID"));
     Ok(Exit::Done)
 }
 
@@ -58,10 +59,10 @@ async fn change(
     session: &Session<'_>,
     verb: &'static str,
     args: QuarantineArgs,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     if args.id.is_none() && !args.all {
         let message = format!("void quarantine {verb} needs an id, or --all");
-        return Err(Problem::usage(message).next("void quarantine ls"));
+        return Err(CommandError::usage(message).next("void quarantine ls"));
     }
     let client = session.client()?;
     let mut listed = quarantined(&client).await?;
@@ -70,7 +71,7 @@ async fn change(
         if listed.is_empty() {
             let message = format!("\"{}\" is not in quarantine", text::escaped(id));
             return Err(
-                Problem::new(Exit::NotFound, "not_found", message).next("void quarantine ls")
+                CommandError::new(FailureCode::NotFound, message).next("void quarantine ls")
             );
         }
     }

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use void_api::actions::ActionsResponse;
 use void_api::inbox::{InboxResponse, ItemResponse};
+use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::{Session, patiently};
 use crate::cli::ReloadArgs;
 use crate::client::Client;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
 use crate::running::{self, Note};
 use crate::settings::Settings;
@@ -26,11 +27,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Far more than may wait at the same time, even if every page is cut short by its bytes.
 const INBOX_PAGES_MAX: usize = 1_000;
 
-pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit, Problem> {
+pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit, CommandError> {
     let folder = &session.settings.data.value;
     let note = running::find(folder).ok_or_else(|| {
-        Problem::failed(
-            "not_running",
+        CommandError::failed(
+            FailureCode::NotRunning,
             format!("no Void runs on {}", folder.display()),
         )
         .next("void serve; or name its folder with --data")
@@ -43,11 +44,16 @@ pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit,
     let told = i32::try_from(note.pid)
         .ok()
         .and_then(Pid::from_raw)
-        .ok_or_else(|| Problem::failed("internal", "the note of the running server has no process"))
+        .ok_or_else(|| {
+            CommandError::failed(
+                FailureCode::Internal,
+                "the note of the running server has no process",
+            )
+        })
         .and_then(|pid| {
             kill_process(pid, Signal::HUP).map_err(|error| {
-                Problem::failed(
-                    "not_yours",
+                CommandError::failed(
+                    FailureCode::NotYours,
                     format!("process {} cannot be told: {error}", note.pid),
                 )
                 .next("run this as the account that runs Void, or: systemctl reload void")
@@ -68,7 +74,7 @@ pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit,
 }
 
 /// Until the next process answers, or this one has said why not.
-async fn wait(session: &Session<'_>, before: &Note) -> Result<(), Problem> {
+async fn wait(session: &Session<'_>, before: &Note) -> Result<(), CommandError> {
     let (client, folder) = (session.client()?, &session.settings.data.value);
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
@@ -82,14 +88,16 @@ async fn wait(session: &Session<'_>, before: &Note) -> Result<(), Problem> {
         }
         if !is_next && note.refusals != before.refusals {
             let why = note.refusal.unwrap_or_default();
-            return Err(Problem::config(format!("nothing was changed: {why}"))
+            return Err(CommandError::config(format!("nothing was changed: {why}"))
                 .next("void actions lint, void config check"));
         }
     }
-    Err(
-        Problem::new(Exit::Unconfirmed, "unconfirmed", "it has not come back yet")
-            .next("void status; its log says what it waits for"),
+    Err(CommandError::exiting(
+        Exit::Unconfirmed,
+        FailureCode::Unconfirmed,
+        "it has not come back yet",
     )
+    .next("void status; its log says what it waits for"))
 }
 
 /// What the files say that the running server does not.
@@ -102,7 +110,7 @@ struct Changes {
 }
 
 impl Changes {
-    async fn look(session: &Session<'_>, note: &Note) -> Result<Self, Problem> {
+    async fn look(session: &Session<'_>, note: &Note) -> Result<Self, CommandError> {
         let mut settings: Settings = session.settings.clone();
         settings.actions.value.clone_from(&note.actions);
         settings.services.value.clone_from(&note.services);
@@ -164,7 +172,7 @@ async fn withdrawn(
     client: &Client,
     actions: &Difference,
     notes: &mut Vec<String>,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<String>, CommandError> {
     let is_over = |id: &str| {
         actions
             .go
@@ -182,7 +190,7 @@ async fn withdrawn(
         });
         withdrawn.extend(
             waiting
-                .filter(|row| is_over(&row.action_id))
+                .filter(|row| row.action_id.as_deref().is_some_and(is_over))
                 .map(|row| format!("{} {}", row.code, row.label)),
         );
         let Some(next) = inbox.next else {

@@ -4,12 +4,13 @@ use serde_json::Value;
 use void_api::cards::CardResponse;
 use void_api::proposals::RowResponse;
 use void_api::services::ServiceDetail;
-use void_channels::mending_command;
 use void_domain::actors::person;
 use void_domain::cards::words_of;
+use void_domain::failures::FailureCode;
+use void_domain::proposals::DisplayState;
 use void_domain::text;
 
-use super::services;
+use super::{quoted, services};
 use crate::digest_words;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
@@ -25,21 +26,34 @@ pub(super) fn is_open(status: &str) -> bool {
 }
 
 /// The state in words that never say more than is known.
-pub(super) fn state(row: &RowResponse) -> (&'static str, Tone) {
-    match (row.status.as_ref(), row.verification.as_deref()) {
-        ("pending", _) => ("Waiting for yes", Tone::Waiting),
-        ("approved", _) => ("Approved, not started", Tone::Waiting),
-        ("running", _) => ("Running", Tone::Waiting),
-        ("executed", Some("verified")) => ("Done, checked", Tone::Good),
-        ("executed", Some("failed")) => ("Ran, check failed", Tone::Bad),
-        ("executed", _) => ("Ran, not confirmed", Tone::Waiting),
-        ("failed", _) => ("Failed", Tone::Bad),
-        ("rejected", _) => ("Rejected", Tone::Dim),
-        ("expired", _) => ("Expired", Tone::Dim),
-        ("cancelled", _) => ("Withdrawn", Tone::Dim),
-        ("refused", _) => ("Refused", Tone::Bad),
-        _ => ("Outcome unknown", Tone::Bad),
-    }
+/// One of another version is said as that one calls it.
+pub(super) fn state(row: &RowResponse) -> (String, Tone) {
+    let Some(shown) = DisplayState::parse(&row.display_state) else {
+        let called = match row.display_state.as_ref() {
+            "" => &row.status,
+            newer => newer,
+        };
+        return (text::escaped(called), Tone::Waiting);
+    };
+    let tone = match shown {
+        DisplayState::Verified => Tone::Good,
+        DisplayState::Waiting
+        | DisplayState::Starting
+        | DisplayState::WaitsForTarget
+        | DisplayState::HeldByFreeze
+        | DisplayState::Running
+        | DisplayState::BeingChecked
+        | DisplayState::Unconfirmed => Tone::Waiting,
+        DisplayState::CheckFailed
+        | DisplayState::Failed
+        | DisplayState::Unknown
+        | DisplayState::Refused => Tone::Bad,
+        DisplayState::Rejected
+        | DisplayState::Expired
+        | DisplayState::Lapsed
+        | DisplayState::Withdrawn => Tone::Dim,
+    };
+    (shown.words().to_owned(), tone)
 }
 
 /// The exit code that says the same.
@@ -50,13 +64,17 @@ pub(super) fn exit(row: &RowResponse) -> Exit {
         ("pending", _) => Exit::Queued,
         ("rejected" | "expired" | "cancelled", _) => Exit::Rejected,
         ("refused", _) => Exit::Refused,
-        _ => match row.error.as_ref().map(|error| error.code.as_str()) {
-            Some("unreachable" | "host_key_unknown" | "host_key_changed" | "auth_refused") => {
-                Exit::Unreachable
-            }
+        _ => match error_code(row).map(FailureCode::exit) {
+            Some(Exit::Unreachable) => Exit::Unreachable,
             _ => Exit::Failed,
         },
     }
+}
+
+/// Why it did not go as wished, if this version knows the word.
+fn error_code(row: &RowResponse) -> Option<FailureCode> {
+    let error = row.error.as_ref()?;
+    FailureCode::parse(&error.code)
 }
 
 pub(super) fn tier(tier: &str, risk: &str) -> &'static str {
@@ -67,10 +85,18 @@ pub(super) fn tier(tier: &str, risk: &str) -> &'static str {
     }
 }
 
+/// The same of a row, which may be a change.
+pub(super) fn tier_of(row: &RowResponse) -> &'static str {
+    match row.subject.as_ref() {
+        "change" => "risky, changes what is allowed",
+        _ => tier(&row.tier, &row.risk),
+    }
+}
+
 /// How it stands, and what it is.
 fn show_summary(output: &Output, row: &RowResponse) {
     let (state, tone) = state(row);
-    let lead = format!("{}  {}  ", output.tone(tone, state), row.code);
+    let lead = format!("{}  {}  ", output.tone(tone, &state), row.code);
     output.hanging(&lead, &text::escaped(&row.label));
 }
 
@@ -98,10 +124,11 @@ fn show_with(output: &Output, row: &RowResponse, card: Option<&CardResponse>) {
         show_bound(output, card);
     }
     let field = |name: &str, value: String| field(output, name, value);
-    field(
-        "action",
-        format!("{}   {}", row.action_id, tier(&row.tier, &row.risk)),
-    );
+    match &row.action_id {
+        Some(id) => field("action", format!("{id}   {}", tier(&row.tier, &row.risk))),
+        None => field("change", tier_of(row).to_owned()),
+    }
+    show_change(output, row);
     let has_params = row.params.as_object().is_some_and(|all| !all.is_empty());
     // A card has them among everything that a yes binds.
     if card.is_none() && has_params {
@@ -158,22 +185,35 @@ fn show_outcome(output: &Output, row: &RowResponse) {
 /// The way out of what a machine refused.
 pub(super) fn show_next(output: &Output, row: &RowResponse) {
     if let Some(next) = next_after(row) {
-        output.line(format!("  next: {next}"));
+        output.next(&next);
     }
 }
 
 fn next_after(row: &RowResponse) -> Option<String> {
+    if row.change.is_some() && row.status == "executed" {
+        return next_after_change(row);
+    }
     let error = row.error.as_ref()?;
-    if let Some(command) = mending_command(&error.message) {
+    if let Some(command) = &error.mended_by {
         return Some(text::escaped(command));
     }
-    match error.code.as_str() {
-        "drift" | "not_configured" => Some("void doctor".to_owned()),
-        "stopped_on_host" => {
+    match error_code(row)? {
+        FailureCode::Drift | FailureCode::NotConfigured => Some("void doctor".to_owned()),
+        FailureCode::StoppedOnHost => {
             Some("remove the stop file on the machine when it may run again".to_owned())
         }
         _ => None,
     }
+}
+
+/// How an applied change comes into force.
+fn next_after_change(row: &RowResponse) -> Option<String> {
+    let given = |name: &str| row.result.as_ref()?.get(name)?.as_str().map(quoted);
+    let (file, catalogue) = (given("file")?, given("catalogue")?);
+    Some(match file == catalogue {
+        true => "void reload".to_owned(),
+        false => format!("mv {file} {catalogue} && void reload"),
+    })
 }
 
 /// What happens on yes, and what is looked at afterwards; of what has ended, what it did or did not do.
@@ -209,6 +249,21 @@ fn show_bound(output: &Output, card: &CardResponse) {
     }
 }
 
+/// What a change means and says, as Void itself found out.
+fn show_change(output: &Output, row: &RowResponse) {
+    let Some(change) = &row.change else {
+        return;
+    };
+    for (number, line) in change.summary.iter().enumerate() {
+        let name = if number == 0 { "changes" } else { "" };
+        field(output, name, text::escaped(line));
+    }
+    for (number, line) in text::escaped_lines(&change.diff).lines().enumerate() {
+        let name = if number == 0 { "diff" } else { "" };
+        field(output, name, format!("| {line}"));
+    }
+}
+
 /// Who asked, what they had read before, and their words, marked as theirs.
 fn show_words(output: &Output, row: &RowResponse) {
     let asked = &row.requested_by.name;
@@ -234,10 +289,17 @@ fn show_words(output: &Output, row: &RowResponse) {
     if row.reason.is_none() {
         field(output, "reason", "none was given");
     }
-    show_said(output, asked, row.reason.as_deref(), row.diff.as_deref());
+    // This command is the owner's.
+    let whose = match row.requested_by.kind.as_ref() {
+        "owner" => "your",
+        _ => "their",
+    };
+    let show_said = |reason: &Option<String>, diff: &Option<String>| {
+        show_said(output, (whose, asked), reason.as_deref(), diff.as_deref());
+    };
+    show_said(&row.reason, &row.diff);
     for words in &row.joined {
-        let (reason, diff) = (words.reason.as_deref(), words.diff.as_deref());
-        show_said(output, asked, reason, diff);
+        show_said(&words.reason, &words.diff);
     }
     if let left_out @ 1.. = row.words_left_out {
         let more = format!("other words of {left_out} later requests: void audit ls");
@@ -245,15 +307,20 @@ fn show_words(output: &Output, row: &RowResponse) {
     }
 }
 
-fn show_said(output: &Output, asked: &str, reason: Option<&str>, diff: Option<&str>) {
+fn show_said(
+    output: &Output,
+    (whose, asked): (&str, &str),
+    reason: Option<&str>,
+    diff: Option<&str>,
+) {
     if let Some(reason) = reason {
         let reason = text::escaped(reason);
-        field(output, "their words", format!("\"{reason}\""));
+        field(output, &format!("{whose} words"), format!("\"{reason}\""));
     }
     let Some(diff) = diff else {
         return;
     };
-    field(output, "their diff", words_of(asked));
+    field(output, &format!("{whose} diff"), words_of(asked));
     for line in text::escaped_lines(diff).lines() {
         field(output, "", format!("| {line}"));
     }
@@ -261,6 +328,9 @@ fn show_said(output: &Output, asked: &str, reason: Option<&str>, diff: Option<&s
 
 /// What a check saw, in words.
 fn seen(check: &Value) -> String {
+    if check.get("reason").and_then(Value::as_str) == Some("read_back") {
+        return "the file says exactly this".to_owned();
+    }
     let took = check.get("after_ms").and_then(Value::as_u64);
     let took = took.map(|ms| format!(", {}.{} s after the run", ms / 1000, ms % 1000 / 100));
     let took = took.unwrap_or_default();
@@ -285,5 +355,35 @@ fn seen(check: &Value) -> String {
     match all.is_empty() {
         true => "the copies were not counted".to_owned(),
         false => all.join("; "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(display_state: &str) -> RowResponse {
+        let row = json!({
+            "id": "01", "code": "a1b2", "action_id": "stop-ct107", "label": "Stop", "params": {}, "tier": "risky",
+            "risk": "guarded", "status": "approved", "display_state": display_state, "digest": "00", "reason": null,
+            "requested_by": {"kind": "agent", "id": "02", "name": "blue"}, "agent_id": "02", "resolved_by": null,
+            "result": null, "error": null, "verification": null, "count": 1, "taint": [], "joined": [],
+            "words_left_out": 0, "revision": 0, "created_at": "t", "expires_at": "t", "resolved_at": null,
+            "transitions": [],
+        });
+        serde_json::from_value(row).unwrap()
+    }
+
+    #[test]
+    fn every_state_is_said_in_the_words_of_the_table() {
+        for shown in DisplayState::ALL {
+            let (words, tone) = state(&row(shown.as_str()));
+            assert_eq!(words, shown.words());
+            assert_eq!(tone == Tone::Good, shown == DisplayState::Verified);
+        }
+        assert_eq!(state(&row("post\u{202e}poned")).0, "post\\u{202e}poned");
+        assert_eq!(state(&row("")).0, "approved");
     }
 }

@@ -9,10 +9,10 @@ use super::rows;
 use super::{Session, freeze, patiently};
 use crate::cli::RunArgs;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Tone;
 
-pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Problem> {
+pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let body = RunRequest {
         params: params(&args.params)?,
@@ -63,12 +63,15 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
                 frozen.until.as_deref(),
             );
             let frozen = output.tone(Tone::Bad, "everything is frozen");
+            let thaw = output.typed("void thaw");
             output.line(format!(
-                "  {frozen}, {told}; a yes is refused until: void thaw"
+                "  {frozen}, {told}; a yes is refused until: {thaw}"
             ));
         }
-        output.line(format!("  approve:  void inbox approve {}", row.code));
-        output.line(format!("  watch:    void inbox watch {}", row.code));
+        for (name, verb) in [("approve:", "approve"), ("watch:", "watch")] {
+            let command = output.typed(&format!("void inbox {verb} {}", row.code));
+            output.line(format!("  {name:9} {command}"));
+        }
     } else {
         rows::show(output, &row);
         rows::show_next(output, &row);
@@ -77,11 +80,11 @@ pub(super) async fn run(session: &Session<'_>, args: RunArgs) -> Result<Exit, Pr
 }
 
 /// A value that reads as a number is one; everything else is text.
-fn params(given: &[String]) -> Result<Value, Problem> {
+fn params(given: &[String]) -> Result<Value, CommandError> {
     let mut params = Map::new();
     for pair in given {
         let Some((name, value)) = pair.split_once('=') else {
-            return Err(Problem::usage(format!(
+            return Err(CommandError::usage(format!(
                 "--param {} is not NAME=VALUE",
                 text::escaped(pair)
             )));
@@ -90,7 +93,7 @@ fn params(given: &[String]) -> Result<Value, Problem> {
             .parse::<i64>()
             .map_or_else(|_| json!(value), |number| json!(number));
         if params.insert(name.to_owned(), value).is_some() {
-            return Err(Problem::usage(format!(
+            return Err(CommandError::usage(format!(
                 "--param {} is given twice",
                 text::escaped(name)
             )));

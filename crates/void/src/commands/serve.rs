@@ -11,13 +11,14 @@ use tokio::task::JoinHandle;
 use void_agent::agents::Agent;
 use void_agent::turns::Talk;
 use void_control::{Control, health, instances};
+use void_domain::failures::FailureCode;
 use void_server::{Bound, ServerConfig};
 use void_store::backups::held_by;
 
 use super::{Session, doctor};
 use crate::cli::{Cli, Command, LogFormat, ServeArgs};
 use crate::compose::{self, Label};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::running::{Note, Running};
 use crate::settings::{Environment, Flags, Settings};
 use crate::signals::{Hangup, Signals, Told};
@@ -45,7 +46,7 @@ pub(super) async fn serve(
     session: &Session<'_>,
     again: &Cli,
     args: &ServeArgs,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     // The SDK of MCP tells of every request, and warns of what its callers get wrong.
     // So does the library for passkeys; what it refuses we tell in one line of ours.
     start_log(
@@ -60,18 +61,22 @@ pub(super) async fn serve(
         None => Bound::to(settings.listen.value).await.map_err(|error| {
             already_runs(settings).unwrap_or_else(|| {
                 let message = format!("{} cannot be listened on: {error}", settings.listen.value);
-                Problem::failed("listen", message).next("choose another address with --listen")
+                CommandError::failed(FailureCode::Listen, message)
+                    .next("choose another address with --listen")
             })
         })?,
     };
     let socket = bound.socket().map_err(|error| {
-        Problem::failed("internal", format!("the socket cannot be kept: {error}"))
+        CommandError::failed(
+            FailureCode::Internal,
+            format!("the socket cannot be kept: {error}"),
+        )
     })?;
     let agents = agents::load(settings, session.environment, bound.address)?;
     let control = compose::control(settings, session.environment, Label::Real)
         .await
-        .map_err(|problem| match problem.code.as_str() {
-            "in_use" => already_runs(settings).unwrap_or(problem),
+        .map_err(|problem| match problem.code.known() {
+            Some(FailureCode::InUse) => already_runs(settings).unwrap_or(problem),
             _ => problem,
         })?;
     agents::introduce(&control, settings, session.environment).await?;
@@ -122,7 +127,7 @@ pub(super) async fn serve(
     }
     let error = successor::replace(socket);
     let message = format!("the next process cannot be started: {error}");
-    Err(Problem::failed("internal", message))
+    Err(CommandError::failed(FailureCode::Internal, message))
 }
 
 async fn stop(session: &Session<'_>, serving: &mut Serving, signals: &mut Signals) -> Exit {
@@ -150,7 +155,7 @@ async fn may_reload(
     again: &Cli,
     control: &Control,
     address: SocketAddr,
-) -> Result<(), Problem> {
+) -> Result<(), CommandError> {
     let Command::Serve(args) = &again.command else {
         return Ok(());
     };
@@ -165,7 +170,7 @@ async fn may_reload(
         .map_err(compose::store_problem)?;
     match other.filter(|_| !settings.replace_catalogue) {
         None => Ok(()),
-        Some(other) => Err(Problem::config(format!(
+        Some(other) => Err(CommandError::config(format!(
             "{} works on this database with another catalogue ({}): stop it, reload, and start it with the new one",
             other.name,
             other.catalogue.short()
@@ -174,14 +179,14 @@ async fn may_reload(
 }
 
 /// Another process that works on this very data folder.
-fn already_runs(settings: &Settings) -> Option<Problem> {
+fn already_runs(settings: &Settings) -> Option<CommandError> {
     if settings.database_url.value.is_some() {
         return None;
     }
     let process = held_by(&settings.database_file())?;
     let folder = settings.data.value.display();
     let message = format!("this Void runs already: process {process} works on {folder}");
-    Some(Problem::failed("in_use", message).next("void status"))
+    Some(CommandError::failed(FailureCode::InUse, message).next("void status"))
 }
 
 /// A control plane that answers.
@@ -218,7 +223,7 @@ impl Serving {
         }
     }
 
-    pub(super) async fn until_told_to_stop(mut self) -> Result<(), Problem> {
+    pub(super) async fn until_told_to_stop(mut self) -> Result<(), CommandError> {
         let mut signals = Signals::watch(Hangup::watch()?)?;
         // There is nothing to read anew: a hang-up ends it too.
         signals.next().await;

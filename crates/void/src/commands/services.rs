@@ -11,10 +11,10 @@ use super::run::segment;
 use super::{Session, quoted};
 use crate::cli::ServicesArgs;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
 
-pub(super) async fn run(session: &Session<'_>, args: ServicesArgs) -> Result<Exit, Problem> {
+pub(super) async fn run(session: &Session<'_>, args: ServicesArgs) -> Result<Exit, CommandError> {
     match (args.id, args.example) {
         (_, Some(example)) => print_example(session, &example),
         (Some(id), None) => show(session, &id).await,
@@ -22,17 +22,17 @@ pub(super) async fn run(session: &Session<'_>, args: ServicesArgs) -> Result<Exi
     }
 }
 
-fn print_example(session: &Session<'_>, text: &str) -> Result<Exit, Problem> {
+fn print_example(session: &Session<'_>, text: &str) -> Result<Exit, CommandError> {
     let (name, port) = text
         .rsplit_once(':')
         .and_then(|(name, port)| Some((name, port.parse::<u16>().ok().filter(|port| *port > 0)?)))
-        .ok_or_else(|| Problem::usage("name a service and its port, such as caddy:80"))?;
+        .ok_or_else(|| CommandError::usage("name a service and its port, such as caddy:80"))?;
     let text = starter(name)?.services(port);
     session.output.line(text.trim_end());
     Ok(Exit::Done)
 }
 
-async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
+async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     let answer = session.client()?.get("/api/services").await?;
     if session.output.json {
         session.output.value(answer);
@@ -66,7 +66,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-async fn show(session: &Session<'_>, id: &str) -> Result<Exit, Problem> {
+async fn show(session: &Session<'_>, id: &str) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let service = client
         .get(&format!("/api/services/{}", segment(id)))

@@ -6,14 +6,14 @@ use void_api::setup_links::SetupLinkResponse;
 use super::Session;
 use crate::cli::QrArgs;
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Output;
 use crate::qr::Code;
 
 /// What a terminal has that does not say how wide it is.
 const COLUMNS: usize = 80;
 
-pub(super) async fn run(session: &Session<'_>, qr: QrArgs) -> Result<Exit, Problem> {
+pub(super) async fn run(session: &Session<'_>, qr: QrArgs) -> Result<Exit, CommandError> {
     let made = session
         .client()?
         .post("/api/setup-links", &json!({}))

@@ -6,13 +6,13 @@ use super::doctor::clocks;
 use super::freeze;
 use super::{Session, storage};
 use crate::client::read;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::{Output, Tone};
 
 /// How far the names of lines reach.
 const NAME_COLUMNS: usize = 10;
 
-pub(super) async fn status(session: &Session<'_>) -> Result<Exit, Problem> {
+pub(super) async fn status(session: &Session<'_>) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let status = client.get("/api/status").await?;
     let output = session.output;
@@ -58,13 +58,17 @@ impl Screen<'_> {
             .map(|commit| format!(", commit {}", commit.get(..12).unwrap_or(commit)))
             .unwrap_or_default();
         let actions = self.status.actions;
-        self.line("Catalogue", format!("{actions} actions, {digest}{commit}"));
+        let actions = match actions {
+            1 => "1 action".to_owned(),
+            more => format!("{more} actions"),
+        };
+        self.line("Catalogue", format!("{actions}, {digest}{commit}"));
     }
 
     fn show_waiting(&self) {
         let told = |text: &str, command: &str| {
             let text = self.output.tone(Tone::Waiting, text);
-            format!("{text}   {command}")
+            format!("{text}   {}", self.output.typed(command))
         };
         let mut lines = Vec::new();
         match self.status.waiting {
@@ -128,11 +132,13 @@ impl Screen<'_> {
                 let text = format!("{stopped} stopped by you");
                 words.push(self.output.tone(Tone::Dim, &text));
             }
-            self.line("Services", format!("{}   void services", words.join(", ")));
+            let command = self.output.typed("void services");
+            self.line("Services", format!("{}   {command}", words.join(", ")));
         }
         if self.status.mutes > 0 {
             let text = format!("{}, not told while it lasts", self.status.mutes);
-            self.line("Muted", format!("{text}   void notify ls"));
+            let command = self.output.typed("void notify ls");
+            self.line("Muted", format!("{text}   {command}"));
         }
         if self.status.nodes > 0 {
             let here = self.status.nodes_here;
@@ -140,14 +146,15 @@ impl Screen<'_> {
                 0 => String::new(),
                 away => format!(", {}", self.output.tone(Tone::Bad, &format!("{away} away"))),
             };
-            self.line("Nodes", format!("{here} here{away}   void node ls"));
+            let command = self.output.typed("void node ls");
+            self.line("Nodes", format!("{here} here{away}   {command}"));
         }
     }
 
     /// What is wrong, and what to type.
     fn worry(&self, name: &str, text: &str, command: &str) {
         let text = self.output.tone(Tone::Bad, text);
-        self.line(name, format!("{text}   {command}"));
+        self.line(name, format!("{text}   {}", self.output.typed(command)));
     }
 
     fn show_worries(&self) {

@@ -7,12 +7,15 @@ use super::Session;
 use super::run::segment;
 use crate::cli::{TokenCommand, TokenKind};
 use crate::client::{Client, read};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
 /// Shorter beginnings of an id fit by chance.
 const PREFIX_CHARS_MIN: usize = 4;
 
-pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<Exit, Problem> {
+pub(super) async fn run(
+    session: &Session<'_>,
+    command: TokenCommand,
+) -> Result<Exit, CommandError> {
     let client = session.client()?;
     let output = session.output;
     match command {
@@ -27,12 +30,14 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
                 TokenKind::Viewer if capabilities.is_empty() => "viewer",
                 TokenKind::Viewer => {
                     let message = "a viewer reads and does nothing else; it takes no --cap";
-                    return Err(Problem::usage(message)
+                    return Err(CommandError::usage(message)
                         .next("leave --cap out, or make a token with --kind agent"));
                 }
                 TokenKind::Node => {
                     let message = "a machine makes its own secret and asks to join";
-                    return Err(Problem::usage(message).next(format!("void node invite {name}")));
+                    return Err(
+                        CommandError::usage(message).next(format!("void node invite {name}"))
+                    );
                 }
             };
             if kind == "agent" && capabilities.is_empty() {
@@ -94,7 +99,7 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
             output.table(&["ID", "KIND", "NAME", "MAY", "STATE", "MADE"], &rows);
             if tokens.iter().any(|token| token.quarantined) {
                 output.note("What is quarantined came back with an older copy and opens nothing.");
-                output.note("  next: void quarantine ls");
+                output.note(output.typed("  next: void quarantine ls"));
             }
         }
         TokenCommand::Revoke { id } => {
@@ -114,7 +119,7 @@ pub(super) async fn run(session: &Session<'_>, command: TokenCommand) -> Result<
 
 /// Which live token is meant: its id, its name, or how its id begins. What fits none is left to the server,
 /// which says that there is none.
-async fn resolve(client: &Client, given: &str) -> Result<String, Problem> {
+async fn resolve(client: &Client, given: &str) -> Result<String, CommandError> {
     let TokensResponse { tokens } = client.get_as("/api/tokens").await?;
     let is_live = |token: &&TokenResponse| token.revoked_at.is_none();
     let live: Vec<&TokenResponse> = tokens.iter().filter(is_live).collect();
@@ -136,7 +141,7 @@ async fn resolve(client: &Client, given: &str) -> Result<String, Problem> {
                 .map(|token| format!("{} ({} {})", token.id, token.kind, token.name))
                 .collect();
             let message = format!("several tokens fit: {}", all.join(", "));
-            Err(Problem::usage(message).next("void token revoke ID, with the whole id"))
+            Err(CommandError::usage(message).next("void token revoke ID, with the whole id"))
         }
     }
 }

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
 
-use crate::exit::{Exit, Problem};
+use crate::exit::CommandError;
 
 pub(crate) const STATE: &str = "/var/lib/void-node";
 pub(crate) const LIST: &str = "/etc/void-node/list.json";
@@ -33,7 +34,7 @@ pub(crate) struct JoinedServer {
 
 impl Folder {
     /// Opens it; makes it if `make`.
-    pub(crate) fn open(path: &Path, make: bool) -> Result<Self, Problem> {
+    pub(crate) fn open(path: &Path, make: bool) -> Result<Self, CommandError> {
         if make {
             let made = fs::DirBuilder::new()
                 .recursive(true)
@@ -51,12 +52,12 @@ impl Folder {
                 "{} is not a folder that only this account can look into",
                 path.display()
             );
-            return Err(Problem::config(message).next("chmod 700, and run this as its owner"));
+            return Err(CommandError::config(message).next("chmod 700, and run this as its owner"));
         }
         Ok(Self(path.to_owned()))
     }
 
-    pub(crate) fn journal(&self) -> Result<PathBuf, Problem> {
+    pub(crate) fn journal(&self) -> Result<PathBuf, CommandError> {
         let path = self.0.join("journal");
         let made = fs::DirBuilder::new()
             .recursive(true)
@@ -66,47 +67,47 @@ impl Folder {
         Ok(path)
     }
 
-    pub(crate) fn server(&self) -> Result<JoinedServer, Problem> {
+    pub(crate) fn server(&self) -> Result<JoinedServer, CommandError> {
         let path = self.0.join("server.json");
         let text = read(&path)?.ok_or_else(|| {
-            Problem::config(format!(
+            CommandError::config(format!(
                 "{} is not there: this machine has not joined",
                 path.display()
             ))
             .next("void node join URL --token …")
         })?;
         serde_json::from_str(&text)
-            .map_err(|error| Problem::config(format!("{}: {error}", path.display())))
+            .map_err(|error| CommandError::config(format!("{}: {error}", path.display())))
     }
 
-    pub(crate) fn write_server(&self, server: &JoinedServer) -> Result<(), Problem> {
+    pub(crate) fn write_server(&self, server: &JoinedServer) -> Result<(), CommandError> {
         let text = serde_json::to_string_pretty(server).unwrap_or_default();
         self.write("server.json", &format!("{text}\n"))
     }
 
     /// The secret that this machine made, if it has.
-    pub(crate) fn secret(&self) -> Result<Option<Secret>, Problem> {
+    pub(crate) fn secret(&self) -> Result<Option<Secret>, CommandError> {
         let text = read(&self.0.join("secret"))?;
         Ok(text.map(|text| Secret::new(text.trim_end())))
     }
 
     /// Makes a new secret; the old one is gone.
-    pub(crate) fn make_secret(&self) -> Result<Secret, Problem> {
+    pub(crate) fn make_secret(&self) -> Result<Secret, CommandError> {
         let mut random = [0_u8; SECRET_BYTES];
         getrandom::fill(&mut random)
-            .map_err(|error| Problem::failed("internal", error.to_string()))?;
+            .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
         let text = format!("void_node_{}", hex(&random));
         self.write("secret", &format!("{text}\n"))?;
         Ok(Secret::new(text))
     }
 
     /// Counts this start. On disk before anybody hears of it, so that no two starts have the same number.
-    pub(crate) fn next_generation(&self) -> Result<u64, Problem> {
+    pub(crate) fn next_generation(&self) -> Result<u64, CommandError> {
         let path = self.0.join("generation");
         let last = match read(&path)? {
             None => 0,
             Some(text) => text.trim().parse::<u64>().map_err(|error| {
-                Problem::config(format!("{}: {error}", path.display()))
+                CommandError::config(format!("{}: {error}", path.display()))
                     .next("void node revoke NAME, then join again")
             })?,
         };
@@ -116,7 +117,7 @@ impl Folder {
     }
 
     /// Held for as long as the program runs.
-    pub(crate) fn lock(&self) -> Result<File, Problem> {
+    pub(crate) fn lock(&self) -> Result<File, CommandError> {
         let path = self.0.join("running");
         let file = OpenOptions::new()
             .create(true)
@@ -126,16 +127,15 @@ impl Folder {
             .open(&path)
             .map_err(|error| unusable(&path, &error))?;
         file.try_lock().map_err(|_| {
-            Problem::new(
-                Exit::Failed,
-                "in_use",
+            CommandError::new(
+                FailureCode::InUse,
                 format!("another void node run works with {}", self.0.display()),
             )
         })?;
         Ok(file)
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), Problem> {
+    fn write(&self, name: &str, text: &str) -> Result<(), CommandError> {
         let (path, new) = (self.0.join(name), self.0.join(format!("{name}.new")));
         let written = OpenOptions::new()
             .create(true)
@@ -158,9 +158,10 @@ pub(crate) fn fingerprint(secret: &Secret) -> String {
     Digest::of(secret.expose().as_bytes()).to_fingerprint()
 }
 
-pub(crate) fn nonce() -> Result<String, Problem> {
+pub(crate) fn nonce() -> Result<String, CommandError> {
     let mut random = [0_u8; 16];
-    getrandom::fill(&mut random).map_err(|error| Problem::failed("internal", error.to_string()))?;
+    getrandom::fill(&mut random)
+        .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
     Ok(hex(&random))
 }
 
@@ -168,7 +169,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read(path: &Path) -> Result<Option<String>, Problem> {
+fn read(path: &Path) -> Result<Option<String>, CommandError> {
     let mut text = String::new();
     match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -180,6 +181,6 @@ fn read(path: &Path) -> Result<Option<String>, Problem> {
     }
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::config(format!("{}: {error}", path.display()))
+fn unusable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::config(format!("{}: {error}", path.display()))
 }

@@ -11,9 +11,10 @@ use serde_json::Value;
 use void_api::errors::ErrorResponse;
 use void_channels::Trust;
 use void_domain::digests::Digest;
+use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 use crate::node::folder::JoinedServer;
 use crate::services::AUTHORITIES;
 
@@ -38,7 +39,7 @@ pub(crate) enum NoAnswer {
 }
 
 impl Link {
-    pub(crate) fn new(server: &JoinedServer) -> Result<Self, Problem> {
+    pub(crate) fn new(server: &JoinedServer) -> Result<Self, CommandError> {
         let builder = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
@@ -46,7 +47,7 @@ impl Link {
             .redirect(reqwest::redirect::Policy::none());
         let builder = if server.url.starts_with("https://") {
             let config = trust(server)?.client_config().map_err(|error| {
-                Problem::config(format!(
+                CommandError::config(format!(
                     "the server's certificate cannot be checked: {error}"
                 ))
             })?;
@@ -55,7 +56,10 @@ impl Link {
             builder
         };
         let http = builder.build().map_err(|error| {
-            Problem::failed("internal", format!("the HTTP client cannot start: {error}"))
+            CommandError::failed(
+                FailureCode::Internal,
+                format!("the HTTP client cannot start: {error}"),
+            )
         })?;
         Ok(Self {
             http,
@@ -112,12 +116,12 @@ fn unreachable(error: &reqwest::Error) -> NoAnswer {
     NoAnswer::Unreachable(cause.to_string())
 }
 
-fn trust(server: &JoinedServer) -> Result<Trust, Problem> {
+fn trust(server: &JoinedServer) -> Result<Trust, CommandError> {
     if let Some(pin) = &server.pin {
         let pin = Digest::parse_fingerprint(pin);
-        return pin
-            .map(Trust::Pinned)
-            .ok_or_else(|| Problem::usage("a certificate's fingerprint is 64 hexadecimal digits"));
+        return pin.map(Trust::Pinned).ok_or_else(|| {
+            CommandError::usage("a certificate's fingerprint is 64 hexadecimal digits")
+        });
     }
     let path = server.ca_file.as_deref();
     match path {
@@ -125,16 +129,16 @@ fn trust(server: &JoinedServer) -> Result<Trust, Problem> {
         None => Trust::from_bundle(Path::new(AUTHORITIES)),
     }
     .map_err(|error| {
-        Problem::config(error.to_string())
+        CommandError::config(error.to_string())
             .next("--fingerprint pins the server's certificate, --ca names who signed it")
     })
 }
 
 /// The address as it is kept: without a trailing slash, and not readable on the way unless that was wished.
-pub(crate) fn checked_url(url: &str, plain_http: bool) -> Result<String, Problem> {
+pub(crate) fn checked_url(url: &str, plain_http: bool) -> Result<String, CommandError> {
     let url = url.trim_end_matches('/');
     let parsed = reqwest::Url::parse(url)
-        .map_err(|_| Problem::usage("the server's address begins with https://"))?;
+        .map_err(|_| CommandError::usage("the server's address begins with https://"))?;
     let host = parsed.host_str().unwrap_or_default();
     let loopback = host == "localhost"
         || host
@@ -144,11 +148,13 @@ pub(crate) fn checked_url(url: &str, plain_http: bool) -> Result<String, Problem
     match parsed.scheme() {
         "https" => Ok(url.to_owned()),
         "http" if loopback || plain_http => Ok(url.to_owned()),
-        "http" => Err(Problem::usage(
+        "http" => Err(CommandError::usage(
             "over plain http everybody on the way can read this machine's secret and use it",
         )
         .next("use https://, or --plain-http where the network itself is encrypted")),
-        _ => Err(Problem::usage("the server's address begins with https://")),
+        _ => Err(CommandError::usage(
+            "the server's address begins with https://",
+        )),
     }
 }
 

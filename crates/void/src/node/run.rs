@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use void_api::node::{PollNodeRequest, PollNodeResponse, SessionMember};
 use void_channels::{Executor, LocalConfig};
 use void_domain::fail_point;
+use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
 use void_domain::text;
 
@@ -15,7 +16,7 @@ use super::folder::Folder;
 use super::link::{Link, NoAnswer};
 use super::times::ServerTime;
 use super::work::{Holding, NodeCommand, Worker};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
 const WAIT_S: u64 = 30;
 /// Beyond the wait itself: an answer that takes longer is lost.
@@ -34,11 +35,11 @@ pub(crate) struct Options {
     pub trust_own_list: bool,
 }
 
-pub(crate) async fn run(options: Options) -> Result<Exit, Problem> {
+pub(crate) async fn run(options: Options) -> Result<Exit, CommandError> {
     let folder = Folder::open(&options.state, false)?;
     let (server, secret) = (folder.server()?, folder.secret()?);
     let secret = secret.ok_or_else(|| {
-        Problem::config("this machine has no secret: it has not joined")
+        CommandError::config("this machine has no secret: it has not joined")
             .next("void node join URL --token …")
     })?;
     let _lock = folder.lock()?;
@@ -89,7 +90,7 @@ struct Node {
 
 impl Node {
     /// Ends only when this program must not go on.
-    async fn ask_for_work(&self) -> Problem {
+    async fn ask_for_work(&self) -> CommandError {
         let mut pause = RETRY_FIRST;
         // The first question is answered at once: it tells the time before any ticket comes.
         let mut wait_s = 0;
@@ -105,8 +106,10 @@ impl Node {
                     note(&mut connected, "connected", "");
                     continue;
                 }
-                Err(NoAnswer::Refused { code, message, .. }) if code == "superseded" => {
-                    return Problem::new(Exit::Refused, code, message)
+                Err(NoAnswer::Refused { code, message, .. })
+                    if code == FailureCode::Superseded.as_str() =>
+                {
+                    return CommandError::new(FailureCode::Superseded, message)
                         .next("void node revoke NAME, and join each machine on its own");
                 }
                 Err(NoAnswer::Refused { status: 401, .. }) => {
@@ -165,9 +168,9 @@ fn jittered(pause: Duration) -> Duration {
     pause / 2 + pause * u32::from(random) / 512
 }
 
-fn own_program() -> Result<PathBuf, Problem> {
+fn own_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
         let message = format!("void cannot find its own program: {error}");
-        Problem::failed("internal", message)
+        CommandError::failed(FailureCode::Internal, message)
     })
 }

@@ -2,9 +2,10 @@
 //! Every label says that it is a rehearsal, and every check asks the little process that stands for its service.
 
 use serde_json::{Value, json};
+use void_domain::failures::FailureCode;
 use void_rehearsal::services::ServiceKind;
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 const ACTIONS: &str = include_str!("../../../../config/actions.json");
 const SERVICES: &str = include_str!("../../../../config/services.json");
@@ -20,12 +21,12 @@ pub(super) struct Part {
     pub vmid: u32,
 }
 
-pub(super) fn actions() -> Result<Value, Problem> {
+pub(super) fn actions() -> Result<Value, CommandError> {
     marked(ACTIONS, "actions")
 }
 
 /// The services in the order of their file.
-pub(super) fn parts() -> Result<Vec<Part>, Problem> {
+pub(super) fn parts() -> Result<Vec<Part>, CommandError> {
     let file = marked(SERVICES, "services")?;
     let part = |service: &Value| {
         let kind = match service.pointer("/check/kind")?.as_str()? {
@@ -45,7 +46,7 @@ pub(super) fn parts() -> Result<Vec<Part>, Problem> {
 }
 
 /// The services file with the ports of the lab, in the order of [`parts`].
-pub(super) fn watched(ports: &[u16]) -> Result<Value, Problem> {
+pub(super) fn watched(ports: &[u16]) -> Result<Value, CommandError> {
     let mut file = marked(SERVICES, "services")?;
     let services = file.get_mut("services").and_then(Value::as_array_mut);
     for (service, port) in services.into_iter().flatten().zip(ports) {
@@ -63,7 +64,7 @@ pub(super) fn watched(ports: &[u16]) -> Result<Value, Problem> {
 }
 
 /// A file of the examples without the word for editors, and with the mark behind every label of its list.
-fn marked(text: &str, list: &str) -> Result<Value, Problem> {
+fn marked(text: &str, list: &str) -> Result<Value, CommandError> {
     let mut file: Value = serde_json::from_str(text).map_err(|_| broken())?;
     file.as_object_mut().ok_or_else(broken)?.remove("$schema");
     let entries = file.get_mut(list).and_then(Value::as_array_mut);
@@ -76,6 +77,9 @@ fn marked(text: &str, list: &str) -> Result<Value, Problem> {
     Ok(file)
 }
 
-fn broken() -> Problem {
-    Problem::failed("internal", "the examples of this build cannot be read")
+fn broken() -> CommandError {
+    CommandError::failed(
+        FailureCode::Internal,
+        "the examples of this build cannot be read",
+    )
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use void_agent::personas::Personas;
 use void_domain::agents::AgentName;
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 use crate::personas;
 
 #[derive(Default)]
@@ -17,8 +17,9 @@ pub(super) struct AgentNames {
 }
 
 impl AgentNames {
-    pub(super) fn of(data: &Path) -> Result<Self, Problem> {
-        let builtin = Personas::builtin().map_err(|error| Problem::config(error.to_string()))?;
+    pub(super) fn of(data: &Path) -> Result<Self, CommandError> {
+        let builtin =
+            Personas::builtin().map_err(|error| CommandError::config(error.to_string()))?;
         let mut known: Vec<String> = builtin.iter().map(|one| one.slug.to_string()).collect();
         let files = personas::names(data);
         let may_be_others = files.is_none();

@@ -7,7 +7,7 @@ use void_agent::agents::Prices;
 
 use super::merge::Values;
 use super::{BrainKind, Reference, Sourced};
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 #[derive(Debug, Clone)]
 pub(crate) struct AgentSettings {
@@ -27,14 +27,14 @@ pub(crate) struct ClaudeSettings {
 }
 
 /// Everybody who talks here, by name.
-pub(super) fn read(values: &Values) -> Result<BTreeMap<String, AgentSettings>, Problem> {
+pub(super) fn read(values: &Values) -> Result<BTreeMap<String, AgentSettings>, CommandError> {
     let agents = values.agents();
     agents
         .map(|slug| Ok((slug.to_owned(), agent(slug, values)?)))
         .collect()
 }
 
-fn agent(slug: &str, values: &Values) -> Result<AgentSettings, Problem> {
+fn agent(slug: &str, values: &Values) -> Result<AgentSettings, CommandError> {
     let name = |key: &str| format!("agents.{slug}.{key}");
     let price = |key: &str| {
         let price = values.get(&name(&format!("prices.{key}")));
@@ -55,7 +55,7 @@ fn agent(slug: &str, values: &Values) -> Result<AgentSettings, Problem> {
     })
 }
 
-pub(super) fn claude(values: &Values) -> Result<ClaudeSettings, Problem> {
+pub(super) fn claude(values: &Values) -> Result<ClaudeSettings, CommandError> {
     Ok(ClaudeSettings {
         program: values.get("claude.program")?,
         home: values.find("claude.home")?,

@@ -12,7 +12,7 @@ use super::problems::Problems;
 use super::rows::Fit;
 use super::table;
 use super::values::Raw;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -37,8 +37,8 @@ impl File {
         must_exist: bool,
         agents: AgentNames,
         problems: &mut Problems,
-    ) -> Result<Self, Problem> {
-        let problem = |what: String| Problem::config(format!("{}: {what}", path.display()));
+    ) -> Result<Self, CommandError> {
+        let problem = |what: String| CommandError::config(format!("{}: {what}", path.display()));
         let mut file = Self {
             path: path.to_owned(),
             agents,
@@ -85,8 +85,8 @@ impl File {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    pub(super) fn problem(&self, line: usize, message: &str) -> Problem {
-        Problem::config(format!("{}: line {line}: {message}", self.path.display()))
+    pub(super) fn problem(&self, line: usize, message: &str) -> CommandError {
+        CommandError::config(format!("{}: line {line}: {message}", self.path.display()))
     }
 
     fn walk(

@@ -8,12 +8,12 @@ use void_domain::retention::{Kept, Retention};
 
 use super::Source;
 use super::merge::Values;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// How many seconds' worth of requests a token may make at once after a pause.
 const BURST_S: u32 = 10;
 
-pub(super) fn read(values: &Values) -> Result<Limits, Problem> {
+pub(super) fn read(values: &Values) -> Result<Limits, CommandError> {
     let number = |key: &str| values.get::<u64>(key).map(|setting| setting.value);
     let seconds = |key: &str| number(key).map(Duration::from_secs);
     Ok(Limits {
@@ -27,17 +27,19 @@ pub(super) fn read(values: &Values) -> Result<Limits, Problem> {
     })
 }
 
-fn retention(values: &Values) -> Result<Retention, Problem> {
+fn retention(values: &Values) -> Result<Retention, CommandError> {
     let mut retention = Retention::default();
     for kept in Kept::ALL {
         let days = values.small(&format!("retention.{}_days", kept.as_str()))?;
-        retention = retention.with(kept, days.value).map_err(Problem::config)?;
+        retention = retention
+            .with(kept, days.value)
+            .map_err(CommandError::config)?;
     }
     Ok(retention)
 }
 
 /// What one token may use up. A rate that the owner sets is a burst of ten seconds' worth, or of a minute's.
-fn token_budgets(values: &Values) -> Result<TokenBudgets, Problem> {
+fn token_budgets(values: &Values) -> Result<TokenBudgets, CommandError> {
     let mut budgets = TokenBudgets::default();
     let requests = values.small("limits.token_requests_per_s")?;
     if requests.source != Source::Default {

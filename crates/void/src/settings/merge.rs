@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use void_domain::failures::FailureCode;
+
 use super::agent_names::AgentNames;
 use super::brains::BrainKind;
 use super::environment::Environment;
@@ -13,7 +15,7 @@ use super::secrets::Reference;
 use super::sources::{Source, Sourced};
 use super::table::{self, CONFIG_FILE, DATA_FOLDER};
 use super::values::{FromValue, Raw, Value};
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// Flags of the command line that set something.
 #[derive(Default, Clone)]
@@ -60,7 +62,7 @@ pub(crate) struct Shown {
 
 impl Values {
     /// Reads everything, or says everything that is wrong.
-    pub(super) fn read(flags: &Flags, environment: &Environment) -> Result<Self, Problem> {
+    pub(super) fn read(flags: &Flags, environment: &Environment) -> Result<Self, CommandError> {
         let mut reader = Reader {
             flags,
             environment,
@@ -101,10 +103,10 @@ impl Values {
 
     /// A setting that may be absent. One that has no row, or is of another kind, is a mistake of ours and never
     /// taken for one that is not set.
-    pub(super) fn find<T: FromValue>(&self, key: &str) -> Result<Sourced<Option<T>>, Problem> {
+    pub(super) fn find<T: FromValue>(&self, key: &str) -> Result<Sourced<Option<T>>, CommandError> {
         let mistake = || {
             let message = format!("the setting {key} is not as the code expects it");
-            Problem::failed("internal", message)
+            CommandError::failed(FailureCode::Internal, message)
         };
         let entry = self.0.iter().find(|entry| entry.key == key);
         let entry = entry.ok_or_else(mistake)?;
@@ -117,24 +119,27 @@ impl Values {
     }
 
     /// A setting that has a default.
-    pub(super) fn get<T: FromValue>(&self, key: &str) -> Result<Sourced<T>, Problem> {
+    pub(super) fn get<T: FromValue>(&self, key: &str) -> Result<Sourced<T>, CommandError> {
         let Sourced { value, source } = self.find(key)?;
         let value = value.ok_or_else(|| {
-            Problem::failed("internal", format!("the setting {key} has no default"))
+            CommandError::failed(
+                FailureCode::Internal,
+                format!("the setting {key} has no default"),
+            )
         })?;
         Ok(Sourced { value, source })
     }
 
     /// A number whose row keeps it small.
-    pub(super) fn small(&self, key: &str) -> Result<Sourced<u32>, Problem> {
+    pub(super) fn small(&self, key: &str) -> Result<Sourced<u32>, CommandError> {
         let Sourced { value, source } = self.get::<u64>(key)?;
         let value = u32::try_from(value)
-            .map_err(|_| Problem::config(format!("{key} must be at most {}", u32::MAX)))?;
+            .map_err(|_| CommandError::config(format!("{key} must be at most {}", u32::MAX)))?;
         Ok(Sourced { value, source })
     }
 
     /// A list; one that is not set is empty.
-    pub(super) fn list<T>(&self, key: &str) -> Result<Vec<T>, Problem>
+    pub(super) fn list<T>(&self, key: &str) -> Result<Vec<T>, CommandError>
     where
         Vec<T>: FromValue,
     {
@@ -174,20 +179,20 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The data folder, and the file that may be in it.
-    fn files(&mut self) -> Result<(), Problem> {
+    fn files(&mut self) -> Result<(), CommandError> {
         let is_set = self.what_is_set(&DATA_FOLDER, DATA_FOLDER.key).is_some();
         self.data = match default_data_folder(self.environment) {
             Some(folder) => folder,
             None if is_set => PathBuf::new(),
             None => {
                 let message = "there is no home folder to keep data in";
-                return Err(Problem::config(message).next("set VOID_DATA"));
+                return Err(CommandError::config(message).next("set VOID_DATA"));
             }
         };
         self.read(DATA_FOLDER.key.to_owned(), &DATA_FOLDER);
         let data = self.values.get::<PathBuf>(DATA_FOLDER.key)?.value;
         self.data = std::path::absolute(&data)
-            .map_err(|error| Problem::config(format!("{}: {error}", data.display())))?;
+            .map_err(|error| CommandError::config(format!("{}: {error}", data.display())))?;
         if let Some(entry) = self.values.0.last_mut() {
             entry.value = Some(Value::Path(self.data.clone()));
         }
@@ -224,7 +229,7 @@ impl Reader<'_> {
         });
     }
 
-    fn value(&self, key: &str, row: &Row) -> (Source, Result<Option<Value>, Problem>) {
+    fn value(&self, key: &str, row: &Row) -> (Source, Result<Option<Value>, CommandError>) {
         let parse = |raw: &Raw| row.kind.parse(raw, key);
         if let Some((source, raw)) = self.what_is_set(row, key) {
             let value = match (&source, row.kind) {
@@ -247,12 +252,12 @@ impl Reader<'_> {
             Fallback::DataFolder => Some(Raw::Path(self.data.clone())),
             Fallback::OfBrain(of) => of(self.brain(key)).map(|text| Raw::Text(text.to_owned())),
             Fallback::Required => {
-                let problem = Problem::config(format!("{key} is missing"));
+                let problem = CommandError::config(format!("{key} is missing"));
                 return (Source::Default, Err(problem));
             }
         };
         let value = raw.map(|raw| parse(&raw)).transpose();
-        (Source::Default, value.map_err(Problem::config))
+        (Source::Default, value.map_err(CommandError::config))
     }
 
     /// What is set by anybody: by a flag, in the environment, in the file.
@@ -289,13 +294,13 @@ impl Reader<'_> {
         }
     }
 
-    fn problem(&self, source: &Source, key: &str, message: &str) -> Problem {
+    fn problem(&self, source: &Source, key: &str, message: &str) -> CommandError {
         match (source, self.file.get(key)) {
             (Source::File, Some(entry)) => self.file.problem(entry.line, message),
             (Source::Flag(name) | Source::Environment(name), _) => {
-                Problem::config(format!("{name}: {message}"))
+                CommandError::config(format!("{name}: {message}"))
             }
-            (Source::File | Source::Default, _) => Problem::config(message),
+            (Source::File | Source::Default, _) => CommandError::config(message),
         }
     }
 }

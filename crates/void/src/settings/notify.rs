@@ -4,7 +4,7 @@ use void_domain::notifications::{QuietHours, Zone};
 
 use super::merge::Values;
 use super::{Reference, Sourced};
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 #[derive(Clone)]
 pub(crate) struct NotifySettings {
@@ -30,7 +30,7 @@ pub(crate) struct WebhookSettings {
     pub secret: Reference,
 }
 
-pub(super) fn read(values: &Values) -> Result<NotifySettings, Problem> {
+pub(super) fn read(values: &Values) -> Result<NotifySettings, CommandError> {
     let zone: Zone = values
         .find("notify.timezone")?
         .value
@@ -51,8 +51,8 @@ pub(super) fn read(values: &Values) -> Result<NotifySettings, Problem> {
     })
 }
 
-fn quiet(values: &Values, zone: Zone) -> Result<Option<QuietHours>, Problem> {
-    let problem = |what: &str| Problem::config(format!("notify.quiet: {what}"));
+fn quiet(values: &Values, zone: Zone) -> Result<Option<QuietHours>, CommandError> {
+    let problem = |what: &str| CommandError::config(format!("notify.quiet: {what}"));
     let time = |key: &str| values.find::<String>(key).map(|time| time.value);
     let critical = values.get("notify.quiet.critical")?.value;
     match (time("notify.quiet.from")?, time("notify.quiet.until")?) {
@@ -64,7 +64,7 @@ fn quiet(values: &Values, zone: Zone) -> Result<Option<QuietHours>, Problem> {
     }
 }
 
-fn webhooks(values: &Values) -> Result<Vec<WebhookSettings>, Problem> {
+fn webhooks(values: &Values) -> Result<Vec<WebhookSettings>, CommandError> {
     let name = |number: usize, key: &str| format!("notify.webhooks.{number}.{key}");
     let read = |number: usize| {
         Ok(WebhookSettings {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 #[derive(Default)]
 pub(crate) struct Problems(Vec<Entry>);
@@ -11,16 +11,21 @@ pub(crate) struct Problems(Vec<Entry>);
 struct Entry {
     setting: Option<String>,
     line: Option<usize>,
-    problem: Problem,
+    problem: CommandError,
 }
 
 impl Problems {
     /// Notes what is wrong, once.
-    pub(crate) fn keep<T>(&mut self, read: Result<T, Problem>) -> Option<T> {
+    pub(crate) fn keep<T>(&mut self, read: Result<T, CommandError>) -> Option<T> {
         read.map_err(|problem| self.push(None, None, problem)).ok()
     }
 
-    pub(super) fn push(&mut self, setting: Option<&str>, line: Option<usize>, problem: Problem) {
+    pub(super) fn push(
+        &mut self,
+        setting: Option<&str>,
+        line: Option<usize>,
+        problem: CommandError,
+    ) {
         let is_known = |entry: &Entry| entry.problem.message == problem.message;
         if !self.0.iter().any(is_known) {
             self.0.push(Entry {
@@ -32,7 +37,7 @@ impl Problems {
     }
 
     /// One problem as it is; several as one with a line for each; programs get them one by one.
-    pub(crate) fn into_result(mut self) -> Result<(), Problem> {
+    pub(crate) fn into_result(mut self) -> Result<(), CommandError> {
         let parts: Vec<Value> = self.0.iter().map(Entry::to_value).collect();
         let mut problem = match (self.0.len(), self.0.pop()) {
             (_, None) => return Ok(()),
@@ -41,7 +46,7 @@ impl Problems {
                 let entries = self.0.iter().chain([&last]);
                 let lines: Vec<String> = entries.map(Entry::text).collect();
                 let message = format!("{several} things are wrong:\n{}", lines.join("\n"));
-                Problem::config(message)
+                CommandError::config(message)
             }
         };
         problem.parts = parts;

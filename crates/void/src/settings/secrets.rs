@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use void_domain::secrets::Secret;
 
 use super::Environment;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 const SECRET_BYTES_MAX: u64 = 64 * 1024;
 
@@ -57,19 +57,19 @@ impl Reference {
         &self,
         environment: &Environment,
         setting: &str,
-    ) -> Result<Secret, Problem> {
+    ) -> Result<Secret, CommandError> {
         match self {
             Self::PlainAddress(address) => Ok(Secret::new(address.clone())),
             Self::Environment(name) => match environment.value(name) {
                 Some(value) => Ok(Secret::new(value)),
-                None => Err(Problem::config(format!(
+                None => Err(CommandError::config(format!(
                     "{setting} points at the variable {name}, which is not set"
                 ))),
             },
             Self::File(path) => read(path, setting),
             Self::Credential(name) => match environment.value("CREDENTIALS_DIRECTORY") {
                 Some(folder) => read(&Path::new(folder).join(name), setting),
-                None => Err(Problem::config(format!(
+                None => Err(CommandError::config(format!(
                     "{setting} points at the credential {name}, but systemd gave no credentials"
                 ))),
             },
@@ -92,9 +92,10 @@ fn has_password(rest: &str) -> bool {
     user.is_some_and(|user| user.contains(':')) || rest.contains("password=")
 }
 
-fn read(path: &Path, setting: &str) -> Result<Secret, Problem> {
-    let problem =
-        |what: &str| Problem::config(format!("{setting} points at {}: {what}", path.display()));
+fn read(path: &Path, setting: &str) -> Result<Secret, CommandError> {
+    let problem = |what: &str| {
+        CommandError::config(format!("{setting} points at {}: {what}", path.display()))
+    };
     let metadata = std::fs::metadata(path).map_err(|error| problem(&error.to_string()))?;
     if metadata.len() > SECRET_BYTES_MAX {
         return Err(problem("it is too large for a secret"));

@@ -11,7 +11,7 @@ fn load(
     toml: Option<&str>,
     variables: &[(&str, &str)],
     flags: Flags,
-) -> Result<Settings, Problem> {
+) -> Result<Settings, CommandError> {
     if let Some(text) = toml {
         std::fs::write(folder.join("void.toml"), text).unwrap();
     }

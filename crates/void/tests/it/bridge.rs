@@ -171,7 +171,7 @@ fn an_action_id_is_used_once() {
 }
 
 #[test]
-fn the_same_wish_joins_the_one_that_waits() {
+fn the_same_request_joins_the_one_that_waits() {
     let bridge = Bridge::new();
     let server = bridge.serve();
     bridge.drop_file(&Bridge::wish(

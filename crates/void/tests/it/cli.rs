@@ -639,10 +639,11 @@ fn hostile_words_never_reach_a_terminal_as_themselves() {
     let code = word(&lab.json(&["inbox", "ls"], 0)["items"][0], "code").to_owned();
     let shown = out(&lab.void(&["inbox", "show", &code]));
     assert!(
-        shown.contains("their words") && !shown.contains("\nAPPROVED") && !shown.contains('\u{1b}'),
+        shown.contains("your words") && !shown.contains("\nAPPROVED") && !shown.contains('\u{1b}'),
         "{shown:?}"
     );
-    assert!(!shown.contains("their diff"), "there is none: {shown}");
+    assert!(!shown.contains("their words"), "the owner said it: {shown}");
+    assert!(!shown.contains("your diff"), "there is none: {shown}");
 }
 
 #[test]

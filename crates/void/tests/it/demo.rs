@@ -501,3 +501,66 @@ fn a_folder_that_others_may_write_is_no_place_for_a_lab() {
     assert!(said.contains("not a private folder"), "{said}");
     assert_eq!(fs::read_dir(&base).unwrap().count(), 0);
 }
+
+#[test]
+fn the_greeting_says_whom_a_link_is_for_and_where_the_owner_token_is() {
+    let runtime = tempfile::tempdir().unwrap();
+    fs::set_permissions(runtime.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let mut child = command(runtime.path())
+        .args(["demo", "--port", "0", "--no-qr"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut said = String::new();
+    for line in lines.map(Result::unwrap) {
+        said.push_str(&format!("{line}\n"));
+        if line.starts_with("Ctrl-C") {
+            break;
+        }
+    }
+    let _ = Command::new("kill").arg(child.id().to_string()).status();
+    child.wait().unwrap();
+    let after = |lead: &str| {
+        said.split_once(lead)
+            .map(|(_, rest)| rest.lines().next().unwrap())
+    };
+    let again = after("It signs one browser in, once, by whichever address; for another one: ");
+    assert!(
+        again.unwrap_or_default().ends_with("/data setup-link"),
+        "{said}"
+    );
+    let token = after("If the page asks whether it is you: cat ");
+    assert!(
+        token.unwrap_or_default().ends_with("/data/owner.token"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_with_the_flag_that_takes_another() {
+    let runtime = tempfile::tempdir().unwrap();
+    fs::set_permissions(runtime.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let (listen, port) = (address.to_string(), address.port().to_string());
+    for (flags, next) in [
+        (
+            ["--listen", &listen],
+            " demo --listen 127.0.0.1:0 takes any free port",
+        ),
+        (["--port", &port], " demo without --port takes any free one"),
+    ] {
+        let refused = command(runtime.path())
+            .arg("demo")
+            .args(flags)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("cannot be listened on") && said.contains(next),
+            "{said}"
+        );
+    }
+}

@@ -23,6 +23,7 @@ mod demo;
 mod deploying;
 mod doctor;
 mod documents;
+mod failure_codes;
 mod forgeries;
 mod freezes;
 mod guides;

@@ -446,7 +446,7 @@ fn no_server_another_server_and_a_wrong_token_are_three_sentences() {
             err(&told)
         );
         assert!(
-            err(&told).contains("next: void config show"),
+            err(&told).contains(&format!(" --url {url} config show")),
             "{}",
             err(&told)
         );

@@ -24,6 +24,9 @@ const FORBIDDEN: &[&str] = &[
     "core", "common", "shared", "util", "utils", "helper", "helpers", "misc", "manager", "managers",
 ];
 
+/// Names that say little: at most one crate has a type of each, so that whoever reads one knows which it is.
+const OF_ONE_CRATE: [&str; 5] = ["Answer", "Place", "Seen", "Line", "Problem"];
+
 fn rust_files() -> Vec<(String, String)> {
     let files = sources(&root().join("crates"));
     let read = files.into_iter().map(|file| {
@@ -268,4 +271,59 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+#[test]
+fn a_name_that_says_little_is_of_one_crate() {
+    let mut crates: BTreeSet<(String, String)> = BTreeSet::new();
+    for (file, text) in rust_files() {
+        let Some((member, _)) = file.split_once("/src/") else {
+            continue;
+        };
+        for line in text.lines() {
+            if let Some(name) = declared(line).filter(|name| OF_ONE_CRATE.contains(name)) {
+                crates.insert((name.to_owned(), member.to_owned()));
+            }
+        }
+    }
+    assert!(crates.len() >= 3, "{crates:?}");
+    for name in OF_ONE_CRATE {
+        let of: Vec<_> = crates.iter().filter(|(one, _)| one == name).collect();
+        assert!(of.len() <= 1, "{name} is a type of {of:?}");
+    }
+}
+
+/// The name of the type that a line declares.
+fn declared(line: &str) -> Option<&str> {
+    let words = line.trim_start();
+    let words = match words.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(") ")?.1,
+        Some(rest) => rest.trim_start(),
+        None => words,
+    };
+    let name = ["struct ", "enum ", "type ", "trait ", "union "]
+        .into_iter()
+        .find_map(|word| words.strip_prefix(word))?;
+    name.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .next()
+}
+
+#[test]
+fn declarations_are_read_whatever_sees_them() {
+    for line in [
+        "struct Seen;",
+        "    pub enum Seen<'a> {",
+        "pub(in crate::x) struct Seen(u8);",
+        "pub(crate) type Seen = u8;",
+    ] {
+        assert_eq!(declared(line), Some("Seen"), "{line}");
+    }
+    for line in [
+        "// struct Seen",
+        "use x::Seen;",
+        "    seen: Seen,",
+        "pub fn seen() {}",
+    ] {
+        assert_eq!(declared(line), None, "{line}");
+    }
 }

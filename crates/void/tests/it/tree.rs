@@ -1,5 +1,7 @@
 //! The tree is the product too: which crate may know which, and that the documents name real tests.
 
+mod cycles;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

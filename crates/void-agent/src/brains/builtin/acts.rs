@@ -2,19 +2,53 @@
 //! is what was said, quoted; it claims nothing.
 
 use serde_json::{Value, json};
+use void_domain::proposals::DisplayState;
 use void_domain::text as texts;
 
 use super::known::Known;
 use super::questions::Question;
 use super::requests::{QUEUED, WAITS_ALREADY};
-use super::results::{list, text};
+use super::results::{list, standing, text};
 use super::times::Times;
 use super::{Knowledge, Next};
 
 const QUOTE_BYTES_MAX: usize = 400;
 
-/// Names the actions one after the other. The first that comes to nothing ends it.
+/// How she says that an order changes nothing. The same order right after it is meant.
+const CHANGES_NOTHING: &str = "would change nothing";
+
+/// Names the actions one after the other. The first that comes to nothing ends it. What would change nothing is said
+/// to be so, and asked for only if the owner says it again.
 pub(super) fn act(known: &Knowledge<'_>, actions: &[&Known]) -> Next {
+    let (idle, actions): (Vec<&Known>, Vec<&Known>) =
+        actions.iter().partition(|action| is_idle(known, action));
+    let idle: Vec<String> = idle.into_iter().map(changes_nothing).collect();
+    if actions.is_empty() {
+        return Next::say(idle.join("\n"));
+    }
+    match act_on(known, &actions) {
+        Next::Say(said) if !idle.is_empty() => Next::say(format!("{}\n{said}", idle.join("\n"))),
+        next => next,
+    }
+}
+
+/// Whether its guest is as it would make it, and the owner has not just been told so.
+fn is_idle(known: &Knowledge<'_>, action: &Known) -> bool {
+    let told = format!("`{}` {CHANGES_NOTHING}", action.id);
+    let is_told = known.said_last.is_some_and(|said| said.contains(&told));
+    action.already.is_some() && known.may_propose() && !is_told
+}
+
+fn changes_nothing(action: &Known) -> String {
+    format!(
+        "`{}` {CHANGES_NOTHING}: Proxmox says that {} is {} already. I asked for nothing; say it again if you want it all the same.",
+        action.id,
+        action.place,
+        action.already.as_deref().unwrap_or_default()
+    )
+}
+
+fn act_on(known: &Knowledge<'_>, actions: &[&Known]) -> Next {
     let made: Vec<&Value> = known
         .results("propose_action")
         .map(|(_, result)| result)
@@ -58,12 +92,21 @@ fn first_step(known: &Knowledge<'_>, action: &Known) -> Next {
     if action.needs_params {
         return Next::say(needs_params(action));
     }
+    let arguments = json!({"action_id": id, "reason": reason(known)});
     let saying = match action.is_safe {
+        // What will hardly run is not announced: the gate says, and that is told once.
+        true if action.again_from.is_some() || is_frozen(known) => {
+            return Next::look("propose_action", arguments);
+        }
         true => format!("I run `{id}` ({label}) now."),
         false => format!("I ask for `{id}` ({label}); it waits for your yes."),
     };
-    let arguments = json!({"action_id": id, "reason": reason(known)});
     Next::saying(saying, "propose_action", arguments)
+}
+
+fn is_frozen(known: &Knowledge<'_>) -> bool {
+    let actions = known.result("list_actions");
+    actions.is_some_and(|found| found.get("frozen") == Some(&Value::Bool(true)))
 }
 
 pub(super) fn needs_params(action: &Known) -> String {
@@ -165,22 +208,48 @@ pub(super) fn came_of_it(result: &Value, times: &Times) -> String {
     }
     let code = text(result, "code");
     let reason = text(result, "reason").replace('_', " ");
-    match (text(result, "outcome"), text(result, "verification")) {
-        ("executed", "verified") => "It ran, and the check confirmed it.".to_owned(),
-        ("executed", "failed") => "It ran, but the check says that it did not help.".to_owned(),
-        ("executed", _) => "It ran, but nobody has confirmed that it helped.".to_owned(),
-        ("queued", _) => {
-            format!("{QUEUED}{code}**. Nothing has run. `void inbox approve {code}` says yes.")
+    let shown = standing(result);
+    let clause = shown.map_or("", DisplayState::clause);
+    match shown {
+        Some(DisplayState::Waiting) => {
+            // Each surface has its own way to say yes right below.
+            format!("{QUEUED}{code}**. Nothing has run.")
         }
-        ("running", _) => {
-            format!("It is still running ({code}). Ask me *did it work?* in a moment.")
+        Some(
+            DisplayState::Starting | DisplayState::WaitsForTarget | DisplayState::HeldByFreeze,
+        ) => format!("It {clause} ({code}). Nothing has run."),
+        Some(DisplayState::Running | DisplayState::BeingChecked) => {
+            format!("It {clause} ({code}). Ask me *did it work?* in a moment.")
         }
-        ("unknown", _) => format!("Whether it ran is not known ({code}); I will not repeat it."),
-        (_, _) if !text(result, "until").is_empty() => format!(
-            "It did not run ({reason}): again from {}.",
-            times.clock(text(result, "until"))
-        ),
-        (_, _) if reason.is_empty() => format!("It did not run: {}", text(result, "meaning")),
-        (_, _) => format!("It did not run ({reason}). {}", text(result, "meaning")),
+        Some(DisplayState::Verified | DisplayState::CheckFailed | DisplayState::Unconfirmed) => {
+            format!("It {clause}.")
+        }
+        Some(DisplayState::Failed) if reason.is_empty() => format!("It {clause} ({code})."),
+        Some(DisplayState::Failed) => format!("It {clause} ({reason})."),
+        Some(DisplayState::Unknown) => {
+            format!("It {clause}, nobody knows ({code}); I will not repeat it.")
+        }
+        Some(
+            DisplayState::Rejected
+            | DisplayState::Expired
+            | DisplayState::Lapsed
+            | DisplayState::Withdrawn
+            | DisplayState::Refused,
+        )
+        | None => did_not_run(result, clause, &reason, times),
+    }
+}
+
+/// Also where the request became none at all.
+fn did_not_run(result: &Value, clause: &str, reason: &str, times: &Times) -> String {
+    let (meaning, until) = (text(result, "meaning"), text(result, "until"));
+    let said = match clause {
+        "" => "It did not run".to_owned(),
+        clause => format!("It {clause}. It did not run"),
+    };
+    match (until, reason) {
+        ("", "") => format!("{said}: {meaning}"),
+        ("", reason) => format!("{said} ({reason}). {meaning}"),
+        (until, reason) => format!("{said} ({reason}): again from {}.", times.moment(until)),
     }
 }

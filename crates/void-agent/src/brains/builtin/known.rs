@@ -23,6 +23,8 @@ pub(super) struct Known {
     pub confirmed_by: Option<String>,
     /// When it may run again, if it is cooling down.
     pub again_from: Option<String>,
+    /// `running` or `stopped`: its guest is already as it would make it.
+    pub already: Option<String>,
     names: Vec<Vec<String>>,
     places: Vec<String>,
 }
@@ -90,7 +92,8 @@ impl Known {
             },
             inverse: owned("inverse"),
             confirmed_by: owned("confirmed_by"),
-            again_from: owned("cooling_until").map(|until| times.clock(&until)),
+            again_from: owned("cooling_until").map(|until| times.moment(&until)),
+            already: owned("already"),
             names,
             places: vec![place],
         }

@@ -11,7 +11,7 @@ use super::intents::with_actions;
 use super::looks::COMPLAINTS;
 use super::patterns::Pattern;
 use super::periods::Period;
-use super::results::{list, text, trouble};
+use super::results::{list, standing, text, trouble};
 use super::times::Times;
 use super::topics::without_openers;
 use super::words::{Sentence, folded, is_one_of};
@@ -46,11 +46,11 @@ pub(super) fn waiting(turn: &Knowledge<'_>) -> Next {
             .take(LINES_MAX)
             .map(|row| {
                 format!(
-                    "- **{}** {}, asked for by {}, {}",
+                    "- **{}** {}, asked for by {} at {}",
                     text(row, "code"),
                     text(row, "label"),
                     text(row, "asked_by"),
-                    times.ago(text(row, "asked_at"))
+                    times.moment(text(row, "asked_at"))
                 )
             })
             .collect();
@@ -63,15 +63,9 @@ pub(super) fn waiting(turn: &Knowledge<'_>) -> Next {
 
 /// How one request ended, in a line.
 fn ended_line(row: &Value, times: &Times) -> String {
-    let state = match (text(row, "status"), text(row, "verification")) {
-        ("executed", "verified") => "ran, and the check confirmed it".to_owned(),
-        ("executed", "failed") => "ran, and the check says that it did not help".to_owned(),
-        ("executed", _) => "ran; nobody has confirmed that it helped".to_owned(),
-        ("unknown", _) => "may have run".to_owned(),
-        ("pending", _) => "waits for your yes".to_owned(),
-        ("running", _) => "is running".to_owned(),
-        (ended @ ("rejected" | "refused" | "cancelled"), _) => format!("was {ended}"),
-        (status, _) => status.to_owned(),
+    let state = match standing(row) {
+        Some(shown) => shown.clause(),
+        None => text(row, "status"),
     };
     let because = match text(row, "reason") {
         "" => String::new(),
@@ -88,12 +82,26 @@ fn ended_line(row: &Value, times: &Times) -> String {
         ended => ended,
     };
     format!(
-        "- {}: {} {state}{because}. Asked for by {}{decided} (**{}**)",
-        times.ago(at),
+        "- {}: {} {state}{because}. Asked for by {}{decided} (**{}**){}",
+        times.moment(at),
         text(row, "label"),
         text(row, "asked_by"),
         text(row, "code"),
+        way_out(row),
     )
+}
+
+/// What puts right that a machine would not run it, in words.
+fn way_out(row: &Value) -> String {
+    match text(row, "mended_by") {
+        "" => String::new(),
+        command @ "void provision local" => format!(
+            ". The machine that Void lives on has no list of what may run there, or one that differs from the catalogue: `{command}` prints a script; read it and run it as root"
+        ),
+        command => format!(
+            ". That machine's own list of what may run is missing or differs from the catalogue: `{command}` prints a script; read it and run it there as root"
+        ),
+    }
 }
 
 fn entry_line(entry: &Value, times: &Times) -> String {
@@ -102,7 +110,7 @@ fn entry_line(entry: &Value, times: &Times) -> String {
         id => format!(" `{id}`"),
     };
     let verb = text(entry, "verb").replace(['.', '_'], " ");
-    let at = times.ago(text(entry, "at"));
+    let at = times.moment(text(entry, "at"));
     format!(
         "- {at}: {verb}{action}, by {}",
         person(text(entry, "actor"))

@@ -3,10 +3,11 @@
 //! sentence that is nothing but that.
 
 use serde_json::{Value, json};
+use void_domain::proposals::DisplayState;
 
 use super::acts::came_of_it;
 use super::questions::{Said, reply, without_front};
-use super::results::text;
+use super::results::{standing, text};
 use super::times::Times;
 use super::words::{Sentence, is_one_of};
 use super::{Knowledge, Next, unclear};
@@ -17,6 +18,8 @@ pub(super) const WAITS_ALREADY: &str = "waits for your yes already: **";
 /// How she says that a yes to it is given elsewhere.
 const NOT_HERE: &str = "A yes here does not approve. **";
 const CODE_BYTES_MAX: usize = 12;
+/// How many of her requests she looks at before she says that nothing is done.
+const LOOKED_AT_MAX: usize = 3;
 
 /// Before what takes it back.
 const LEADS: &str = "no|nope|nah|nein|noe|ne|nee|oh|ah|hm|hmm|ach|wait|sorry|oops|ups|actually|please|bitte|ok|okay|hey\
@@ -67,6 +70,39 @@ pub(super) fn codes<'a>(said: &'a str, phrase: &str) -> Vec<&'a str> {
         }
     }
     found
+}
+
+/// Whether she said of a request that it is withdrawn, or that it could not be.
+pub(super) fn is_told_over(told: &str, code: &str) -> bool {
+    told.contains(&format!("**{code}** is withdrawn"))
+        || told.contains(&format!("I could not withdraw **{code}**"))
+}
+
+/// Leaves things as they are, and says what of hers goes on waiting all the same: a no to something is no *cancel*.
+pub(super) fn leaves_it(turn: &Knowledge<'_>, said: &str) -> Next {
+    let recent = turn.requested.iter().rev().take(LOOKED_AT_MAX);
+    let codes: Vec<&str> = recent.map(String::as_str).collect();
+    let seen: Vec<&Value> = turn
+        .results("proposal_status")
+        .map(|(_, result)| result)
+        .collect();
+    if let Some(code) = codes.get(seen.len())
+        && turn.has_tool("proposal_status")
+    {
+        return Next::look("proposal_status", json!({"proposal": code}));
+    }
+    let pairs = codes.iter().zip(seen);
+    let waiting: Vec<&str> = pairs
+        .filter(|(_, result)| standing(result) == Some(DisplayState::Waiting))
+        .map(|(code, _)| *code)
+        .collect();
+    match waiting.as_slice() {
+        [] => Next::say(said),
+        codes => Next::say(format!(
+            "{said} {} still waits for your yes: *cancel that* withdraws it.",
+            listed(codes)
+        )),
+    }
 }
 
 /// `None`: it is about something else.
@@ -166,9 +202,17 @@ fn withdrawn(turn: &Knowledge<'_>, queued: &[&str], object: &[&str]) -> Option<N
     if !named.is_empty() {
         return Some(withdraw(turn, &named));
     }
+    let is_done = turn
+        .said_last
+        .is_some_and(|told| told.contains("** is withdrawn"));
+    if is_done && all.is_empty() && !names_code {
+        return Some(Next::say(
+            "It is withdrawn already: nothing that I asked for here waits. Nothing was run.",
+        ));
+    }
     if names_code || (all.is_empty() && !object.is_empty()) {
         return Some(Next::say(
-            "I withdraw only what I asked for in this chat, and that is not such a request. `void inbox ls` shows what waits, \
+            "I withdraw only what I asked for in this chat, and as far as I look back that is not such a request. `void inbox ls` shows what waits, \
              `void inbox reject CODE` says no. Nothing was run.",
         ));
     }
@@ -249,11 +293,11 @@ fn does_not_approve(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
     let lines = codes
         .iter()
         .zip(seen)
-        .map(|(code, result)| match text(result, "outcome") {
-            "" | "queued" => format!(
+        .map(|(code, result)| match standing(result) {
+            None | Some(DisplayState::Waiting) => format!(
                 "{NOT_HERE}{code}** waits: `void inbox approve {code}`, or the button on its card."
             ),
-            _ => format!(
+            Some(_) => format!(
                 "{}: {}",
                 text(result, "label"),
                 came_of_it(result, &Times::at(""))

@@ -1,9 +1,15 @@
 //! Reading what tools returned. Texts from there go into what she says as one line each.
 
 use serde_json::Value;
+use void_domain::proposals::DisplayState;
 
 pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or("")
+}
+
+/// How a proposal stands, as a tool told it.
+pub(super) fn standing(result: &Value) -> Option<DisplayState> {
+    DisplayState::parse(text(result, "display_state"))
 }
 
 pub(super) fn list<'a>(result: &'a Value, name: &str) -> &'a [Value] {

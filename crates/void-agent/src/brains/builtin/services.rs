@@ -74,10 +74,10 @@ pub(super) fn lines_of<'a>(services: impl Iterator<Item = &'a Value>) -> String 
 pub(super) fn told(service: &Value, times: &Times) -> String {
     let mut said = format!("{} {}", name(service), state_of(service));
     if let Some(at) = stopped_at(service) {
-        return format!("{said}, since {}. That is no worry.", times.clock(at));
+        return format!("{said}, since {}. That is no worry.", times.moment(at));
     }
     if !text(service, "since").is_empty() {
-        said.push_str(&format!(", since {}", times.clock(text(service, "since"))));
+        said.push_str(&format!(", since {}", times.moment(text(service, "since"))));
     }
     said.push('.');
     if !is_up(service) {
@@ -103,7 +103,7 @@ pub(super) fn since(service: &Value, times: &Times) -> String {
             "{} {}, for {span} now (since {})",
             name(service),
             state_of(service),
-            times.clock(at)
+            times.moment(at)
         ),
     }
 }

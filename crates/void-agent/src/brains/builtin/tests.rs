@@ -1,6 +1,7 @@
 mod remedies;
 
 use serde_json::{Map, Value, json};
+use void_domain::proposals::DisplayState;
 
 use super::{Next, next};
 use crate::brains::{Arguments, Block, Message, Prompt, ToolCall, ToolResult, ToolSpec};
@@ -53,7 +54,10 @@ fn play_after(
                 saying,
             } => {
                 if let Some(id) = arguments.get("action_id").and_then(Value::as_str) {
-                    let saying = saying.unwrap_or_default();
+                    // What is held back is told once, after the gate has spoken.
+                    let is_held = is_held_back(&tools("list_actions", &Map::new()), id);
+                    assert_eq!(saying.is_none(), is_held, "{said}: {saying:?}");
+                    let saying = saying.unwrap_or_else(|| format!("`{id}`"));
                     assert!(saying.contains(&format!("`{id}`")), "{said}: {saying}");
                     let reason = arguments["reason"].as_str().unwrap_or_default();
                     assert!(reason.starts_with("Said in this chat: \""), "{reason}");
@@ -80,6 +84,14 @@ fn play_after(
     panic!("{said}: it never comes to an end: {calls:?}");
 }
 
+/// Whether a safe action will not run now, as far as is known before it is asked for.
+fn is_held_back(listed: &Value, id: &str) -> bool {
+    let mut actions = listed["actions"].as_array().unwrap().iter();
+    let action = actions.find(|action| action["id"] == id).unwrap();
+    let is_safe = action["tier"] == "safe";
+    is_safe && (listed["frozen"] == true || action["cooling_until"].is_string())
+}
+
 fn lab(tool: &str, arguments: &Map<String, Value>) -> Value {
     match tool {
         "service_status" => json!({"services": [
@@ -96,17 +108,17 @@ fn lab(tool: &str, arguments: &Map<String, Value>) -> Value {
             "waiting": [{"code": "7F3K", "action_id": "stop-ct107", "label": "Stop iVentoy", "asked_by": "nightly", "asked_at": "2026-11-16T19:00:00.000Z"}],
             "running": [],
             "ended": [
-                {"code": "BBBB", "action_id": "stop-ct107", "label": "Stop iVentoy", "status": "executed", "verification": "verified", "asked_by": "nightly", "decided_by": "owner-web", "asked_at": "2026-11-16T18:00:00.000Z", "ended_at": "2026-11-16T18:01:00.000Z"},
-                {"code": "CCCC", "action_id": "restart-caddy", "label": "Restart Caddy", "status": "refused", "reason": "cooldown", "asked_by": "little-blue", "decided_by": "policy", "asked_at": "2026-11-15T18:00:00.000Z", "ended_at": "2026-11-15T18:01:00.000Z"}],
+                {"code": "BBBB", "action_id": "stop-ct107", "label": "Stop iVentoy", "status": "executed", "display_state": "verified", "verification": "verified", "asked_by": "nightly", "decided_by": "owner-web", "asked_at": "2026-11-16T18:00:00.000Z", "ended_at": "2026-11-16T18:01:00.000Z"},
+                {"code": "CCCC", "action_id": "restart-caddy", "label": "Restart Caddy", "status": "refused", "display_state": "refused", "reason": "cooldown", "asked_by": "little-blue", "decided_by": "policy", "asked_at": "2026-11-15T18:00:00.000Z", "ended_at": "2026-11-15T18:01:00.000Z"}],
             "record": [{"at": "2026-11-16T17:00:00.000Z", "verb": "session.opened", "actor": "owner-web"}]}),
         "propose_action" if arguments["action_id"] == json!("stop-ct107") => {
-            json!({"outcome": "queued", "code": "7F3K", "meaning": "It waits."})
+            json!({"outcome": "queued", "display_state": "waiting", "code": "7F3K", "meaning": "It waits."})
         }
         "propose_action" => {
-            json!({"outcome": "executed", "code": "AAAA", "verification": "verified", "meaning": "It ran."})
+            json!({"outcome": "executed", "display_state": "verified", "code": "AAAA", "verification": "verified", "meaning": "It ran."})
         }
         _ => {
-            json!({"outcome": "executed", "label": "Stop iVentoy", "code": "7F3K", "verification": "verified"})
+            json!({"outcome": "executed", "display_state": "verified", "label": "Stop iVentoy", "code": "7F3K", "verification": "verified"})
         }
     }
 }
@@ -201,23 +213,18 @@ fn what_it_does_not_understand_and_what_is_not_its_to_do_it_says() {
 /// It never says more than the tool did.
 #[test]
 fn it_does_not_call_done_what_was_not_confirmed() {
-    for (outcome, verification) in [
-        ("executed", "unverified"),
-        ("executed", "failed"),
-        ("running", ""),
-        ("unknown", ""),
-        ("refused", ""),
-    ] {
+    let unconfirmed = DisplayState::ALL.into_iter();
+    for shown in unconfirmed.filter(|shown| *shown != DisplayState::Verified) {
         let tools = |tool: &str, arguments: &Map<String, Value>| match tool {
             "propose_action" => {
-                json!({"outcome": outcome, "verification": verification, "code": "AAAA", "meaning": "."})
+                json!({"display_state": shown.as_str(), "code": "AAAA", "meaning": "."})
             }
             _ => lab(tool, arguments),
         };
         let (_, text) = play("restart caddy", true, tools);
         assert!(
             !text.contains("check confirmed") && !text.contains("Done"),
-            "{outcome} {verification}: {text}"
+            "{shown:?}: {text}"
         );
     }
 }
@@ -369,4 +376,74 @@ fn a_second_attempt_repeats_nothing() {
     assert_eq!(proposed(&[], said), Vec::<String>::new());
     let said = "[Void's record of your last turn: Done.]\n\nrestart caddy";
     assert_eq!(proposed(&[], said), ["propose_action restart-caddy"]);
+}
+
+#[test]
+fn what_is_frozen_or_cooling_is_not_announced() {
+    for (name, value) in [
+        ("frozen", json!(true)),
+        ("cooling_until", json!("2026-11-16T20:05:00.000Z")),
+    ] {
+        let held = |tool: &str, arguments: &Map<String, Value>| match tool {
+            "list_actions" => {
+                let mut listed = lab(tool, arguments);
+                match name {
+                    "frozen" => listed[name] = value.clone(),
+                    _ => listed["actions"][0][name] = value.clone(),
+                }
+                listed
+            }
+            "propose_action" => {
+                json!({"outcome": "refused", "code": "AAAA", "reason": name, "meaning": "It was refused and nothing ran."})
+            }
+            _ => lab(tool, arguments),
+        };
+        let (calls, text) = play("restart caddy", true, held);
+        assert_eq!(
+            calls.last().map(String::as_str),
+            Some("propose_action restart-caddy"),
+            "the gate decides"
+        );
+        assert!(text.starts_with("Restart Caddy: It did not run"), "{text}");
+    }
+}
+
+#[test]
+fn what_would_change_nothing_is_asked_for_only_when_it_is_said_again() {
+    let stopped = |tool: &str, arguments: &Map<String, Value>| {
+        let mut told = lab(tool, arguments);
+        if tool == "list_actions" {
+            told["actions"][1]["already"] = json!("stopped");
+        }
+        told
+    };
+    let (calls, text) = play("stop iventoy", true, stopped);
+    assert_eq!(calls, ["list_actions"], "{text}");
+    assert!(
+        text.contains(
+            "`stop-ct107` would change nothing: Proxmox says that CT 107 on z is stopped already."
+        ),
+        "{text}"
+    );
+    let told = [owners("stop iventoy"), hers(&text)];
+    let (calls, text) = play_after(&told, "stop iventoy", true, stopped);
+    assert_eq!(
+        calls.last().map(String::as_str),
+        Some("propose_action stop-ct107"),
+        "{text}"
+    );
+    // Only right after it, and only for the same: nothing else was meant.
+    let later = [
+        told.as_slice(),
+        &[owners("thanks"), hers("You are welcome.")],
+    ]
+    .concat();
+    let (calls, _) = play_after(&later, "stop iventoy", true, stopped);
+    assert_eq!(calls, ["list_actions"]);
+    // Whatever is not known to be so already is asked for at once.
+    let (calls, _) = play("start iventoy", true, stopped);
+    assert_eq!(
+        calls.last().map(String::as_str),
+        Some("propose_action start-ct107")
+    );
 }

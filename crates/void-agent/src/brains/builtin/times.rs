@@ -1,4 +1,5 @@
-//! Times as people say them: short, in the zone of the machine that Void runs on. Tools tell them in UTC.
+//! Times in what she says. Days begin in the zone of the machine that Void runs on; a moment is told in UTC, as the
+//! tools tell it, and every surface shows it by the reader's clock.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _, Zoned};
@@ -35,35 +36,12 @@ impl Times {
         Some(at.to_zoned(self.now.time_zone().clone()))
     }
 
-    /// `14:55`, `yesterday 14:55`, `2 Nov 08:05`.
-    pub(super) fn clock(&self, text: &str) -> String {
-        let Some(at) = self.read(text) else {
-            return text.to_owned();
-        };
-        let (day, today) = (at.date(), self.now.date());
-        let form = match () {
-            () if day == today => "%H:%M",
-            () if today.yesterday().ok() == Some(day) => "yesterday %H:%M",
-            () if day.year() == today.year() => "%-d %b %H:%M",
-            () => "%-d %b %Y %H:%M",
-        };
-        // A machine without a zone of its own says so: its clock is hardly the one on the wall.
-        let has_zone = at.time_zone().iana_name().is_some_and(is_a_place);
-        let zone = if at.offset().is_zero() && !has_zone {
-            " UTC"
-        } else {
-            ""
-        };
-        format!("{}{zone}", at.strftime(form))
-    }
-
-    /// `12 min ago`, and from an hour on its clock.
-    pub(super) fn ago(&self, text: &str) -> String {
-        match self.passed_s(text) {
+    /// A moment as it goes into a text: in UTC, whole. Whoever reads the chat sees it by their own clock, in the
+    /// page and in the terminal, also when they read it tomorrow.
+    pub(super) fn moment(&self, text: &str) -> String {
+        match self.read(text) {
+            Some(at) => format!("{:.0}", at.timestamp()),
             None => text.to_owned(),
-            Some(..=NOW_S) => "just now".to_owned(),
-            Some(passed_s) if passed_s < HOUR_S => format!("{} ago", span(passed_s)),
-            Some(_) => self.clock(text),
         }
     }
 
@@ -85,11 +63,6 @@ impl Times {
     }
 }
 
-/// `Europe/London`, but not `Etc/UTC`.
-fn is_a_place(name: &str) -> bool {
-    name.contains('/') && !name.starts_with("Etc/")
-}
-
 fn span(passed_s: i64) -> String {
     match () {
         () if passed_s <= NOW_S => "a moment".to_owned(),
@@ -106,33 +79,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_is_counted_and_what_is_far_has_its_clock() {
+    fn a_moment_is_told_for_every_clock_and_a_span_by_its_length() {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         let times = Times::in_zone("2026-11-16T12:55:00.000Z", zone);
-        for (text, clock, ago) in [
-            ("2026-11-16T12:54:59.000Z", "14:54", "just now"),
-            ("2026-11-16T12:54:48.000Z", "14:54", "12 s ago"),
-            ("2026-11-16T12:43:00.000Z", "14:43", "12 min ago"),
-            ("2026-11-16T11:55:00.000Z", "13:55", "13:55"),
-            // Midnight is the zone's.
-            ("2026-11-15T22:00:00.000Z", "00:00", "00:00"),
+        for (text, moment, span) in [
             (
-                "2026-11-15T21:59:00.000Z",
-                "yesterday 23:59",
-                "yesterday 23:59",
+                "2026-11-16T12:54:59.000Z",
+                "2026-11-16T12:54:59Z",
+                "a moment",
             ),
-            ("2026-11-02T06:05:00.000Z", "2 Nov 08:05", "2 Nov 08:05"),
+            ("2026-11-16T12:54:48.000Z", "2026-11-16T12:54:48Z", "12 s"),
+            ("2026-11-16T12:43:00.000Z", "2026-11-16T12:43:00Z", "12 min"),
+            ("2026-11-16T08:55:00.000Z", "2026-11-16T08:55:00Z", "4 h"),
             (
-                "2025-11-02T06:05:00.000Z",
-                "2 Nov 2025 08:05",
-                "2 Nov 2025 08:05",
+                "2026-11-02T06:05:00.000Z",
+                "2026-11-02T06:05:00Z",
+                "14 days",
             ),
-            ("no time", "no time", "no time"),
         ] {
-            assert_eq!(times.clock(text), clock, "{text}");
-            assert_eq!(times.ago(text), ago, "{text}");
+            assert_eq!(times.moment(text), moment);
+            assert_eq!(times.span_since(text).as_deref(), Some(span), "{text}");
         }
-        let utc = Times::in_zone("2026-11-16T12:55:00.000Z", TimeZone::UTC);
-        assert_eq!(utc.clock("2026-11-16T11:43:00.000Z"), "11:43 UTC");
+        assert_eq!(times.moment("no time"), "no time");
+        assert_eq!(times.span_since("no time"), None);
     }
 }

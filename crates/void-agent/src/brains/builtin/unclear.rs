@@ -9,7 +9,7 @@ use super::questions::{Said, reply};
 use super::targets::{Choice, choose, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, catalogue, looks, orders};
+use super::{Knowledge, Next, acts, catalogue, looks, orders, requests};
 
 /// A no of so few words, about nothing in particular, is an answer.
 const NO_WORDS_MAX: usize = 4;
@@ -21,13 +21,13 @@ pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> 
         Heard::Doubted {
             doubt, first, verb, ..
         } => doubted(turn, sentence, *doubt, first.as_ref(), *verb),
-        Heard::Nothing(Some(Doubt::Negated)) if lets_be(sentence) => leaves_it(),
+        Heard::Nothing(Some(Doubt::Negated)) if lets_be(sentence) => leaves_it(turn),
         Heard::Nothing(_) | Heard::Orders(_) => unclear(turn, sentence, heard),
     }
 }
 
-fn leaves_it() -> Next {
-    Next::say("Good, I leave everything as it is. Nothing was run.")
+fn leaves_it(turn: &Knowledge<'_>) -> Next {
+    requests::leaves_it(turn, "Good, I leave everything as it is. Nothing was run.")
 }
 
 fn doubted(
@@ -68,10 +68,13 @@ fn doubted(
                 Choice::Exact(action) => {
                     acts::offer(turn, "I did not understand all of that.", &[action])
                 }
-                Choice::Guessed(_) | Choice::Several(_) | Choice::Nothing => Next::say(said),
+                Choice::Guessed(_) | Choice::Several(_) | Choice::Nothing => {
+                    requests::leaves_it(turn, said)
+                }
             })
         }
-        (Doubt::Negated | Doubt::Condition | Doubt::Time | Doubt::Quoted, _) => Next::say(said),
+        (Doubt::Negated, _) => requests::leaves_it(turn, said),
+        (Doubt::Condition | Doubt::Time | Doubt::Quoted, _) => Next::say(said),
     }
 }
 
@@ -120,7 +123,7 @@ fn unclear(turn: &Knowledge<'_>, sentence: &Sentence, heard: &Heard) -> Next {
         let found = named_in(&words, None, actions);
         match found.is_empty() {
             true if heard.doubt() == Some(Doubt::Negated) && words.len() <= NO_WORDS_MAX => {
-                leaves_it()
+                leaves_it(turn)
             }
             true if turn.asked.is_some() && !orders::asks(sentence) => {
                 Next::say("That is no yes, so I leave it as it is. Nothing was run.")

@@ -8,7 +8,10 @@ use serde_json::Value;
 use crate::brains::anthropic::{self, MessageReader};
 use crate::brains::exchanges::Fault;
 use crate::brains::{BrainEvent, OnEvent, Stop, Usage};
-use crate::gateway;
+
+/// What the gateway says when the turn may not ask any more, by which the end of the program is known.
+pub(crate) const NO_TOKENS_LEFT: &str = "void: this turn has no tokens of output left";
+pub(crate) const NO_CALLS_LEFT: &str = "void: this turn has no calls to a model left";
 
 /// One run of the program, as far as it was heard.
 #[derive(Default)]
@@ -159,9 +162,9 @@ impl Conversation {
         let has = |part: &str| words.contains(part);
         if has("No conversation found") || has("--resume requires a valid session ID") {
             Verdict::UnknownSession
-        } else if has(gateway::NO_TOKENS_LEFT) {
+        } else if has(NO_TOKENS_LEFT) {
             Verdict::Answered(Stop::OutputLimit)
-        } else if has(gateway::NO_CALLS_LEFT) {
+        } else if has(NO_CALLS_LEFT) {
             Verdict::Answered(Stop::other("the limit of its calls to a model"))
         } else {
             Verdict::Failed(Failed {

@@ -215,7 +215,7 @@ async fn pasted_lines_run_nothing_whatever_stands_in_them() {
 /// How every request of an action stands, oldest first.
 async fn standings(room: &Room, action: &str) -> Vec<&'static str> {
     let rows = room.proposals().await.into_iter();
-    let rows = rows.filter(|row| row.subject.action_id.as_str() == action);
+    let rows = rows.filter(|row| row.subject.action_id().unwrap().as_str() == action);
     rows.map(|row| row.status().as_str()).collect()
 }
 
@@ -249,7 +249,7 @@ async fn what_she_asked_for_here_is_taken_back_and_nothing_else() {
     assert_eq!(standings(&room, "stop-ct107").await, ["cancelled"]);
     let again = room.turn("cancel that").await;
     assert!(
-        again.body.contains("I could not withdraw"),
+        again.body.contains("It is withdrawn already"),
         "{}",
         again.body
     );
@@ -258,6 +258,32 @@ async fn what_she_asked_for_here_is_taken_back_and_nothing_else() {
     room.turn("nein, doch nicht").await;
     let both = standings(&room, "reboot-ct100").await;
     assert_eq!(both, ["pending", "cancelled"]);
+    assert_eq!(room.lab.effects(), BTreeMap::new());
+}
+
+/// A no some turns later withdraws nothing, and does not read as if it had; what is withdrawn is no longer counted.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_no_says_what_of_hers_still_waits() {
+    let room = room("little-blue", Engine::Sqlite).await;
+    room.turn("stop ct107").await;
+    room.turn("what happened today?").await;
+    for said in [
+        "nein, doch nicht",
+        "leave ct107 alone",
+        "please do not stop ct107",
+    ] {
+        let told = room.turn(said).await;
+        let says = "still waits for your yes: *cancel that* withdraws it.";
+        assert!(told.body.contains(says), "{said}: {}", told.body);
+        assert_eq!(standings(&room, "stop-ct107").await, ["pending"], "{said}");
+    }
+    room.turn("cancel that").await;
+    assert_eq!(standings(&room, "stop-ct107").await, ["cancelled"]);
+    room.turn("reboot ct100").await;
+    let alone = room.turn("reject it").await;
+    assert!(alone.body.contains("is withdrawn"), "{}", alone.body);
+    let quiet = room.turn("leave ct107 alone").await;
+    assert!(!quiet.body.contains("still waits"), "{}", quiet.body);
     assert_eq!(room.lab.effects(), BTreeMap::new());
 }
 

@@ -83,7 +83,7 @@ async fn assert_interrupted(room: &Room, brain: &Scripted, id: MessageId) {
     let rows = room.proposals().await;
     let stop = rows
         .iter()
-        .find(|row| row.subject.action_id.as_str() == "stop-a");
+        .find(|row| row.subject.action_id().unwrap().as_str() == "stop-a");
     let line = format!(
         "Ran, not confirmed: Say a. Waits for your yes: Stop a ({}).",
         stop.unwrap().code

@@ -71,7 +71,11 @@ async fn what_a_pass_is_used_for_is_the_turns_doing() {
     let waits = propose("touch-a").await.unwrap().value;
     assert_eq!(waits["outcome"], "queued", "it has read what was printed");
     assert_eq!(
-        pass.call("approve", Map::new()).await.unwrap_err().code,
+        pass.call("approve", Map::new())
+            .await
+            .unwrap_err()
+            .code
+            .as_str(),
         "unknown_tool"
     );
     brain.gate.add_permits(1);
@@ -91,7 +95,7 @@ async fn what_a_pass_is_used_for_is_the_turns_doing() {
     // It opens nothing any more, also for who still holds it.
     let shown = brain.shown.lock().unwrap().clone().unwrap();
     assert!(room.talk.pass(&shown).is_none());
-    assert_eq!(propose("touch-b").await.unwrap_err().code, "over");
+    assert_eq!(propose("touch-b").await.unwrap_err().code.as_str(), "over");
     assert_eq!(room.proposals().await.len(), 2);
 }
 
@@ -102,7 +106,7 @@ async fn a_pass_is_good_for_forty_calls() {
         pass.call("service_status", Map::new()).await.unwrap();
     }
     let refused = pass.call("service_status", Map::new()).await.unwrap_err();
-    assert_eq!(refused.code, "limit");
+    assert_eq!(refused.code.as_str(), "limit");
     brain.gate.add_permits(1);
     assert_eq!(
         room.ended(&started).await.tools().len(),

@@ -118,7 +118,7 @@ async fn an_old_run_cannot_be_passed_off_as_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_wish_that_joins_a_waiting_one_is_said_to_wait() {
+async fn a_request_that_joins_a_waiting_one_is_said_to_wait() {
     let (room, brain) = room([proposes("stop-a"), says("asked")]).await;
     room.turn("stop it").await;
     brain.then([proposes("stop-a"), says("asked again")]);

@@ -44,7 +44,7 @@ async fn a_command_is_handed_to_the_newest_poll_and_to_no_other() {
     assert_eq!(mailbox.progress("run:1"), ["half"]);
     // The next poll holds it: the hand-over was not lost.
     let next = poll(&mailbox, session(1, "a"), &["run:1"]).unwrap();
-    let lost = Reported::Lost(Failure::new("x", "y"));
+    let lost = Reported::Lost(Failure::new(FailureCode::Locked, "y"));
     mailbox.report("run:1", Vec::new(), Some(lost.clone()));
     assert_eq!(pending.ends().await, lost);
     drop(next);
@@ -91,7 +91,7 @@ async fn what_waits_for_an_absent_node_can_be_taken_elsewhere_and_comes_back() {
     // A poll that comes here now says nothing about what another instance handed over.
     let mut turn = poll(&mailbox, session(1, "a"), &[]).unwrap();
     assert_eq!(ids(&turn.take(false)), ["run:2"]);
-    let lost = Reported::Lost(Failure::new("x", "y"));
+    let lost = Reported::Lost(Failure::new(FailureCode::Locked, "y"));
     mailbox.report("run:1", Vec::new(), Some(lost.clone()));
     assert_eq!(ours.ends().await, lost);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use void_domain::catalogue::{Action, Catalogue, Lockout};
 use void_domain::freezes::FreezeSwitch;
 use void_domain::permits::Permit;
-use void_domain::proposals::{Proposal, ProposedAction};
+use void_domain::proposals::{Proposal, ProposedAction, Subject, SubjectKind};
 use void_testkit::proposals::{pending, run_at};
 use void_testkit::sshd::Sshd;
 
@@ -98,17 +98,19 @@ pub(crate) fn usual() -> Vec<Listed> {
 pub(crate) fn running(action: &Action, params: &Value, number: u32) -> Proposal {
     let checked = action.params.check(params).unwrap();
     let mut proposal = pending(number).proposal;
-    proposal.subject = ProposedAction {
-        action_id: action.id.clone(),
+    proposal.subject = Subject {
         label: action.label.clone(),
-        definition: action.definition().clone(),
-        execution: Some(action.execution.clone()),
-        params: checked.to_value(),
         tier: action.tier,
         risk: action.risk,
         target: action.execution.kind.target(),
         digest: action.digest_with(&checked).unwrap(),
-        exec_digest: action.exec_digest(),
+        kind: SubjectKind::Action(ProposedAction {
+            action_id: action.id.clone(),
+            definition: action.definition().clone(),
+            execution: Some(action.execution.clone()),
+            params: checked.to_value(),
+            exec_digest: action.exec_digest(),
+        }),
     };
     let approved = proposal.approve("owner-cli", now()).unwrap().proposal;
     approved.start(run_at(now())).unwrap().proposal
@@ -119,7 +121,7 @@ pub(crate) fn permit(
     running: &Proposal,
     freeze_switch: FreezeSwitch,
 ) -> Permit {
-    let params = action.params.check(&running.subject.params).unwrap();
+    let params = action.params.check(running.subject.params()).unwrap();
     Permit::issue(running, Arc::clone(action), &params, freeze_switch).unwrap()
 }
 

@@ -22,7 +22,9 @@ fn fresh(pve: &Pve) -> Channels {
 }
 
 async fn code(pve: &Pve, channels: &Channels, running: &Proposal) -> String {
-    no_evidence(pve.settle(channels, running).await).code
+    no_evidence(pve.settle(channels, running).await)
+        .code
+        .to_string()
 }
 
 #[track_caller]
@@ -125,7 +127,10 @@ async fn a_running_task_is_started_and_its_failure_is_told() {
     pve.server.faults().once(Fault::TaskHangs, path);
     let running = pve.running("stop-107");
     let task = {
-        let action = pve.catalogue.get(&running.subject.action_id).unwrap();
+        let action = pve
+            .catalogue
+            .get(running.subject.action_id().unwrap())
+            .unwrap();
         let permit = permit(action, &running, FreezeSwitch::default());
         let channels = Arc::clone(&pve.channels);
         tokio::spawn(async move { channels.execute(permit).await })

@@ -160,7 +160,10 @@ async fn a_stop_at_any_moment_is_settled_by_what_happened() {
             let _turn = turns.acquire().await.unwrap();
             let mut random = Random::new(u64::from(vmid) + 7_000);
             let running = proposal(&pve, vmid);
-            let action = pve.catalogue.get(&running.subject.action_id).unwrap();
+            let action = pve
+                .catalogue
+                .get(running.subject.action_id().unwrap())
+                .unwrap();
             let permit = permit(action, &running, FreezeSwitch::default());
             let channels = Arc::clone(&pve.channels);
             let task = tokio::spawn(async move { channels.execute(permit).await });

@@ -42,7 +42,7 @@ async fn each_operation_is_followed_to_its_end_and_done_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guest_in_the_wished_state_is_left_alone() {
+async fn a_guest_in_the_wanted_state_is_left_alone() {
     let pve = Pve::new();
     for (id, status) in [
         ("start-107", "running"),
@@ -109,7 +109,7 @@ async fn nothing_leaves_when_frozen_or_too_late_or_not_configured() {
     failed(pve.execute(&none, &running).await, "not_configured");
     let ticket = Ticket::of(&running).unwrap();
     let asked = none
-        .settle(running.subject.execution.as_ref().unwrap(), &ticket)
+        .settle(running.subject.execution().unwrap(), &ticket)
         .await;
     assert_eq!(no_evidence(asked).code, "not_configured");
     assert_eq!(pve.posts(), 0);

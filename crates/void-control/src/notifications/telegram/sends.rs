@@ -8,8 +8,8 @@ use void_domain::notifications::{Content, Delivery, Target, messages, news};
 
 use super::{Bot, keyboards};
 use crate::control::Control;
-use crate::notifications::frame;
 use crate::notifications::worker;
+use crate::notifications::{frame, message_about};
 use crate::notifiers::{Receipt, SendError};
 
 pub(in crate::notifications) async fn deliver(
@@ -26,7 +26,7 @@ pub(in crate::notifications) async fn deliver(
             if delivery.shown == 0 && delivery.message_ref.is_none() && news(&proposal).is_none() {
                 return Err(SendError::Nothing);
             }
-            let message = messages::about(&proposal, &frame(control).await?, Room::TELEGRAM);
+            let message = message_about(control, &proposal, Room::TELEGRAM).await?;
             let keyboard = keyboards::card(control, user, &proposal, &message).await?;
             (message.text(), keyboard, Duration::ZERO)
         }

@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::facts;
 use crate::notification_keys as keys;
 use crate::notifications::acts::{self, owner_ctx};
-use crate::notifications::frame;
+use crate::notifications::{frame, message_about};
 use crate::notifiers::Way;
 use crate::proposals::{DecideError, Decision};
 
@@ -342,7 +342,7 @@ impl Tap<'_> {
     }
 
     async fn back(&self, proposal: &Proposal) -> Result<(), StoreError> {
-        let message = messages::about(proposal, &frame(self.control).await?, Room::TELEGRAM);
+        let message = message_about(self.control, proposal, Room::TELEGRAM).await?;
         let keyboard = keyboards::card(self.control, self.user(), proposal, &message).await?;
         self.show(keyboard).await;
         Ok(())

@@ -33,6 +33,11 @@ pub(super) fn asking(
             .collect();
         lines.push(format!("It had read: {}", sources.join(", ")));
     }
+    if let Some(change) = &card.change {
+        lines.push("What changes, as Void found out:".to_owned());
+        lines.extend(change.summary.iter().map(|line| format!("• {line}")));
+        lines.extend(diff(&change.diff));
+    }
     if let Some(change) = &card.diff {
         lines.push(diff_title(card));
         lines.extend(diff(change));

@@ -2,10 +2,15 @@ use serde_json::json;
 
 use super::*;
 use crate::actors::{Actor, Surface};
+use crate::cards::Eyes;
 use crate::catalogue::{Risk, Tier};
 use crate::executions::Execution;
+use crate::failures::FailureCode;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
-use crate::proposals::{Failure, Joined, ProposedAction, Run, Twin, Verification};
+use crate::proposals::{
+    Failure, Joined, ProposedAction, Run, StartHold, Subject, SubjectKind, Twin, Verification,
+    VerificationOutcome,
+};
 use crate::taint::Taint;
 
 const NOW: Timestamp = Timestamp::from_ms(1_762_000_000_000);
@@ -15,7 +20,17 @@ fn frame() -> Frame {
         zone: TimeZone::UTC,
         rehearsal: false,
         head: Some((7, Digest::of(b"head"))),
+        eyes: Eyes {
+            services: ["grafana", "jellyfin", "web"].map(str::to_owned).into(),
+            has_proxmox: true,
+        },
     }
+}
+
+/// With nothing in its way.
+fn message_of(proposal: &Proposal, room: Room) -> Message {
+    let shown = DisplayState::of(proposal, StartHold::Nothing);
+    about(proposal, shown, &frame(), room)
 }
 
 fn pending(reason: &str) -> Proposal {
@@ -25,17 +40,19 @@ fn pending(reason: &str) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        subject: ProposedAction {
-            action_id: ActionId::parse("reboot-ct105").unwrap(),
+        subject: Subject {
             label: "Reboot CT 105 (jellyfin)".into(),
-            execution: Some(Execution::from_definition(&definition).unwrap()),
-            definition,
-            params: json!({}),
             tier: Tier::Risky,
             risk: Risk::Guarded,
             target: "guest:z/105".into(),
             digest: Digest::of(b"d"),
-            exec_digest: Digest::of(b"e"),
+            kind: SubjectKind::Action(ProposedAction {
+                action_id: ActionId::parse("reboot-ct105").unwrap(),
+                execution: Some(Execution::from_definition(&definition).unwrap()),
+                definition,
+                params: json!({}),
+                exec_digest: Digest::of(b"e"),
+            }),
         },
         requested_by: Actor::Owner {
             surface: Surface::Cli,
@@ -55,7 +72,7 @@ fn pending(reason: &str) -> Proposal {
 
 #[test]
 fn the_question_says_what_why_what_happens_and_until_when() {
-    let message = about(&pending("web port silent"), &frame(), Room::TELEGRAM);
+    let message = message_of(&pending("web port silent"), Room::TELEGRAM);
     assert_eq!(
         message.text(),
         "RISKY · Reboot CT 105 (jellyfin)\nowner says: \"web port silent\"\n\
@@ -99,9 +116,9 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
         })
         .unwrap()
     };
-    let failure = || Failure::new("x", "CT is locked (backup)");
+    let failure = || Failure::new(FailureCode::Locked, "CT is locked (backup)");
     let cases = [
-        (approved(), "APPROVED, NOT STARTED"),
+        (approved(), "APPROVED, STARTING"),
         (running(), "RUNNING"),
         (
             running()
@@ -145,7 +162,7 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
         ),
     ];
     for (proposal, word) in cases {
-        let message = about(&proposal, &frame(), Room::TELEGRAM);
+        let message = message_of(&proposal, Room::TELEGRAM);
         assert!(
             message
                 .title
@@ -159,11 +176,11 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
         .unwrap()
         .proposal;
     assert!(
-        about(&rejected, &frame(), Room::TELEGRAM)
+        message_of(&rejected, Room::TELEGRAM)
             .body
             .starts_with("By owner (web) Sat 12:26: \"not now\"")
     );
-    let message = about(&approved(), &frame(), Room::TELEGRAM);
+    let message = message_of(&approved(), Room::TELEGRAM);
     assert!(
         message
             .body
@@ -176,7 +193,7 @@ fn every_ending_has_its_word_and_none_says_more_than_is_known() {
 #[test]
 fn words_stay_in_their_line_and_what_is_too_long_is_marked() {
     let hostile = "ok\"\nIf yes: nothing happens\n\u{202e}\u{200b}\r[ Approve ]";
-    let message = about(&pending(hostile), &frame(), Room::TELEGRAM);
+    let message = message_of(&pending(hostile), Room::TELEGRAM);
     let lines: Vec<&str> = message.body.lines().collect();
     assert_eq!(
         lines
@@ -194,11 +211,11 @@ fn words_stay_in_their_line_and_what_is_too_long_is_marked() {
     );
     for bytes in [64, 1_024, 3_000, 4_096, 65_536, 1_048_576] {
         let mut proposal = pending(&"w".repeat(bytes));
-        let message = about(&proposal, &frame(), Room::TELEGRAM);
+        let message = message_of(&proposal, Room::TELEGRAM);
         assert!(units(&message.text()) <= 4_096);
         assert_eq!(message.is_whole, bytes <= 3_000, "{bytes}");
         proposal.subject.label = "🙂".repeat(bytes);
-        let message = about(&proposal, &frame(), Room::TELEGRAM);
+        let message = message_of(&proposal, Room::TELEGRAM);
         assert!(units(&message.text()) <= 4_096);
         let parts = details(&proposal, &frame());
         assert!(parts.iter().all(|part| units(part) <= 4_096));
@@ -211,7 +228,7 @@ fn a_digest_counts_all_and_names_a_few() {
     let mut tally = Tally::default();
     tally.add(crate::proposals::Status::Pending, 998);
     tally.add(crate::proposals::Status::Executed, 2);
-    let named = vec![pending("x"); 20];
+    let named = vec![(pending("x"), DisplayState::Waiting); 20];
     let mut gathered = Gathered {
         tally,
         proposals: named,
@@ -238,7 +255,7 @@ fn a_diff_is_marked_shown_whole_or_not_approvable() {
     let mut proposal = pending("x");
     let lying = "+image: grafana/grafana:11.2.1\nIf yes: nothing happens\nBinds: nothing\u{202e}";
     proposal.diff = Some(lying.to_owned());
-    let message = about(&proposal, &frame(), Room::TELEGRAM);
+    let message = message_of(&proposal, Room::TELEGRAM);
     assert!(message.is_whole);
     let lines: Vec<&str> = message.body.lines().collect();
     let at = lines
@@ -263,7 +280,7 @@ fn a_diff_is_marked_shown_whole_or_not_approvable() {
         let long: Vec<String> = (0..lines).map(|n| format!("{line} {n}")).collect();
         proposal.diff = Some(long.join("\n"));
         for room in [Room::TELEGRAM, NTFY] {
-            let message = about(&proposal, &frame(), room);
+            let message = message_of(&proposal, room);
             assert!(room.takes(&message.title, &message.body), "{lines}");
             let whole = long
                 .iter()
@@ -307,7 +324,8 @@ const NTFY: Room = Room::Apart {
 #[test]
 fn what_joined_is_said_too() {
     let mut proposal = pending("web port silent");
-    proposal.subject.params = json!({"image": "registry.evil.example/backdoor:1"});
+    proposal.subject.action_mut().unwrap().params =
+        json!({"image": "registry.evil.example/backdoor:1"});
     let twin = Twin {
         reason: Some("do it now".into()),
         diff: Some("+other".into()),
@@ -315,7 +333,7 @@ fn what_joined_is_said_too() {
         risk: Risk::Critical,
     };
     let joined = proposal.join(twin, NOW).unwrap();
-    let message = about(&joined, &frame(), Room::TELEGRAM);
+    let message = message_of(&joined, Room::TELEGRAM);
     assert!(
         message.title.starts_with("RISKY, MAY CUT YOU OFF"),
         "{message:?}"

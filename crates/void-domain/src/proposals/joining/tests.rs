@@ -7,7 +7,7 @@ use crate::actors::{Actor, Surface};
 use crate::digests::Digest;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
 use crate::limits::TAINT_SOURCES_MAX;
-use crate::proposals::ProposedAction;
+use crate::proposals::{ProposedAction, Subject, SubjectKind};
 
 const NOW: Timestamp = Timestamp::from_ms(1_000);
 
@@ -15,12 +15,8 @@ fn pending(risk: Risk) -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        subject: ProposedAction {
-            action_id: ActionId::parse("stop-ct107").unwrap(),
+        subject: Subject {
             label: "Stop".into(),
-            definition: json!({}),
-            execution: None,
-            params: json!({}),
             tier: if risk == Risk::Nominal {
                 Tier::Safe
             } else {
@@ -29,7 +25,13 @@ fn pending(risk: Risk) -> Proposal {
             risk,
             target: "guest:z/107".into(),
             digest: Digest::of(b"d"),
-            exec_digest: Digest::of(b"e"),
+            kind: SubjectKind::Action(ProposedAction {
+                action_id: ActionId::parse("stop-ct107").unwrap(),
+                definition: json!({}),
+                execution: None,
+                params: json!({}),
+                exec_digest: Digest::of(b"e"),
+            }),
         },
         requested_by: Actor::Owner {
             surface: Surface::Cli,

@@ -6,8 +6,9 @@ use super::*;
 use crate::actors::{Actor, Surface};
 use crate::catalogue::{Risk, Tier};
 use crate::digests::Digest;
+use crate::failures::FailureCode;
 use crate::ids::{ActionId, ProposalCode, ProposalId};
-use crate::proposals::{Joined, ProposedAction, Twin, VerificationOutcome};
+use crate::proposals::{Joined, ProposedAction, Subject, SubjectKind, Twin, VerificationOutcome};
 use crate::taint::Taint;
 
 const NOW: Timestamp = Timestamp::from_ms(1_000);
@@ -21,17 +22,19 @@ fn pending() -> Proposal {
     Proposal {
         id: ProposalId::new(NOW, [1; 10]),
         code: ProposalCode::from_random(&[1, 2, 3, 4]),
-        subject: ProposedAction {
-            action_id: ActionId::parse("stop-ct107").unwrap(),
+        subject: Subject {
             label: "Stop".into(),
-            definition: json!({}),
-            execution: None,
-            params: json!({}),
             tier: Tier::Risky,
             risk: Risk::Guarded,
             target: "guest:z/107".into(),
             digest: Digest::of(b"d"),
-            exec_digest: Digest::of(b"e"),
+            kind: SubjectKind::Action(ProposedAction {
+                action_id: ActionId::parse("stop-ct107").unwrap(),
+                definition: json!({}),
+                execution: None,
+                params: json!({}),
+                exec_digest: Digest::of(b"e"),
+            }),
         },
         requested_by: Actor::Owner {
             surface: Surface::Cli,
@@ -69,7 +72,7 @@ fn verification() -> Verification {
 fn in_state(status: Status) -> Proposal {
     let approved = || pending().approve("owner-cli", NOW).unwrap().proposal;
     let running = || approved().start(RUN).unwrap().proposal;
-    let failure = || Failure::new("x", "y");
+    let failure = || Failure::new(FailureCode::Locked, "y");
     match status {
         Status::Pending => pending(),
         Status::Approved => approved(),
@@ -152,12 +155,12 @@ const MOVES: [(&str, Move, Status); 13] = [
     ),
     (
         "fail",
-        |p| p.fail(NOW, "system", Failure::new("x", "y")),
+        |p| p.fail(NOW, "system", Failure::new(FailureCode::Locked, "y")),
         Status::Failed,
     ),
     (
         "mark_unknown",
-        |p| p.mark_unknown(NOW, Failure::new("x", "y")),
+        |p| p.mark_unknown(NOW, Failure::new(FailureCode::Locked, "y")),
         Status::Unknown,
     ),
     (

@@ -3,19 +3,21 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use void_domain::proposals::DisplayState;
 
 use crate::apps::{App, Engine, queue};
 use crate::callers::Shows;
 use crate::masks::{is_time, masked, members};
 
 /// As CONTRACTS lists them.
-pub const ROW: [&str; 25] = [
+pub const ROW: [&str; 27] = [
     "action_id",
     "agent_id",
     "code",
     "count",
     "created_at",
     "digest",
+    "display_state",
     "error",
     "expires_at",
     "id",
@@ -30,6 +32,7 @@ pub const ROW: [&str; 25] = [
     "revision",
     "risk",
     "status",
+    "subject",
     "taint",
     "tier",
     "transitions",
@@ -41,6 +44,8 @@ pub const ROW: [&str; 25] = [
 pub fn assert_row(row: &Value) {
     assert_eq!(members(row), ROW);
     assert_eq!(members(&row["requested_by"]), ["id", "kind", "name"]);
+    let shown = row["display_state"].as_str().and_then(DisplayState::parse);
+    assert!(shown.is_some(), "{}", row["display_state"]);
     for name in ["created_at", "expires_at", "resolved_at"] {
         let time = &row[name];
         let good = time.as_str().map_or(time.is_null(), is_time);
@@ -133,8 +138,8 @@ async fn a_safe_action_runs_at_once_and_answers_with_its_result() {
     assert_eq!(
         masked(&row),
         json!({
-            "id": "<id>", "code": "<code>", "action_id": "touch-a", "label": "Touch a", "params": {},
-            "tier": "safe", "risk": "nominal", "status": "executed", "digest": "<hash>", "reason": null,
+            "id": "<id>", "code": "<code>", "subject": "action", "action_id": "touch-a", "label": "Touch a", "params": {},
+            "tier": "safe", "risk": "nominal", "status": "executed", "display_state": "unconfirmed", "digest": "<hash>", "reason": null,
             "requested_by": {"kind": "owner", "id": null, "name": "owner"}, "agent_id": null,
             "resolved_by": row["resolved_by"], "result": masked(&answer["result"]), "error": null,
             "verification": "unverified", "count": 1, "created_at": "<time>", "expires_at": "<time>",
@@ -163,7 +168,7 @@ async fn a_safe_action_runs_at_once_and_answers_with_its_result() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_risky_action_waits_and_the_same_wish_joins_it() {
+async fn a_risky_action_waits_and_the_same_request_joins_it() {
     for engine in Engine::both().await {
         let app = App::on(engine).await;
         let (owner, blue, red) = (app.owner(), app.agent("blue").await, app.agent("red").await);

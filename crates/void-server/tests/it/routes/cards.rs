@@ -38,7 +38,7 @@ async fn a_card_says_what_why_by_what_right_and_how_it_went_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_sees_the_card_of_its_own_wish_alone() {
+async fn an_agent_sees_the_card_of_its_own_proposal_alone() {
     let app = App::start().await;
     let (ann, bob) = (app.agent("ann").await, app.agent("bob").await);
     let row = queue(&ann, "stop-a").await;

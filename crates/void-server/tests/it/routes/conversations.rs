@@ -207,7 +207,7 @@ async fn whoever_comes_back_in_the_middle_has_all_blocks_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_safe_wish_runs_and_a_risky_one_waits_whatever_the_model_says() {
+async fn a_safe_proposal_runs_and_a_risky_one_waits_whatever_the_model_says() {
     let lies = "All done! I stopped everything and it works perfectly.";
     let model = model([
         Script::calls(

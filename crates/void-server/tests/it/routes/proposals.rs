@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use void_channels::{Channel, Evidence, Outcome};
 use void_domain::executions::Execution;
+use void_domain::failures::FailureCode;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::proposals::Failure;
 use void_store::BoxFuture;
@@ -281,7 +282,7 @@ async fn time_ends_what_nobody_decided() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wish_is_withdrawn_by_who_made_it_or_by_the_owner() {
+async fn a_proposal_is_withdrawn_by_who_made_it_or_by_the_owner() {
     let app = App::start().await;
     let (owner, blue, red) = (app.owner(), app.agent("blue").await, app.agent("red").await);
     let cancel = |row: &Value| format!("/api/proposals/{}/cancel", row["id"].as_str().unwrap());
@@ -324,12 +325,15 @@ pub struct Lost;
 impl Channel for Lost {
     fn execute(&self, _: Permit) -> BoxFuture<'_, Outcome> {
         Box::pin(async {
-            Outcome::Unknown(Failure::new("link_lost", "the link broke after sending"))
+            Outcome::Unknown(Failure::new(
+                FailureCode::ConnectionLost,
+                "the link broke after sending",
+            ))
         })
     }
 
     fn settle<'a>(&'a self, _: &'a Execution, _: &'a Ticket) -> BoxFuture<'a, Evidence> {
-        Box::pin(async { Evidence::None(Failure::new("link_lost", "no answer")) })
+        Box::pin(async { Evidence::None(Failure::new(FailureCode::ConnectionLost, "no answer")) })
     }
 }
 
@@ -347,7 +351,7 @@ async fn an_unknown_outcome_waits_until_the_owner_has_looked() {
         (
             &json!(false),
             &json!("unknown"),
-            &json!({"code": "link_lost", "message": "the link broke after sending"})
+            &json!({"code": "connection_lost", "message": "the link broke after sending"})
         )
     );
     let row = app.row(lost["action_row_id"].as_str().unwrap()).await;

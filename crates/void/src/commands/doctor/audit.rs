@@ -8,13 +8,14 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use void_api::audit::VerdictResponse;
+use void_domain::failures::FailureCode;
 use void_store::{StoreError, backups};
 use void_verify::{Options, Report};
 
 use super::findings::Findings;
 use super::server::ServerCheck;
 use crate::commands::Session;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// A second or two of work; `void audit verify` walks all of it.
 const ENTRIES_MAX: u64 = 100_000;
@@ -35,7 +36,7 @@ pub(super) async fn check_served(server: &ServerCheck, findings: &mut Findings) 
     let verifying = tokio::time::timeout(SERVED_WITHIN, verify(server, after, head));
     let verified = verifying.await.unwrap_or_else(|_late| {
         let message = format!("it takes longer than {SERVED_WITHIN:?}");
-        Err(Problem::failed("timeout", message))
+        Err(CommandError::failed(FailureCode::Timeout, message))
     });
     let stored = tokio::time::timeout(SERVED_WITHIN, server.client.get_as("/api/audit-verify"));
     let stored: Option<VerdictResponse> = stored.await.ok().and_then(Result::ok);
@@ -100,7 +101,7 @@ async fn verify(
     server: &ServerCheck,
     after: u64,
     head: Option<void_verify::Hash>,
-) -> Result<Report, Problem> {
+) -> Result<Report, CommandError> {
     let path = format!("/api/audit-export?after={after}");
     let response = server.client.stream(&path).await?;
     let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
@@ -118,8 +119,8 @@ async fn verify(
     drop(sender);
     let report = verifying
         .await
-        .map_err(|error| Problem::failed("internal", error.to_string()))?;
-    report.map_err(|error| Problem::failed("unreadable", error.to_string()))
+        .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
+    report.map_err(|error| CommandError::failed(FailureCode::Unreadable, error.to_string()))
 }
 
 /// An export as it comes in. One that breaks off is an error, not an end.

@@ -54,7 +54,11 @@ fn check_services(session: &Session<'_>, findings: &mut Findings) -> Option<Serv
         Ok(services) => {
             if services.digest().is_some() {
                 let count = services.iter().len();
-                findings.fine("services", format!("{count} are watched"));
+                let said = match count {
+                    1 => "1 is watched".to_owned(),
+                    several => format!("{several} are watched"),
+                };
+                findings.fine("services", said);
             }
             Some(services)
         }

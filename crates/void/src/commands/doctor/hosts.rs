@@ -4,12 +4,13 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::json;
 use void_api::hosts::{CheckResponse, HostResponse, HostsResponse};
 use void_domain::catalogue::Catalogue;
+use void_domain::failures::FailureCode;
 
 use super::findings::Findings;
 use crate::client::{Client, read};
 use crate::commands::hosts::{is_mended_by_provisioning, provision};
 use crate::commands::run::segment;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// One that is down takes its time to be given up.
 const AT_ONCE: usize = 8;
@@ -55,7 +56,7 @@ pub(super) fn not_asked(catalogue: Option<&Catalogue>, findings: &mut Findings) 
     }
 }
 
-async fn ask(client: &Client, host: &HostResponse) -> Result<CheckResponse, Problem> {
+async fn ask(client: &Client, host: &HostResponse) -> Result<CheckResponse, CommandError> {
     let path = format!("/api/hosts/{}/check", segment(&host.name));
     read(client.post(&path, &json!({})).await?)
 }
@@ -64,11 +65,12 @@ fn describe(host: &HostResponse, checked: &CheckResponse, findings: &mut Finding
     let name = &host.name;
     if let Some(error) = &checked.error {
         let message = format!("{name}: {}", error.message);
-        if error.code == "other_instance" {
+        let code = FailureCode::parse(&error.code);
+        if code == Some(FailureCode::OtherInstance) {
             findings.fine("host", message);
             return;
         }
-        let (check, next) = next_after(name, host.pinned, &error.code);
+        let (check, next) = next_after(name, host.pinned, code);
         findings.wrong(check, message, next);
     } else if let Some(drift) = &checked.drift {
         let next = format!("void {}", provision(name));
@@ -87,32 +89,39 @@ fn describe(host: &HostResponse, checked: &CheckResponse, findings: &mut Finding
 }
 
 /// Which check it is of, and what to do; a key that is `pinned` stands in the catalogue.
-pub(super) fn next_after(name: &str, pinned: bool, code: &str) -> (&'static str, String) {
+pub(super) fn next_after(
+    name: &str,
+    pinned: bool,
+    code: Option<FailureCode>,
+) -> (&'static str, String) {
     let trust = if pinned {
         format!("write its new key as host_key of {name} into the catalogue")
     } else {
         format!("void hosts trust {name} --fingerprint SHA256:…")
     };
     let look = "on the machine: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub";
+    let Some(code) = code else {
+        return ("host", format!("void hosts check {name}"));
+    };
     match code {
-        "host_key_unknown" => ("host key", format!("{look}; if it is the same: {trust}")),
-        "host_key_changed" => (
+        FailureCode::HostKeyUnknown => ("host key", format!("{look}; if it is the same: {trust}")),
+        FailureCode::HostKeyChanged => (
             "host key",
             format!(
                 "find out why. If the machine was set up anew, {look}; if it is the same: {trust}"
             ),
         ),
-        "host_key_revoked" => (
+        FailureCode::HostKeyRevoked => (
             "host key",
             format!("give {name} another host key, compare it, then {trust}"),
         ),
         code if is_mended_by_provisioning(code) => ("host", format!("void {}", provision(name))),
-        "unreachable" => (
+        FailureCode::Unreachable => (
             "host",
             format!("is {name} up, and its address right? then void hosts check {name}"),
         ),
-        "instance_away" => ("host", "start that instance again".to_owned()),
-        "ambiguous_host" => (
+        FailureCode::InstanceAway => ("host", "start that instance again".to_owned()),
+        FailureCode::AmbiguousHost => (
             "host",
             format!("write \"instance\" at {name} under hosts of the catalogue"),
         ),

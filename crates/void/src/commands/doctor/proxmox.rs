@@ -3,6 +3,7 @@
 use void_channels::{Channels, Probe, certificate_shown};
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::executions::Route;
+use void_domain::failures::FailureCode;
 use void_domain::proposals::Failure;
 
 use super::super::counted;
@@ -104,8 +105,8 @@ async fn describe(
     findings: &mut Findings,
 ) {
     let message = failure.message.clone();
-    match failure.code.as_str() {
-        "wrong_certificate" => {
+    match failure.code.known() {
+        Some(FailureCode::WrongCertificate) => {
             let shown = probe.proxmox_certificate().await;
             let next = match shown {
                 Ok(shown) => pin(session, &shown.to_fingerprint()),
@@ -113,15 +114,15 @@ async fn describe(
             };
             findings.wrong("proxmox certificate", message, next);
         }
-        "certificate_expired" => {
+        Some(FailureCode::CertificateExpired) => {
             let next = "on the node: pvecm updatecerts --force, or pvenode acme cert renew; then systemctl restart pveproxy";
             findings.wrong("proxmox certificate", message, next);
         }
-        "auth_refused" => {
+        Some(FailureCode::AuthRefused) => {
             let next = "is PROXMOX_API_TOKEN whole, user@realm!name=secret? void provision proxmox makes one";
             findings.wrong("proxmox token", message, next);
         }
-        "unreachable" => findings.wrong("proxmox", message, reach(url)),
+        Some(FailureCode::Unreachable) => findings.wrong("proxmox", message, reach(url)),
         _ => findings.wrong(
             "proxmox",
             message,

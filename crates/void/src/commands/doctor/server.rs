@@ -6,6 +6,7 @@ use void_api::freeze::FreezeResponse;
 use void_api::services::ServicesResponse;
 use void_api::status::StatusResponse;
 use void_control::Clock;
+use void_domain::failures::FailureCode;
 use void_domain::time::Timestamp;
 
 use super::clocks;
@@ -13,7 +14,7 @@ use super::findings::Findings;
 use crate::client::Client;
 use crate::commands::rows::or_dash;
 use crate::commands::{Session, freeze, storage};
-use crate::exit::{Exit, Problem};
+use crate::exit::CommandError;
 
 /// Services that are down and named one by one.
 const NAMED_MAX: usize = 8;
@@ -36,7 +37,7 @@ pub(super) async fn check(session: &Session<'_>, findings: &mut Findings) -> Opt
         let status: StatusResponse = asking
             .await
             .unwrap_or_else(|_late| Err(late(client.base())))?;
-        Ok::<_, Problem>((client, status, [before, clock.now()]))
+        Ok::<_, CommandError>((client, status, [before, clock.now()]))
     };
     match asked.await {
         Err(problem) => {
@@ -107,9 +108,9 @@ async fn rolled_back(client: &Client) -> Option<String> {
     (freeze.by.as_deref() == Some("system")).then(|| or_dash(&freeze.reason).to_owned())
 }
 
-fn late(base: &str) -> Problem {
+fn late(base: &str) -> CommandError {
     let message = format!("{base} does not answer within {ANSWER_WITHIN:?}");
-    Problem::new(Exit::Unreachable, "timeout", message)
+    CommandError::new(FailureCode::Timeout, message)
         .next("look at its log, such as journalctl -u void; then start it again")
 }
 

@@ -9,11 +9,12 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
+use void_domain::failures::FailureCode;
 
 use super::answers::{Answers, asked, cancelled, id_of};
 use super::lines::ANSWER_BYTES_MAX;
 use super::servers::Server;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// Requests under way at a time; more wait to be sent.
 const OPEN_MAX: usize = 64;
@@ -25,7 +26,7 @@ pub(super) struct Requests {
     runtime: Runtime,
     sender: Arc<Sending>,
     places: Arc<Semaphore>,
-    problems: Receiver<Problem>,
+    problems: Receiver<CommandError>,
     /// What is under way, by the id of its request.
     open: HashMap<String, AbortHandle>,
 }
@@ -34,13 +35,16 @@ struct Sending {
     http: reqwest::Client,
     server: Arc<Server>,
     answers: Arc<Answers>,
-    problems: Sender<Problem>,
+    problems: Sender<CommandError>,
 }
 
 impl Requests {
-    pub(super) fn start(server: Arc<Server>, answers: Arc<Answers>) -> Result<Self, Problem> {
+    pub(super) fn start(server: Arc<Server>, answers: Arc<Answers>) -> Result<Self, CommandError> {
         let internal = |error: &dyn std::error::Error| {
-            Problem::failed("internal", format!("the HTTP client cannot start: {error}"))
+            CommandError::failed(
+                FailureCode::Internal,
+                format!("the HTTP client cannot start: {error}"),
+            )
         };
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().build();
@@ -66,7 +70,7 @@ impl Requests {
         })
     }
 
-    pub(super) fn send(&mut self, lines: &[u8]) -> Result<(), Problem> {
+    pub(super) fn send(&mut self, lines: &[u8]) -> Result<(), CommandError> {
         for line in lines.split(|byte| *byte == b'\n') {
             let line = line.trim_ascii();
             if line.is_empty() {
@@ -95,13 +99,13 @@ impl Requests {
     }
 
     /// Lets open calls be answered; each has its time.
-    pub(super) fn finish(&mut self) -> Result<(), Problem> {
+    pub(super) fn finish(&mut self) -> Result<(), CommandError> {
         let all = u32::try_from(OPEN_MAX).unwrap_or(u32::MAX);
         let _ = self.runtime.block_on(self.places.acquire_many(all));
         self.problem()
     }
 
-    fn problem(&self) -> Result<(), Problem> {
+    fn problem(&self) -> Result<(), CommandError> {
         self.problems.try_recv().map_or(Ok(()), Err)
     }
 }
@@ -122,7 +126,7 @@ impl Sending {
         }
     }
 
-    async fn post(&self, line: Vec<u8>) -> Result<Result<Vec<u8>, String>, Problem> {
+    async fn post(&self, line: Vec<u8>) -> Result<Result<Vec<u8>, String>, CommandError> {
         let mut request = self
             .http
             .post(format!("{}/mcp", self.server.base))

@@ -5,11 +5,12 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Duration;
 
 use serde_json::Value;
+use void_domain::failures::FailureCode;
 use void_domain::ids::is_slug;
 use void_domain::secrets::Secret;
 
 use crate::client;
-use crate::exit::{Exit, Problem};
+use crate::exit::CommandError;
 use crate::settings::Environment;
 
 pub(crate) const URL_DEFAULT: &str = "http://127.0.0.1:3000";
@@ -35,7 +36,7 @@ pub(super) enum Opened {
 }
 
 impl Server {
-    pub(super) fn new(url: Option<&str>, environment: &Environment) -> Result<Self, Problem> {
+    pub(super) fn new(url: Option<&str>, environment: &Environment) -> Result<Self, CommandError> {
         let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
         let base = url.or_else(|| set("VOID_API_URL")).unwrap_or(URL_DEFAULT);
         let base = client::server_url(base)?;
@@ -48,7 +49,7 @@ impl Server {
         client::plain_http::judge(&base, environment)?;
         let registry = set("VOID_TOOL_REGISTRY").map(str::to_owned);
         if registry.as_deref().is_some_and(|name| !is_slug(name)) {
-            return Err(Problem::usage(
+            return Err(CommandError::usage(
                 "VOID_TOOL_REGISTRY is not a registry's name",
             ));
         }
@@ -60,7 +61,7 @@ impl Server {
     }
 
     /// Asks for a connection. A problem is one that asking again will not solve.
-    pub(super) fn open(&self) -> Result<Opened, Problem> {
+    pub(super) fn open(&self) -> Result<Opened, CommandError> {
         let Some(rest) = self.base.strip_prefix("http://") else {
             return Ok(Opened::OnlyRequests);
         };
@@ -80,7 +81,7 @@ impl Server {
     }
 
     /// What a refusal means: the end, or words about something that may pass.
-    pub(super) fn refused(&self, status: u16, body: &Value) -> Result<String, Problem> {
+    pub(super) fn refused(&self, status: u16, body: &Value) -> Result<String, CommandError> {
         let said = body.pointer("/error/message").and_then(Value::as_str);
         let said = said.map_or_else(|| format!("it answered {status}"), str::to_owned);
         match status {
@@ -88,7 +89,10 @@ impl Server {
                 "{} refuses this token: {said}",
                 self.base
             ))),
-            421 | 422 => Err(Problem::usage(format!("{} refuses: {said}", self.base))),
+            421 | 422 => Err(CommandError::usage(format!(
+                "{} refuses: {said}",
+                self.base
+            ))),
             _ => Ok(self.unreachable(&said)),
         }
     }
@@ -120,8 +124,8 @@ impl Server {
     }
 }
 
-fn not_allowed(message: &str) -> Problem {
-    Problem::new(Exit::NotAllowed, "unauthenticated", message)
+fn not_allowed(message: &str) -> CommandError {
+    CommandError::new(FailureCode::Unauthenticated, message)
         .next("void token new --kind agent --name NAME --cap read --cap act")
 }
 

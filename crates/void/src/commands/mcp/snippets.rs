@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::cli::{McpClient, McpConfigArgs};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::output::Output;
 use crate::settings::Environment;
 
@@ -24,7 +24,7 @@ pub(in crate::commands) fn config(
     here: &str,
     environment: &Environment,
     output: &Output,
-) -> Result<Exit, Problem> {
+) -> Result<Exit, CommandError> {
     let started = Started::new(args, url, here, environment)?;
     let (file, snippet) = started.snippet(args.client);
     if output.json {
@@ -43,7 +43,7 @@ impl Started {
         url: Option<&str>,
         here: &str,
         environment: &Environment,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, CommandError> {
         let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
         let url = url.or_else(|| set("VOID_API_URL"));
         let url = crate::client::server_url(url.unwrap_or(here))?;
@@ -52,7 +52,7 @@ impl Started {
             (true, Some(token)) => token,
             (true, None) => {
                 let message = "--with-token needs the token in VOID_AGENT_TOKEN";
-                return Err(Problem::usage(message).next(BEFORE));
+                return Err(CommandError::usage(message).next(BEFORE));
             }
         };
         let mut variables = vec![

@@ -9,11 +9,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde_json::Value;
+use void_domain::failures::FailureCode;
 
 use super::answers::Answers;
 use super::lines::{Arrived, Lines};
 use super::servers::Server;
-use crate::exit::Problem;
+use crate::exit::CommandError;
 
 /// A client that has said everything is waited for as long as the server works for it; a little longer
 /// than that takes at most.
@@ -26,7 +27,7 @@ pub(super) struct Stream {
     socket: TcpStream,
     answers: Arc<Answers>,
     open: Arc<AtomicBool>,
-    ended: Receiver<Option<Problem>>,
+    ended: Receiver<Option<CommandError>>,
 }
 
 impl Stream {
@@ -35,9 +36,10 @@ impl Stream {
         answers: Arc<Answers>,
         socket: TcpStream,
         early: Vec<u8>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, CommandError> {
         let reading = socket.try_clone();
-        let reading = reading.map_err(|error| Problem::failed("internal", error.to_string()))?;
+        let reading = reading
+            .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
         let open = Arc::new(AtomicBool::new(true));
         let (end, ended) = channel();
         let (still_open, given) = (Arc::clone(&open), Arc::clone(&answers));
@@ -60,7 +62,7 @@ impl Stream {
 
     /// What is still open when the reader finds the connection's end is answered there; what comes too
     /// late for that, here. Nothing is sent twice.
-    pub(super) fn send(&mut self, lines: &[u8]) -> Result<(), Problem> {
+    pub(super) fn send(&mut self, lines: &[u8]) -> Result<(), CommandError> {
         self.answers.expect(lines);
         if self.socket.write_all(lines).is_err() {
             let _ = self.socket.shutdown(Shutdown::Both);
@@ -75,7 +77,7 @@ impl Stream {
     }
 
     /// Lets open calls be answered.
-    pub(super) fn finish(&mut self) -> Result<(), Problem> {
+    pub(super) fn finish(&mut self) -> Result<(), CommandError> {
         let _ = self.socket.shutdown(Shutdown::Write);
         match self.ended.recv_timeout(END_PATIENCE) {
             Ok(Some(problem)) => Err(problem),
@@ -95,7 +97,7 @@ fn read(answers: &Answers, mut lines: Lines<TcpStream>) {
 
 /// The connection is gone. What was asked on it is answered; if the token is no good any more, that is
 /// the reason, and the end.
-fn lost(server: &Server, answers: &Answers, unanswered: &[Value]) -> Option<Problem> {
+fn lost(server: &Server, answers: &Answers, unanswered: &[Value]) -> Option<CommandError> {
     if unanswered.is_empty() {
         return None;
     }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use void_act::{Entry, LIST_VERSION, List, sudo_command};
 use void_domain::catalogue::Catalogue;
+use void_domain::failures::FailureCode;
 use void_domain::hosts::{HostName, Reach};
 
 use super::scripts::Script;
 use super::ssh;
 use crate::commands::{Session, quoted};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::{accounts, catalogue};
 
 const ROOT: &str = "root";
@@ -23,7 +24,13 @@ const SERVICE: &str = "void.service";
 const UNITS: [&str; 2] = ["/etc/systemd/system", "/usr/lib/systemd/system"];
 const UNCONFINED: &str = include_str!("../../../../../deploy/void-local.conf");
 
-pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Problem> {
+pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, CommandError> {
+    if is_bare_container(Path::new("/")) {
+        let message = "this is a container without systemd: what runs on the machine around it is not reached from here";
+        return Err(CommandError::config(message).next(
+            "reach that machine by SSH (void provision ssh HOST) or as a node (void node invite NAME); docs/operations.md",
+        ));
+    }
     let catalogue = catalogue::load(&session.settings)?;
     let account = match user {
         Some(name) => named_account(name)?,
@@ -45,6 +52,12 @@ pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Pro
     Ok(Exit::Done)
 }
 
+/// Whether this is a container with a program and nothing else: no service manager, so no services of its own.
+fn is_bare_container(root: &Path) -> bool {
+    let has = |files: &[&str]| files.iter().any(|file| root.join(file).exists());
+    has(&[".dockerenv", "run/.containerenv"]) && !has(&["usr/bin/systemctl", "bin/systemctl"])
+}
+
 struct LocalPlan {
     account: String,
     list: List,
@@ -56,7 +69,11 @@ struct LocalPlan {
 }
 
 impl LocalPlan {
-    fn new(session: &Session<'_>, catalogue: &Catalogue, account: String) -> Result<Self, Problem> {
+    fn new(
+        session: &Session<'_>,
+        catalogue: &Catalogue,
+        account: String,
+    ) -> Result<Self, CommandError> {
         let mut entries = catalogue
             .hosts()
             .filter(|host| host.reach == Reach::Local)
@@ -65,7 +82,7 @@ impl LocalPlan {
             .collect::<Result<Vec<_>, _>>()?;
         if entries.is_empty() {
             let message = "no action of the catalogue runs on this machine";
-            return Err(Problem::new(Exit::NotFound, "not_found", message).next(
+            return Err(CommandError::new(FailureCode::NotFound, message).next(
                 "write one with \"host\": \"local\"; void actions ls shows where the others run",
             ));
         }
@@ -74,7 +91,7 @@ impl LocalPlan {
         }
         let settings = &session.settings;
         let program = std::env::current_exe()
-            .map_err(|error| Problem::failed("internal", error.to_string()))?;
+            .map_err(|error| CommandError::failed(FailureCode::Internal, error.to_string()))?;
         Ok(Self {
             sudoers: ssh::sudoers_lines(&account, &entries),
             account,
@@ -174,19 +191,40 @@ fn without_sudo(entry: &mut Entry) {
 }
 
 /// Who the data folder belongs to runs Void; before there is one, whoever asks will.
-fn account_of(data: &Path) -> Result<String, Problem> {
+fn account_of(data: &Path) -> Result<String, CommandError> {
     let owner = std::fs::metadata(data).map(|folder| folder.uid());
     let uid = owner.unwrap_or_else(|_| rustix::process::geteuid().as_raw());
     accounts::name_of(uid).ok_or_else(|| {
         let message = format!("/etc/passwd has no account with the number {uid}");
-        Problem::config(message).next("void provision local --user ACCOUNT")
+        CommandError::config(message).next("void provision local --user ACCOUNT")
     })
 }
 
-fn named_account(name: &str) -> Result<String, Problem> {
+fn named_account(name: &str) -> Result<String, CommandError> {
     accounts::named(name).ok_or_else(|| {
         let message = "/etc/passwd has no such account";
-        Problem::new(Exit::NotFound, "not_found", message)
+        CommandError::new(FailureCode::NotFound, message)
             .next("getent passwd shows all; on a directory's accounts use a local one")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::is_bare_container;
+
+    #[test]
+    fn a_container_is_one_only_without_a_service_manager() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(!is_bare_container(root.path()), "a plain machine");
+        fs::write(root.path().join(".dockerenv"), "").unwrap();
+        assert!(is_bare_container(root.path()));
+        fs::create_dir_all(root.path().join("usr/bin")).unwrap();
+        fs::write(root.path().join("usr/bin/systemctl"), "").unwrap();
+        assert!(
+            !is_bare_container(root.path()),
+            "systemd in a container has services"
+        );
+    }
 }

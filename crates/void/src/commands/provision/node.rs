@@ -8,13 +8,14 @@ use serde_json::json;
 use void_act::{Arg, Entry, LIST_VERSION, List, ParamRef, RecordSpec, RecordedRef};
 use void_domain::catalogue::{Action, Catalogue};
 use void_domain::executions::{ActionKind, NodeOp, Route};
+use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::scripts::Script;
 use super::ssh;
 use crate::catalogue;
 use crate::commands::Session;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
 /// Where an owner's own programs for the node kinds are expected.
 const PROGRAMS: &str = "/usr/local/lib/void-node";
@@ -23,7 +24,7 @@ const LIST: &str = "/etc/void-node/list.json";
 const RECORDED: &str = "^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$";
 const RECORDED_BYTES_MAX: usize = 300;
 
-pub(super) fn run(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
+pub(super) fn run(session: &Session<'_>, name: &str) -> Result<Exit, CommandError> {
     let list = list(&catalogue::load(&session.settings)?, name)?;
     if session.output.json {
         session.output.value(json!({"node": name, "list": list}));
@@ -33,7 +34,7 @@ pub(super) fn run(session: &Session<'_>, name: &str) -> Result<Exit, Problem> {
     Ok(Exit::Done)
 }
 
-fn list(catalogue: &Catalogue, name: &str) -> Result<List, Problem> {
+fn list(catalogue: &Catalogue, name: &str) -> Result<List, CommandError> {
     let on_node = |action: &&Action| matches!(action.route(), Route::Node(node) if node == name);
     let actions: Vec<&Action> = catalogue
         .actions()
@@ -48,9 +49,8 @@ fn list(catalogue: &Catalogue, name: &str) -> Result<List, Problem> {
                 Route::Host(_) | Route::Proxmox(_) | Route::File => None,
             });
         let shown = text::escaped(name);
-        let problem = Problem::new(
-            Exit::NotFound,
-            "not_found",
+        let problem = CommandError::new(
+            FailureCode::NotFound,
             format!("no action of the catalogue runs on a node \"{shown}\""),
         );
         return Err(match text::nearest(name, known) {
@@ -70,7 +70,7 @@ fn list(catalogue: &Catalogue, name: &str) -> Result<List, Problem> {
     })
 }
 
-fn entry(action: &Action, all: &[&Action]) -> Result<Entry, Problem> {
+fn entry(action: &Action, all: &[&Action]) -> Result<Entry, CommandError> {
     let mut entry = ssh::entry(action)?;
     let ActionKind::OnNode { op, service, .. } = &action.execution.kind else {
         return Ok(entry);

@@ -11,23 +11,24 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use void_domain::catalogue::Catalogue;
 use void_domain::executions::{Guest, Route};
+use void_domain::failures::FailureCode;
 use void_domain::services::{Check, Location, Services};
 
 pub(in crate::commands) use self::accounts::{POWER, Role, TokenName, WATCH};
 use crate::commands::Session;
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 use crate::{catalogue, services};
 
 /// What pveproxy shows: its own certificate if the node has one, else the cluster's.
 const FINGERPRINT: &str = "for file in pveproxy-ssl.pem pve-ssl.pem; do openssl x509 -noout -fingerprint -sha256 -in /etc/pve/local/$file 2>/dev/null && break; done";
 
-pub(super) fn run(session: &Session<'_>) -> Result<Exit, Problem> {
+pub(super) fn run(session: &Session<'_>) -> Result<Exit, CommandError> {
     let catalogue = catalogue::load(&session.settings)?;
     let services = services::load(&session.settings)?;
     let grants = grants(&catalogue, &services);
     if grants.is_empty() {
         let message = "nothing here goes through Proxmox: no action of the catalogue switches a guest, and no service watches one";
-        return Err(Problem::new(Exit::NotFound, "no_guests", message)
+        return Err(CommandError::new(FailureCode::NoGuests, message)
             .next("add a guest_power action to the catalogue, then run this again"));
     }
     let plan = ProxmoxPlan {

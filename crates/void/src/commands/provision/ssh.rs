@@ -8,6 +8,7 @@ use void_act::{Arg, CountSpec, Entry, LIST_VERSION, List, ParamRef, sudo_command
 use void_domain::actors::ActorKind;
 use void_domain::catalogue::{Action, Catalogue, ParamSpec, Tier};
 use void_domain::executions::{ActionKind, Guest};
+use void_domain::failures::FailureCode;
 use void_domain::hosts::{Host, HostName, Reach};
 use void_domain::policy;
 use void_domain::text;
@@ -15,7 +16,7 @@ use void_domain::text;
 use super::scripts::Script;
 use crate::catalogue;
 use crate::commands::{Session, quoted};
-use crate::exit::{Exit, Problem};
+use crate::exit::{CommandError, Exit};
 
 /// Where the Debian package has it, and where a copy goes if there is no package.
 const PACKAGED: &str = "/usr/bin/void-act";
@@ -24,7 +25,7 @@ const SUDOERS: &str = "void-act";
 /// Where an owner's own programs for node kinds are expected on a host.
 const OWN_PROGRAMS: &str = "/usr/local/lib/void-act";
 
-pub(super) fn run(session: &Session<'_>, host: &str) -> Result<Exit, Problem> {
+pub(super) fn run(session: &Session<'_>, host: &str) -> Result<Exit, CommandError> {
     let catalogue = catalogue::load(&session.settings)?;
     let plan = SshPlan::new(&catalogue, host, session.settings.ssh_key.value.as_deref())?;
     if session.output.json {
@@ -51,13 +52,12 @@ struct SshPlan {
 }
 
 impl SshPlan {
-    fn new(catalogue: &Catalogue, name: &str, key: Option<&Path>) -> Result<Self, Problem> {
+    fn new(catalogue: &Catalogue, name: &str, key: Option<&Path>) -> Result<Self, CommandError> {
         let known = HostName::parse(name).and_then(|name| catalogue.host(&name));
         let Some(host) = known else {
             let near = text::nearest(name, catalogue.hosts().map(|host| host.name.as_str()));
-            let problem = Problem::new(
-                Exit::NotFound,
-                "not_found",
+            let problem = CommandError::new(
+                FailureCode::NotFound,
                 format!("the catalogue has no host \"{}\"", text::escaped(name)),
             );
             return Err(match near {
@@ -69,7 +69,7 @@ impl SshPlan {
             Reach::Ssh(ssh) => ssh.user.clone(),
             Reach::Local => {
                 let message = "this machine is reached without SSH";
-                return Err(Problem::usage(message).next("void provision local"));
+                return Err(CommandError::usage(message).next("void provision local"));
             }
         };
         let key = public_key(key)?;
@@ -177,7 +177,7 @@ fi"
     ]
 }
 
-pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
+pub(super) fn entry(action: &Action) -> Result<Entry, CommandError> {
     let argv = match &action.execution.kind {
         ActionKind::ServiceRestart { service, .. } => fixed(&[
             "/usr/bin/sudo",
@@ -210,8 +210,7 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
         }
     };
     let number = |seconds: u64| u32::try_from(seconds).ok();
-    let id = void_act::ActionId::parse(action.id.as_str())
-        .ok_or_else(|| Problem::failed("internal", format!("{} is no id for a host", action.id)))?;
+    let id = void_act::ActionId::parse(action.id.as_str()).ok_or_else(|| no_id(action))?;
     Ok(Entry {
         id,
         argv,
@@ -245,6 +244,11 @@ pub(super) fn entry(action: &Action) -> Result<Entry, Problem> {
             .and_then(|param| count(action, OWN_PROGRAMS, param)),
         signed: false,
     })
+}
+
+fn no_id(action: &Action) -> CommandError {
+    let message = format!("{} is no id for a host", action.id);
+    CommandError::failed(FailureCode::Internal, message)
 }
 
 /// Looks how many copies run once a `scale` has run.
@@ -299,10 +303,10 @@ pub(super) fn sudoers_lines(user: &str, entries: &[Entry]) -> Vec<String> {
 }
 
 /// The public half of the key that Void connects with. Without one the account would be open to nobody.
-fn public_key(key: Option<&Path>) -> Result<String, Problem> {
+fn public_key(key: Option<&Path>) -> Result<String, CommandError> {
     let make = "ssh-keygen -t ed25519 -N '' -f FILE, then key = \"FILE\" under [ssh] in void.toml, and void reload";
     let Some(key) = key else {
-        return Err(Problem::config("there is no key that Void could come with").next(make));
+        return Err(CommandError::config("there is no key that Void could come with").next(make));
     };
     let mut file = key.as_os_str().to_owned();
     file.push(".pub");
@@ -315,7 +319,7 @@ fn public_key(key: Option<&Path>) -> Result<String, Problem> {
         return Ok(line.to_owned());
     }
     let (key, file) = (key.display().to_string(), file.display().to_string());
-    let problem = Problem::config(format!("{file} is no public key"));
+    let problem = CommandError::config(format!("{file} is no public key"));
     Err(if Path::new(&key).exists() {
         problem.next(format!(
             "ssh-keygen -y -f {} > {}",

@@ -39,6 +39,11 @@ pub(super) fn of(
             .map(|starter| starter.services(PORT))
             .unwrap_or_default(),
         commands: vec![lint, format!("{called} reload")],
+        called,
+        owner_token_file: match settings.owner_token.value {
+            Some(_) => None,
+            None => Some(absolute(&settings.owner_token_file())),
+        },
     }
 }
 
@@ -50,7 +55,8 @@ pub(super) fn called(program: &str, settings: &Settings, address: SocketAddr) ->
     let mut add = |flag: &str, value: String| {
         called.push_str(&format!(" {flag} {}", quoted(&value)));
     };
-    if config.source != Source::Default {
+    // What the data folder has is found there.
+    if config.value != data.value.join("void.toml") {
         add("--config", absolute(&config.value));
     }
     if data.source != Source::Default {
@@ -113,6 +119,22 @@ mod tests {
         assert_eq!(
             called_with(&["--data", "/srv/a"], &[], usual),
             "void --data /srv/a"
+        );
+        // A settings file that is named has to be there.
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (data, own, apart) = (path(""), path("void.toml"), path("other.toml"));
+        for file in [&own, &apart] {
+            std::fs::write(file, "").unwrap();
+        }
+        let data = data.trim_end_matches('/');
+        assert_eq!(
+            called_with(&["--data", data, "--config", &own], &[], usual),
+            format!("void --data {data}")
+        );
+        assert_eq!(
+            called_with(&["--data", data, "--config", &apart], &[], usual),
+            format!("void --config {apart} --data {data}")
         );
         for (listen, bound, expected) in [
             (

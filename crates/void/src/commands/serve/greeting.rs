@@ -25,6 +25,7 @@ pub(super) async fn greet(
     let digest = catalogue.digest().short();
     match catalogue.actions().len() {
         0 => output.line("  0 actions: nothing may run yet"),
+        1 => output.line(format!("  1 action, catalogue {digest}")),
         actions => output.line(format!("  {actions} actions, catalogue {digest}")),
     }
     let called = first_steps::called(&program(), &session.settings, address);
@@ -39,7 +40,7 @@ pub(super) async fn greet(
     } else {
         output.line(format!("  next: {}", next("status")));
     }
-    show_setup_link(session, control, address, qr).await;
+    show_setup_link(session, control, address, qr, &next("setup-link")).await;
 }
 
 /// Until the owner has a way to sign in, every start offers one.
@@ -48,6 +49,7 @@ async fn show_setup_link(
     control: &Control,
     address: SocketAddr,
     qr: QrArgs,
+    another: &str,
 ) {
     let link = match setup_links::for_first_start(control).await {
         Ok(Some(link)) => link,
@@ -68,6 +70,9 @@ async fn show_setup_link(
     for other in elsewhere.iter().filter(|other| **other != here) {
         output.line(format!("    the same from elsewhere: {other}"));
     }
+    output.line(format!(
+        "    it signs one browser in, by whichever address; for another one: {another}"
+    ));
     let listen = format!("VOID_LISTEN=0.0.0.0:{}", address.port());
     setup_link::show_code(output, qr, &here, &elsewhere, &setup_link::way_out(&listen));
 }

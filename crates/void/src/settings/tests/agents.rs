@@ -1,6 +1,6 @@
 use super::*;
 
-fn blue(toml: Option<&str>, variables: &[(&str, &str)]) -> Result<AgentSettings, Problem> {
+fn blue(toml: Option<&str>, variables: &[(&str, &str)]) -> Result<AgentSettings, CommandError> {
     let folder = tempfile::tempdir().unwrap();
     let settings = load(folder.path(), toml, variables, Flags::default());
     settings.map(|settings| settings.agents["little-blue"].clone())

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn problem(toml: &str, variables: &[(&str, &str)]) -> Problem {
+fn problem(toml: &str, variables: &[(&str, &str)]) -> CommandError {
     let folder = tempfile::tempdir().unwrap();
     load(folder.path(), Some(toml), variables, Flags::default())
         .err()

@@ -159,7 +159,7 @@ fn every_bound_value_is_on_every_surface_that_approves() {
 
 /// `propose_action` takes a wish without a reason, and whoever decides reads that there is none.
 #[test]
-fn a_wish_without_a_reason_says_that_none_was_given() {
+fn a_proposal_without_a_reason_says_that_none_was_given() {
     let stage = Stage::set(ALL);
     let agent = stage.bridge.lab.json(
         &[
@@ -182,6 +182,8 @@ fn a_wish_without_a_reason_says_that_none_was_given() {
     assert!(!shown.contains("their words"), "{shown}");
     let page = stage.link_page(code);
     assert!(page.contains("No reason was given."), "{page}");
+    // Nobody said it, so it is nobody's words.
+    assert!(!page.contains("<q>No reason"), "{page}");
 }
 
 /// I39: a tainted, critical twin does not disappear in a clean one, and buttons of before no longer approve.
@@ -317,4 +319,85 @@ fn a_twin_that_is_critical_makes_what_waits_critical_everywhere() {
         .lab
         .void(&["inbox", "approve", code, "--digest", digest, "--wait", "0"]);
     assert!(stage.row(id)["resolved_by"] == "owner-cli", "{approved:?}");
+}
+
+/// The catalogue with an action more, whose label says nothing of it.
+fn with_one_more(loaded: &str) -> String {
+    let mut catalogue: Value = serde_json::from_str(loaded).unwrap();
+    let actions = catalogue["actions"].as_array_mut().unwrap();
+    let mut sneaky = actions[0].clone();
+    sneaky["id"] = json!("sneaky");
+    sneaky["label"] = json!("Nothing to see");
+    actions.push(sneaky);
+    format!("{catalogue:#}\n")
+}
+
+/// A change of what is allowed: every line of it where a yes can be given, and no Approve where none can.
+#[test]
+fn every_line_of_a_change_is_on_every_surface_that_approves() {
+    let stage = Stage::set(ALL);
+    let lab = &stage.bridge.lab;
+    let loaded = fs::read_to_string(lab.path("actions.json")).unwrap();
+    let new = lab.path("new.json");
+    fs::write(&new, with_one_more(&loaded)).unwrap();
+    let row = lab.json(
+        &[
+            "actions",
+            "propose",
+            new.to_str().unwrap(),
+            "--reason",
+            "tidying up",
+        ],
+        7,
+    );
+    let (id, code) = (word(&row, "id"), word(&row, "code"));
+    let diff = word(&row["change"], "diff");
+    let summary = row["change"]["summary"][0].as_str().unwrap().to_owned();
+    assert!(summary.contains("sneaky"), "{row}");
+    let whole = [
+        ("link page", stage.link_page(code)),
+        ("command line", stage.shown_by_cli(code)),
+    ];
+    for (surface, text) in &whole {
+        let text = text.split("<details").next().unwrap();
+        let lines = diff.lines().map(str::trim_end);
+        for line in lines.chain([summary.as_str(), word(&row, "digest")]) {
+            assert!(text.contains(line), "{surface} does not say {line}: {text}");
+        }
+    }
+    // Here it can be read and rejected; a yes needs a place where all of it is seen.
+    let message = stage.on_phone(&row, &summary);
+    assert!(
+        !message
+            .labels()
+            .iter()
+            .any(|label| label.contains("Approve")),
+        "{message:?}"
+    );
+    let push = stage.pushed(&row, &summary);
+    assert!(!labels(&push).contains(&"Approve".to_owned()), "{push}");
+    let file = stage.file(id, "sneaky");
+    assert_eq!(file["void"]["change"]["diff"], diff);
+    assert_eq!(
+        fs::read_to_string(lab.path("actions.json")).unwrap(),
+        loaded
+    );
+    // With the digest, on the command line.
+    let done = lab.json(
+        &[
+            "inbox",
+            "approve",
+            code,
+            "--digest",
+            word(&row, "digest"),
+            "--yes",
+        ],
+        0,
+    );
+    assert_eq!(
+        (word(&done, "status"), word(&done, "verification")),
+        ("executed", "verified")
+    );
+    let beside = fs::read_to_string(lab.path("actions.json.proposed")).unwrap();
+    assert_eq!(beside, fs::read_to_string(&new).unwrap());
 }

@@ -1,7 +1,7 @@
 //! What was longer when the limits came, or is one table. These lists only get shorter, and so do their bounds.
 
-pub const LONG_FILES_MAX: usize = 15;
-pub const LONG_FUNCTIONS_MAX: usize = 76;
+pub const LONG_FILES_MAX: usize = 14;
+pub const LONG_FUNCTIONS_MAX: usize = 75;
 
 /// Files over the limit; each does more than one thing and waits to be split along it.
 pub const LONG_FILES: &[&str] = &[
@@ -9,7 +9,6 @@ pub const LONG_FILES: &[&str] = &[
     "crates/void-domain/src/bridge/tests.rs",
     "crates/void-domain/src/catalogue/read.rs",
     "crates/void-domain/src/catalogue/tests.rs",
-    "crates/void-server/src/pages/link.rs",
     "crates/void-server/tests/it/alerts.rs",
     "crates/void-server/tests/it/authz.rs",
     "crates/void-server/tests/it/nods.rs",
@@ -31,7 +30,6 @@ pub const LONG_FUNCTIONS: &[(&str, &[&str])] = &[
             "crates/void-control/src/freezes.rs freeze",
             "crates/void-control/src/notifications/telegram/updates.rs act",
             "crates/void-control/src/proposals/decide.rs judge_and_move",
-            "crates/void-control/src/proposals/settle.rs follow",
             "crates/void-server/src/access.rs admit",
             "crates/void-server/src/connections.rs connection",
             "crates/void-server/src/pages/link.rs facts",

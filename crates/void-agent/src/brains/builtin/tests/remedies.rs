@@ -40,15 +40,17 @@ impl Lab {
                 json!({"at": NOW, "waiting": self.waiting, "ended": [], "record": []})
             }
             "propose_action" if arguments["action_id"] == json!("restart-hello") => {
-                json!({"outcome": "queued", "code": "M14M", "meaning": "It waits."})
+                json!({"outcome": "queued", "display_state": "waiting", "code": "M14M", "meaning": "It waits."})
             }
             "propose_action" => {
-                json!({"outcome": "refused", "reason": "cooling_down", "until": "2026-11-16T23:54:00.000Z", "meaning": "."})
+                json!({"outcome": "refused", "display_state": "refused", "reason": "cooling_down", "until": "2026-11-16T23:54:00.000Z", "meaning": "."})
             }
             "withdraw_proposal" => {
-                json!({"outcome": "refused", "code": "M14M", "meaning": "It was withdrawn."})
+                json!({"outcome": "refused", "display_state": "withdrawn", "code": "M14M", "meaning": "It was withdrawn."})
             }
-            _ => json!({"outcome": "queued", "label": "Restart Hello", "code": "M14M"}),
+            _ => {
+                json!({"outcome": "queued", "display_state": "waiting", "label": "Restart Hello", "code": "M14M"})
+            }
         }
     }
 
@@ -95,7 +97,7 @@ fn a_safe_and_a_risky_remedy_are_offered_together() {
     let before = [owners("what is wrong?"), hers(&text)];
     let done = |tool: &str, arguments: &Map<String, Value>| match tool {
         "propose_action" if arguments["action_id"] == json!("restart-photos") => {
-            json!({"outcome": "executed", "verification": "verified", "code": "AAAA"})
+            json!({"outcome": "executed", "display_state": "verified", "verification": "verified", "code": "AAAA"})
         }
         _ => BOTH_DOWN.tool(tool, arguments),
     };

@@ -2,6 +2,7 @@ use jiff::tz::TimeZone;
 
 use super::super::{Gathered, digest, units};
 use super::*;
+use crate::cards::Eyes;
 use crate::ids::{AlertId, MuteId};
 use crate::services::ServiceId;
 use crate::time::Timestamp;
@@ -14,6 +15,7 @@ fn frame() -> Frame {
         zone: TimeZone::UTC,
         rehearsal: false,
         head: None,
+        eyes: Eyes::default(),
     }
 }
 

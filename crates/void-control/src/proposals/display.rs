@@ -1,0 +1,68 @@
+//! How a proposal stands for whoever looks at it now: what it is, and what keeps an approved one from starting.
+
+use void_domain::instances::StartingInstance;
+use void_domain::policy::{Brakes, Cap, Cooldown};
+use void_domain::proposals::{DisplayState, Proposal, StartHold, State};
+use void_store::{StoreError, Tx, freezes};
+
+use super::start;
+use crate::control::Control;
+use crate::instances;
+
+/// In a transaction of its own, if the database has to be asked at all.
+pub async fn shown_now(control: &Control, proposal: &Proposal) -> Result<DisplayState, StoreError> {
+    if !is_held_somehow(proposal) {
+        return Ok(DisplayState::of(proposal, StartHold::Nothing));
+    }
+    let (this, proposal) = (control.clone(), proposal.clone());
+    control
+        .store
+        .read(move |tx| Box::pin(async move { display_state(tx, &this, &proposal).await }))
+        .await
+}
+
+pub(crate) async fn display_state(
+    tx: &mut Tx,
+    control: &Control,
+    proposal: &Proposal,
+) -> Result<DisplayState, StoreError> {
+    let hold = match is_held_somehow(proposal) {
+        true => start_hold(tx, control, proposal).await?,
+        false => StartHold::Nothing,
+    };
+    Ok(DisplayState::of(proposal, hold))
+}
+
+/// Whether something may keep it from starting: all else is known from the proposal alone.
+fn is_held_somehow(proposal: &Proposal) -> bool {
+    matches!(proposal.state, State::Approved { .. }) && !proposal.subject.is_by_file()
+}
+
+/// The same things that keep [`start::claim`] from it.
+async fn start_hold(
+    tx: &mut Tx,
+    control: &Control,
+    approved: &Proposal,
+) -> Result<StartHold, StoreError> {
+    let (subject, now) = (&approved.subject, control.clock.now());
+    if freezes::load(tx).await?.holds_at(now) {
+        return Ok(StartHold::Freeze);
+    }
+    let instance = instances::starting_instance(tx, control, subject).await?;
+    if instance != StartingInstance::This || start::is_busy(tx, control, subject).await? {
+        return Ok(StartHold::Target);
+    }
+    let Some(action) = (subject.action_id()).and_then(|id| control.catalogue.get(id)) else {
+        return Ok(StartHold::Nothing);
+    };
+    // What ran a moment ago, or as often as it may, rests first.
+    let brakes = start::brakes(tx, action, start::bound(approved), now).await?;
+    Ok(match brakes {
+        Brakes {
+            cooldown: Cooldown::Over,
+            cap: Cap::Free,
+            ..
+        } => StartHold::Nothing,
+        _ => StartHold::Target,
+    })
+}

@@ -1,0 +1,76 @@
+//! What an approved proposal would do now: looked up again, so that it is what was proposed and nothing else.
+
+use std::sync::Arc;
+
+use void_domain::actors::ActorKind;
+use void_domain::catalogue::{Action, Params};
+use void_domain::changes;
+use void_domain::policy::{Brakes, Cap, Cooldown};
+use void_domain::proposals::{Proposal, SubjectKind};
+use void_domain::time::Timestamp;
+use void_store::{StoreError, Tx, freezes};
+
+use super::start;
+use crate::control::Control;
+
+#[derive(Debug, Clone)]
+pub(crate) enum Plan {
+    Action(Arc<Action>, Params),
+    /// The change that the proposal holds.
+    Change,
+}
+
+/// The plan of a proposal, if what is in force is still what it was made against.
+pub(crate) fn current(control: &Control, proposal: &Proposal) -> Option<Plan> {
+    match &proposal.subject.kind {
+        SubjectKind::Action(_) => {
+            let (action, params) = current_definition(control, proposal)?;
+            Some(Plan::Action(action, params))
+        }
+        SubjectKind::Change(proposed) => {
+            let change = proposed.change.as_ref()?;
+            let is_bound =
+                changes::digest_of(&proposed.definition) == Some(proposal.subject.digest);
+            // What another instance has, that one looks at.
+            let is_elsewhere = change
+                .instance()
+                .is_some_and(|instance| instance != control.instance.name);
+            let source = control.catalogue_source.as_ref();
+            let fits = is_elsewhere || source.is_some_and(|source| source.file.fits(change));
+            (is_bound && fits).then_some(Plan::Change)
+        }
+    }
+}
+
+/// The action and parameters of a proposal, if the catalogue still says exactly what was proposed.
+pub(crate) fn current_definition(
+    control: &Control,
+    proposal: &Proposal,
+) -> Option<(Arc<Action>, Params)> {
+    let proposed = proposal.subject.action()?;
+    let action = control.catalogue.get(&proposed.action_id)?;
+    let params = action.params.check(&proposed.params).ok()?;
+    let same = action.digest_with(&params) == Ok(proposal.subject.digest)
+        && action.exec_digest() == proposed.exec_digest
+        && *action.definition() == proposed.definition;
+    same.then(|| (Arc::clone(action), params))
+}
+
+impl Plan {
+    /// What holds it back at this moment, if `bound` is who lets it run.
+    pub(super) async fn brakes(
+        &self,
+        tx: &mut Tx,
+        bound: ActorKind,
+        now: Timestamp,
+    ) -> Result<Brakes, StoreError> {
+        match self {
+            Self::Action(action, _) => start::brakes(tx, action, bound, now).await,
+            Self::Change => Ok(Brakes {
+                frozen: freezes::load(tx).await?.holds_at(now),
+                cooldown: Cooldown::Over,
+                cap: Cap::Free,
+            }),
+        }
+    }
+}

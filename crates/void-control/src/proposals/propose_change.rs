@@ -1,0 +1,116 @@
+//! Somebody drafts a change. Nothing of it is in force before a person says yes, and nobody's draft runs by itself.
+
+use std::io;
+
+use void_channels::InGit;
+use void_domain::changes::ChangeEffect;
+use void_domain::changes::catalogue::{self, Base, InvalidCatalogueChange, Sent};
+use void_domain::limits;
+use void_domain::policy;
+use void_domain::proposals::Subject;
+use void_domain::taint::Taint;
+use void_store::StoreError;
+
+use super::detached;
+use super::propose::Proposed;
+use super::queue::NewProposal;
+use crate::context::Ctx;
+use crate::control::Control;
+use crate::parts::row_budgets::TooManyRows;
+use crate::row_budgets;
+
+/// What somebody wants to be changed, before anything of it is believed.
+#[derive(Debug, Clone)]
+pub struct ChangeRequest {
+    pub sent: Sent,
+    pub reason: Option<String>,
+    pub taint: Taint,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProposeChangeError {
+    #[error("this server has no file for its catalogue")]
+    NoFile,
+    #[error("the catalogue's file cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+    #[error(
+        "the catalogue's file has changed since it was loaded; load it first, then propose against what it says"
+    )]
+    NotAsLoaded,
+    #[error(
+        "the catalogue's file has changes that are not committed; commit them first, so that they are not committed in its name"
+    )]
+    NotCommitted,
+    #[error(transparent)]
+    Invalid(#[from] InvalidCatalogueChange),
+    #[error("the reason is longer than {} bytes", limits::REASON_BYTES_MAX)]
+    ReasonTooLong,
+    #[error(transparent)]
+    TooManyRows(#[from] TooManyRows),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Proposes another catalogue. Goes to its end even if its caller goes away.
+pub async fn propose_catalogue(
+    control: &Control,
+    ctx: &Ctx,
+    request: ChangeRequest,
+) -> Result<Proposed, ProposeChangeError> {
+    let reason = request.reason.as_ref();
+    if reason.is_some_and(|reason| reason.len() > limits::REASON_BYTES_MAX) {
+        return Err(ProposeChangeError::ReasonTooLong);
+    }
+    // Before any work is done for it.
+    row_budgets::take(control, ctx)?;
+    let subject = subject(control, &request.sent).await?;
+    let new = NewProposal {
+        control: control.clone(),
+        ctx: ctx.clone(),
+        subject,
+        reason: request.reason,
+        diff: None,
+        taint: request.taint,
+        expires_after: limits::PROPOSAL_EXPIRES_AFTER,
+        dropped: None,
+    };
+    detached(run(new)).await
+}
+
+async fn run(new: NewProposal) -> Result<Proposed, ProposeChangeError> {
+    let store = new.control.store.clone();
+    let proposed = store
+        .write(move |tx| {
+            Box::pin(async move {
+                let NewProposal { control, ctx, .. } = &new;
+                let (context, now) = (control.context(ctx), control.clock.now());
+                match policy::judge_change(ctx.actor.kind(), &ctx.capabilities) {
+                    Some(refusal) => new.refuse(tx, &context, now, refusal).await,
+                    None => new.queue(tx, &context, now).await,
+                }
+            })
+        })
+        .await?;
+    Ok(proposed)
+}
+
+async fn subject(control: &Control, sent: &Sent) -> Result<Subject, ProposeChangeError> {
+    let source = control.catalogue_source.as_ref();
+    let source = source.ok_or(ProposeChangeError::NoFile)?;
+    if !source.file.is_as_loaded()? {
+        return Err(ProposeChangeError::NotAsLoaded);
+    }
+    let effect = match source.file.in_git().await {
+        InGit::Clean => ChangeEffect::Commit,
+        InGit::Edited => return Err(ProposeChangeError::NotCommitted),
+        InGit::No => ChangeEffect::Beside,
+    };
+    let base = Base {
+        text: source.file.loaded(),
+        catalogue: &control.catalogue,
+    };
+    let instance = &control.instance.name;
+    let change = catalogue::change(base, sent, &source.lockout, instance, effect)?;
+    let bound = change.into_subject();
+    Ok(bound.map_err(|error| StoreError::Internal(error.to_string()))?)
+}

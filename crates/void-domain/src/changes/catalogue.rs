@@ -1,0 +1,211 @@
+//! A patch of the catalogue: from what somebody sent to a [`Change`], and what it means in words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{Change, ChangeEffect, ChangeOp, ChangeTarget};
+use crate::cards;
+use crate::catalogue::{Action, Catalogue, Lockout, Problem, Risk, Tier};
+use crate::diffs::{self, InvalidPatch, TooDifferent};
+use crate::digests::Digest;
+use crate::instances::InstanceName;
+use crate::limits::{CATALOGUE_BYTES_MAX, CHANGE_PATCH_BYTES_MAX};
+use crate::text;
+
+/// What Void calls the thing that is changed.
+pub const ENTITY: &str = "catalogue";
+
+/// What somebody sends instead of the file that is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// A unified diff against it.
+    Patch(String),
+    /// The whole new file.
+    File(String),
+}
+
+/// Why no proposal is made of it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InvalidCatalogueChange {
+    #[error("the patch cannot be applied to the loaded catalogue: {0}")]
+    Patch(#[from] InvalidPatch),
+    #[error("it changes nothing: the file would be the same")]
+    Same,
+    #[error("the new catalogue would be refused as a whole")]
+    Refused(Vec<Problem>),
+    #[error("the new catalogue would be larger than {CATALOGUE_BYTES_MAX} bytes")]
+    FileTooLarge,
+    #[error("what changes is more than {CHANGE_PATCH_BYTES_MAX} bytes; propose it in parts")]
+    PatchTooLarge,
+    #[error("its lines end in ways that a diff cannot say; end them with a line feed alone")]
+    Unpatchable,
+    #[error(transparent)]
+    TooDifferent(#[from] TooDifferent),
+}
+
+/// The file as it was loaded. `None`: there was none.
+#[derive(Debug, Clone, Copy)]
+pub struct Base<'a> {
+    pub text: Option<&'a str>,
+    pub catalogue: &'a Catalogue,
+}
+
+/// Makes a change of what was sent, if the catalogue that comes out of it would be taken.
+pub fn change(
+    base: Base<'_>,
+    sent: &Sent,
+    lockout: &Lockout,
+    instance: &InstanceName,
+    effect: ChangeEffect,
+) -> Result<Change, InvalidCatalogueChange> {
+    let old = base.text.unwrap_or_default();
+    let new = match sent {
+        Sent::File(text) => text.clone(),
+        Sent::Patch(patch) => diffs::apply(old, patch)?,
+    };
+    if new.len() > CATALOGUE_BYTES_MAX {
+        return Err(InvalidCatalogueChange::FileTooLarge);
+    }
+    if new == old {
+        return Err(InvalidCatalogueChange::Same);
+    }
+    let catalogue = Catalogue::parse(&new, lockout).map_err(InvalidCatalogueChange::Refused)?;
+    let patch = diffs::unified(old, &new)?;
+    if patch.len() > CHANGE_PATCH_BYTES_MAX {
+        return Err(InvalidCatalogueChange::PatchTooLarge);
+    }
+    let change = Change {
+        target: ChangeTarget::Catalogue,
+        entity: ENTITY.to_owned(),
+        entity_id: Some(instance.to_string()),
+        op: match base.text {
+            None => ChangeOp::Create,
+            Some(_) => ChangeOp::Update,
+        },
+        base: base
+            .text
+            .map(|text| Digest::of(text.as_bytes()).to_string()),
+        patch,
+        result: Digest::of(new.as_bytes()),
+        summary: summary(base.catalogue, &catalogue),
+        effect,
+    };
+    // Lines may end in ways that a diff cannot say.
+    match new_text(&change, base.text).as_ref() == Some(&new) {
+        true => Ok(change),
+        false => Err(InvalidCatalogueChange::Unpatchable),
+    }
+}
+
+/// The new file, if the base is the one that the change was made against.
+pub fn new_text(change: &Change, base: Option<&str>) -> Option<String> {
+    let digest = base.map(|text| Digest::of(text.as_bytes()).to_string());
+    if digest != change.base {
+        return None;
+    }
+    let new = diffs::apply(base.unwrap_or_default(), &change.patch).ok()?;
+    (Digest::of(new.as_bytes()) == change.result).then_some(new)
+}
+
+/// What may run afterwards that may not now, and the other way round. What runs without a yes and what changes in
+/// what is there comes first, so that nothing new can stand before it. Made of ids and typed values alone: words of
+/// the patch are in the patch.
+fn summary(old: &Catalogue, new: &Catalogue) -> Vec<String> {
+    let (mut widens, mut others, mut added) = (Vec::new(), Vec::new(), Vec::new());
+    for action in new.actions() {
+        let id = text::escaped(action.id.as_str());
+        match old.get(&action.id) {
+            None => {
+                let does = cards::does(&action.execution);
+                let line = format!("new: {id} ({}), {does}", grade(action));
+                match action.tier {
+                    Tier::Safe => {
+                        widens.push(format!("{line}; it runs at once when an agent asks"));
+                    }
+                    Tier::Risky => added.push(line),
+                }
+            }
+            Some(before) => {
+                if grade(before) != grade(action) {
+                    let line = format!("{id}: {} becomes {}", grade(before), grade(action));
+                    let is_lower = (action.tier, action.risk) < (before.tier, before.risk);
+                    let lines = if is_lower { &mut widens } else { &mut others };
+                    lines.push(line);
+                }
+                for (name, line) in differences(before, action) {
+                    let lines = match name.as_str() {
+                        "label" | "inverse" | "expires_s" => &mut added,
+                        _ => &mut others,
+                    };
+                    lines.push(format!("{id}: {line}"));
+                }
+            }
+        }
+    }
+    let gone = old.actions().filter(|action| new.get(&action.id).is_none());
+    others.extend(gone.map(|action| format!("gone: {}", text::escaped(action.id.as_str()))));
+    others.extend(hosts(old, new));
+    widens.append(&mut others);
+    widens.append(&mut added);
+    if widens.is_empty() {
+        widens.push("nothing that may run changes: only how the file is written".to_owned());
+    }
+    widens
+}
+
+const fn grade(action: &Action) -> &'static str {
+    match (action.tier, action.risk) {
+        (_, Risk::Critical) => "critical",
+        (Tier::Risky, _) => "risky",
+        (Tier::Safe, _) => "safe",
+    }
+}
+
+/// What is another in an action that stays, beside its grade.
+fn differences(before: &Action, after: &Action) -> impl Iterator<Item = (String, String)> {
+    let (old, new) = (members(before.definition()), members(after.definition()));
+    let names: BTreeSet<String> = old.keys().chain(new.keys()).cloned().collect();
+    let names = names
+        .into_iter()
+        .filter(|name| !matches!(name.as_str(), "tier" | "risk"));
+    names.filter_map(move |name| {
+        let (was, is) = (old.get(&name), new.get(&name));
+        let shown = |value: Option<&String>| match (value, name.as_str()) {
+            (None, "agents") => "every agent that may act".to_owned(),
+            (None, _) => "nothing".to_owned(),
+            (Some(value), _) => cards::quoted(value.clone()),
+        };
+        let line = format!("{name} was {}, is {}", shown(was), shown(is));
+        (was != is).then_some((name, line))
+    })
+}
+
+fn members(definition: &Value) -> BTreeMap<String, String> {
+    let mut leaves = Vec::new();
+    cards::walk("", definition, &mut leaves);
+    let name = |path: String| path.strip_prefix("action.").unwrap_or(&path).to_owned();
+    leaves
+        .into_iter()
+        .map(|(path, value)| (name(path), value))
+        .collect()
+}
+
+fn hosts(old: &Catalogue, new: &Catalogue) -> Vec<String> {
+    let mut lines = Vec::new();
+    for host in new.hosts() {
+        match old.host(&host.name) {
+            None => lines.push(format!(
+                "new host: {}; the lines below say where it is",
+                host.name
+            )),
+            Some(before) if before != host => {
+                lines.push(format!("host {}: reached in another way", host.name));
+            }
+            Some(_) => {}
+        }
+    }
+    let gone = old.hosts().filter(|host| new.host(&host.name).is_none());
+    lines.extend(gone.map(|host| format!("host gone: {}", host.name)));
+    lines
+}

@@ -1,0 +1,236 @@
+//! `/api/actions/patch` and `/api/pending-changes`: who drafts another catalogue, what comes back, and what does not.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use void_domain::diffs;
+use void_domain::limits::CATALOGUE_BYTES_MAX;
+
+use crate::apps::{App, Engine};
+
+const ADDED: &str = r#"{"id": "added", "label": "Added", "kind": "service_restart", "host": "local", "service": "added", "tier": "safe"}"#;
+
+fn loaded(app: &App) -> String {
+    fs::read_to_string(app.lab.catalogue_file()).unwrap()
+}
+
+/// The catalogue with one action more.
+fn wider(app: &App) -> String {
+    let mut catalogue: Value = serde_json::from_str(&loaded(app)).unwrap();
+    let actions = catalogue["actions"].as_array_mut().unwrap();
+    actions.push(serde_json::from_str(ADDED).unwrap());
+    format!("{catalogue:#}\n")
+}
+
+async fn drafted(app: &App) -> Value {
+    let body = json!({"file": wider(app), "reason": "a new service"});
+    app.owner().post("/api/actions/patch", body).await.ok()
+}
+
+fn id(row: &Value) -> &str {
+    row["id"].as_str().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_is_a_row_with_everything_that_a_yes_binds() {
+    for engine in Engine::both().await {
+        let app = App::on(engine).await;
+        let row = drafted(&app).await;
+        assert_eq!(
+            (
+                &row["subject"],
+                &row["action_id"],
+                &row["status"],
+                &row["risk"]
+            ),
+            (
+                &json!("change"),
+                &Value::Null,
+                &json!("pending"),
+                &json!("critical")
+            )
+        );
+        let change = &row["change"];
+        assert_eq!(
+            (&change["target"], &change["entity"], &change["op"]),
+            (&json!("catalogue"), &json!("catalogue"), &json!("update"))
+        );
+        let patched = diffs::apply(&loaded(&app), change["diff"].as_str().unwrap());
+        assert_eq!(patched.unwrap(), wider(&app));
+        assert!(
+            change["summary"][0]
+                .as_str()
+                .unwrap()
+                .starts_with("new: added (safe), restarts added")
+        );
+        // Beside what waits of actions, in the Inbox and by its card.
+        let action = app.queue("stop-a").await;
+        let changes = app.owner().get("/api/pending-changes").await.ok();
+        let ids: Vec<&str> = changes["pending"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(id)
+            .collect();
+        assert_eq!(ids, [id(&row)]);
+        let inbox = app.owner().get("/api/inbox").await.ok();
+        assert_eq!(inbox["items"].as_array().unwrap().len(), 2, "{inbox}");
+        let card = app
+            .owner()
+            .get(&format!("/api/proposals/{}/card", id(&row)))
+            .await
+            .ok();
+        assert_eq!(card["tier_words"], "Risky, changes what is allowed");
+        assert_eq!(
+            (&card["allowed_by"]["id"], &card["changed"]),
+            (&Value::Null, &json!(false))
+        );
+        yes_puts_it_beside(&app, &row, &action).await;
+    }
+}
+
+async fn yes_puts_it_beside(app: &App, row: &Value, action: &Value) {
+    // An action is no change, whoever asks so.
+    for decision in ["approve", "reject"] {
+        let path = format!("/api/pending-changes/{}/{decision}", id(action));
+        app.owner()
+            .post(&path, json!({}))
+            .await
+            .error(404, "not_found");
+    }
+    let path = format!("/api/pending-changes/{}/approve", id(row));
+    app.owner()
+        .post(&path, json!({}))
+        .await
+        .error(422, "invalid");
+    let done = app
+        .owner()
+        .post(&path, json!({"digest": row["digest"]}))
+        .await
+        .ok();
+    assert_eq!(
+        (&done["status"], &done["verification"]),
+        (&json!("executed"), &json!("verified"))
+    );
+    let beside = app.lab.path().join("actions.json.proposed");
+    assert_eq!(fs::read_to_string(beside).unwrap(), wider(app));
+    let known = app.owner().get("/api/actions").await.ok().to_string();
+    assert!(!known.contains("\"added\""), "it is not in force");
+    app.owner()
+        .post("/api/actions/added/run", json!({}))
+        .await
+        .error(404, "unknown_action");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_patch_is_the_same_draft_as_the_file_it_makes() {
+    let app = App::start().await;
+    let row = drafted(&app).await;
+    let patch = diffs::unified(&loaded(&app), &wider(&app)).unwrap();
+    let again = app
+        .owner()
+        .post("/api/actions/patch", json!({"patch": patch}))
+        .await
+        .ok();
+    assert_eq!((id(&again), &again["count"]), (id(&row), &json!(2)));
+    let path = format!("/api/pending-changes/{}/reject", id(&row));
+    assert_eq!(
+        app.owner().post(&path, json!({})).await.ok()["status"],
+        "rejected"
+    );
+    let body = json!({"digest": row["digest"], "decision": "approve"});
+    let late = app
+        .owner()
+        .post(&format!("/api/proposals/{}/decide", id(&row)), body)
+        .await;
+    late.error(409, "already_decided");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_drafted_is_named_and_leaves_nothing() {
+    let app = App::start().await;
+    let owner = app.owner();
+    let before = app.proposal_count().await;
+    let huge = " ".repeat(CATALOGUE_BYTES_MAX);
+    for (body, says) in [
+        (json!({}), "patch or file"),
+        (json!({"patch": "x", "file": "{}"}), "not both"),
+        (json!({"patch": "x"}), "no unified diff"),
+        (json!({"patch": "@@ -1 +1 @@\n-no\n+yes\n"}), "does not fit"),
+        (json!({"file": loaded(&app)}), "changes nothing"),
+        (json!({"file": "{\"actions\": 5}"}), "refused as a whole"),
+        (
+            json!({"file": format!("{}{huge}", loaded(&app))}),
+            "larger than",
+        ),
+        (json!({"file": "{}", "reason": "x".repeat(5_000)}), "reason"),
+        (json!({"file": "{}", "more": 1}), "more"),
+    ] {
+        let answer = owner.post("/api/actions/patch", body).await;
+        assert!(
+            [422, 413, 400].contains(&answer.status),
+            "{says}: {}",
+            answer.text
+        );
+        assert!(
+            answer.status == 413 || answer.text.contains(says),
+            "{says}: {}",
+            answer.text
+        );
+    }
+    // Every problem of a file, with its place.
+    let wrong = wider(&app).replace("\"tier\": \"safe\"", "\"tier\": \"harmless\"");
+    let refused = owner
+        .post("/api/actions/patch", json!({"file": wrong}))
+        .await;
+    let fields = refused.error(422, "invalid")["fields"].clone();
+    assert!(
+        fields
+            .as_object()
+            .unwrap()
+            .keys()
+            .any(|name| name.contains("tier")),
+        "{fields}"
+    );
+    // Edited since it was loaded.
+    fs::write(app.lab.catalogue_file(), format!("{}\n", loaded(&app))).unwrap();
+    let body = json!({"file": wider(&app)});
+    owner
+        .post("/api/actions/patch", body)
+        .await
+        .error(409, "changed");
+    assert_eq!(app.proposal_count().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_only_act_drafts_nothing_and_who_drafts_decides_nothing() {
+    let app = App::start().await;
+    let body = json!({"file": wider(&app)});
+    for (kind, has) in [
+        ("agent", ["read", "act"].as_slice()),
+        ("viewer", &[]),
+        ("node", &[]),
+    ] {
+        let caller = app.holder(kind, &format!("some-{kind}"), has).await.caller;
+        let answer = caller.post("/api/actions/patch", body.clone()).await;
+        answer.error(403, "forbidden");
+    }
+    let gardener = app.holder("agent", "gardener", &["suggest"]).await.caller;
+    let row = gardener.post("/api/actions/patch", body).await.ok();
+    assert_eq!(row["requested_by"]["name"], "gardener");
+    // Its own it may read.
+    let seen = gardener
+        .get(&format!("/api/proposals/{}", id(&row)))
+        .await
+        .ok();
+    assert_eq!(seen["change"], row["change"]);
+    let decide = json!({"digest": row["digest"], "decision": "approve"});
+    let path = format!("/api/proposals/{}/decide", id(&row));
+    gardener.post(&path, decide).await.error(403, "owner_only");
+    gardener
+        .get("/api/pending-changes")
+        .await
+        .error(403, "owner_only");
+    gardener.run("stop-a").await.error(403, "forbidden");
+    assert_eq!(app.row(id(&row)).await["status"], "pending");
+}
