@@ -21,18 +21,16 @@ use crate::agents::Topology;
 use crate::clock::Clock;
 use crate::context::Ctx;
 use crate::facts::AuditContext;
-use crate::notifiers::Notifiers;
-use crate::parts::bridge::{Bridge, BridgeConfig};
+use crate::outbox::Outbox;
 use crate::parts::executing::Executing;
 use crate::parts::halted::Halted;
-use crate::parts::hashing::Hashing;
 use crate::parts::hub::{Hub, Subscription};
 use crate::parts::instances::Identity;
 use crate::parts::lab::LastSight;
 use crate::parts::nodes::StoredNodes;
+use crate::parts::offers::Offers;
 use crate::parts::readiness::Readiness;
 use crate::parts::refusal_counts::RefusalCounts;
-use crate::parts::refusals::Refusals;
 use crate::parts::row_budgets::RowBudgets;
 use crate::parts::sizes::LastSizes;
 use crate::parts::stops::OwnerStops;
@@ -105,14 +103,19 @@ pub struct ControlConfig {
     pub backups_folder: Option<PathBuf>,
     /// Where the newest audit head is noted outside the database.
     pub witness_file: Option<PathBuf>,
-    /// The folder of the file bridge; `None` switches it off.
-    pub bridge: Option<BridgeConfig>,
-    /// By which ways the owner is told.
-    pub notifiers: Notifiers,
     /// Who this is among the instances on the database.
     pub instance: Identity,
     /// Start although another instance has another catalogue.
     pub replace_catalogue: bool,
+}
+
+/// What works beside a control plane, as far as its transactions have to know of it. Nothing by default.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// Whether a file bridge offers files to foreign executors.
+    pub bridge: bool,
+    /// Where what happens is told.
+    pub outbox: Outbox,
 }
 
 /// Cheap to clone; all clones are the same control plane.
@@ -143,8 +146,8 @@ pub struct Parts {
     /// Copies are made one after the other.
     pub(crate) backups_turn: tokio::sync::Mutex<()>,
     pub(crate) witness_file: Option<PathBuf>,
-    pub(crate) bridge: Option<Bridge>,
-    pub(crate) notifiers: Notifiers,
+    pub(crate) offers: Offers,
+    pub(crate) outbox: Outbox,
     pub(crate) freeze_switch: FreezeSwitch,
     pub(crate) hub: Hub,
     pub(crate) waiters: Waiters,
@@ -154,10 +157,6 @@ pub struct Parts {
     /// Whether an approved proposal may be waiting here for its target.
     pub(crate) somebody_waits: AtomicBool,
     pub(crate) nodes: StoredNodes,
-    /// Turns of whoever hashes a password.
-    pub(crate) hashing: Hashing,
-    pub(crate) refusals: Refusals,
-    pub(crate) wrong_bearers: Refusals,
     pub(crate) readiness: Readiness,
     pub(crate) refusal_counts: RefusalCounts,
     pub(crate) row_budgets: RowBudgets,
@@ -182,7 +181,10 @@ impl std::ops::Deref for Control {
 
 impl Control {
     /// All parts, before anything of them is at work.
-    pub(crate) async fn assemble(config: ControlConfig) -> Result<Self, StoreError> {
+    pub(crate) async fn assemble(
+        config: ControlConfig,
+        beside: Beside,
+    ) -> Result<Self, StoreError> {
         let executor = config
             .executor
             .unwrap_or_else(|| Arc::<Channels>::clone(&config.channels));
@@ -209,8 +211,8 @@ impl Control {
             backups_folder: config.backups_folder,
             backups_turn: tokio::sync::Mutex::default(),
             witness_file: config.witness_file,
-            bridge: config.bridge.map(Bridge::new),
-            notifiers: config.notifiers,
+            offers: Offers::new(beside.bridge),
+            outbox: beside.outbox,
             freeze_switch: FreezeSwitch::default(),
             hub,
             waiters: Waiters::default(),
@@ -218,9 +220,6 @@ impl Control {
             checking: Executing::default(),
             somebody_waits: AtomicBool::new(true),
             nodes: StoredNodes::default(),
-            hashing: Hashing::default(),
-            refusals: Refusals::default(),
-            wrong_bearers: Refusals::default(),
             readiness: Readiness::default(),
             refusal_counts: RefusalCounts::default(),
             row_budgets: RowBudgets::default(),
@@ -301,20 +300,37 @@ impl Control {
         self.stopping.subscribe()
     }
 
-    pub(crate) fn is_stopping(&self) -> bool {
+    pub fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }
 
-    pub(crate) fn context(&self, ctx: &Ctx) -> AuditContext {
+    /// The tables. Whoever writes to them writes what they did to the record in the same transaction.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Where what happens is told.
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// Until something was approved that the file bridge has to offer.
+    pub async fn wait_for_offer(&self) {
+        self.offers.woken().await;
+    }
+
+    /// In whose name a use case writes to the record.
+    pub fn context(&self, ctx: &Ctx) -> AuditContext {
         AuditContext {
             actor: ctx.actor.to_string(),
             request_id: ctx.request_id,
             catalogue: Some(self.catalogue.digest()),
-            outbox: self.notifiers.outbox(),
+            outbox: self.outbox.clone(),
         }
     }
 
-    pub(crate) fn system_ctx(&self) -> Result<Ctx, StoreError> {
+    /// For what Void does by itself.
+    pub fn system_ctx(&self) -> Result<Ctx, StoreError> {
         Ok(Ctx::system(random::request_id(self.clock.now())?))
     }
 }

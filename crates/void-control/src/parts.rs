@@ -1,17 +1,15 @@
 //! What a control plane keeps in memory, one file a part. Nothing here knows a use case or [`crate::Control`]:
 //! use cases ask for the part that they need by its name.
 
-pub(crate) mod bridge;
 pub(crate) mod executing;
 pub(crate) mod halted;
-pub(crate) mod hashing;
 pub(crate) mod hub;
 pub(crate) mod instances;
 pub(crate) mod lab;
 pub(crate) mod nodes;
+pub(crate) mod offers;
 pub(crate) mod readiness;
 pub(crate) mod refusal_counts;
-pub(crate) mod refusals;
 pub(crate) mod row_budgets;
 pub(crate) mod sizes;
 pub(crate) mod stops;

@@ -13,7 +13,6 @@ use void_domain::freezes::{Freeze, Frozen};
 use void_store::{Rollback, StoreError, installation};
 
 use crate::control::Control;
-use crate::notifications::rollbacks as telling;
 use crate::{facts, freezes, nodes, quarantine, witness};
 
 const RETRY_AFTER: Duration = Duration::from_millis(500);
@@ -139,8 +138,8 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                     "found_hash": rollback.found_hash,
                     "epoch": installation::raise_epoch(tx).await?,
                 });
-                let subject = Some(telling::SUBJECT.to_owned());
-                facts::audit(tx, &context, at, telling::ROLLED_BACK, subject, detail).await?;
+                let subject = Some(witness::ROLLBACK_SUBJECT.to_owned());
+                facts::audit(tx, &context, at, witness::ROLLED_BACK, subject, detail).await?;
                 let voided = quarantine::shut_down(tx, &context, at, quarantine::RESTORED)
                     .await?
                     .voided;

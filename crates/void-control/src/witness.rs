@@ -18,10 +18,14 @@ use void_store::audit::{self, AuditFilter};
 use void_store::{StoreError, installation};
 
 use crate::control::Control;
-use crate::notifications::rollbacks as telling;
 use crate::parts::witness::Witness;
 use crate::private_files::{self, Kept};
 use crate::{clock_acceptance, clock_notes, facts, instances, quarantine, rollbacks};
+
+/// What a rollback on the record is filed under: it is found by it without reading the record.
+pub const ROLLBACK_SUBJECT: &str = "rollback";
+/// The entry that says that an older copy of the database is in place.
+pub const ROLLED_BACK: &str = "store.rolled_back";
 
 /// Compares the note with the database and raises the epoch if they disagree.
 pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
@@ -61,8 +65,8 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
             Box::pin(async move {
                 let epoch = installation::raise_epoch(tx).await?;
                 let detail = found.detail(head, head_hash, epoch);
-                let subject = Some(telling::SUBJECT.to_owned());
-                facts::audit(tx, &context, at, telling::ROLLED_BACK, subject, detail).await?;
+                let subject = Some(ROLLBACK_SUBJECT.to_owned());
+                facts::audit(tx, &context, at, ROLLED_BACK, subject, detail).await?;
                 quarantine::shut_down(tx, &context, at, why).await
             })
         })
@@ -137,8 +141,8 @@ async fn is_answered(control: &Control, noted: Witness) -> Result<bool, StoreErr
         return Ok(false);
     };
     let filter = AuditFilter {
-        subject: Some(telling::SUBJECT.to_owned()),
-        verb: telling::ROLLED_BACK.to_owned(),
+        subject: Some(ROLLBACK_SUBJECT.to_owned()),
+        verb: ROLLED_BACK.to_owned(),
         ..AuditFilter::default()
     };
     let answers = control

@@ -16,7 +16,7 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, nodes, tokens};
 
 use super::record;
-use crate::access::{self, Credential};
+use crate::callers::{self, Credential};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::AuditContext;
@@ -132,7 +132,7 @@ async fn wait(
             Woken::Late => return Ok(commands),
             Woken::Stop => return Err(PollError::Stopping),
             Woken::Revocation => {
-                if !access::is_still_valid(control, Credential::Token(id)).await? {
+                if !callers::is_still_valid(control, Credential::Token(id)).await? {
                     return Err(PollError::Removed);
                 }
             }

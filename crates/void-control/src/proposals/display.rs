@@ -21,7 +21,8 @@ pub async fn shown_now(control: &Control, proposal: &Proposal) -> Result<Display
         .await
 }
 
-pub(crate) async fn display_state(
+/// In a transaction that reads more than this.
+pub async fn display_state(
     tx: &mut Tx,
     control: &Control,
     proposal: &Proposal,

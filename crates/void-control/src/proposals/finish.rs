@@ -26,7 +26,7 @@ pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) 
 }
 
 /// The same on somebody else's word: a foreign executor's report.
-pub(crate) async fn finish_by(
+pub(super) async fn finish_by(
     control: &Control,
     id: ProposalId,
     by: &'static str,

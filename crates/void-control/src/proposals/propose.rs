@@ -77,7 +77,7 @@ pub async fn propose(
 }
 
 /// The request of a dropped file: which file it was is stored with it, and its risk can only rise.
-pub(crate) async fn propose_dropped(
+pub async fn propose_dropped(
     control: &Control,
     ctx: &Ctx,
     wanted: ProposeRequest,
@@ -324,7 +324,7 @@ impl ProposeJob {
             .new
             .insert(tx, context, now, State::Approved { approval })
             .await?;
-        let by_file = control.bridge.is_some() && approved.subject.is_by_file();
+        let by_file = control.offers.are_made() && approved.subject.is_by_file();
         match start::claim(tx, &control, context, approved, now).await? {
             Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
             Claim::Waits(offered) if by_file || starter == StartingInstance::Other => {

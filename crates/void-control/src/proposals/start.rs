@@ -21,11 +21,11 @@ use void_store::{StoreError, Tx, freezes, proposals};
 
 use super::executing::Working;
 use super::plans::{self, Plan};
-use super::{expire, finish, on_record, recover};
+use super::{expire, finish, offers, on_record, recover};
 use crate::clock::believed_until;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::{bridge, instances};
+use crate::instances;
 
 /// A ticket that arrives later than this after the claim is refused by the host.
 const TICKET_LASTS: Duration = Duration::from_secs(120);
@@ -45,11 +45,9 @@ pub(super) async fn claim(
     approved: Proposal,
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
-    if let Some(bridge) = &control.bridge
-        && approved.subject.is_by_file()
-    {
+    if control.offers.are_made() && approved.subject.is_by_file() {
         // The claim is a foreign executor's: the bridge offers it the file after the commit.
-        bridge.wake();
+        control.offers.wake();
         return Ok(Claim::Waits(approved));
     }
     if instances::starting_instance(tx, control, &approved.subject).await? != StartingInstance::This
@@ -81,7 +79,7 @@ pub(super) async fn claim(
 }
 
 /// Whether something else works on what this one is about, whatever its row calls it.
-pub(crate) async fn is_busy(
+pub(super) async fn is_busy(
     tx: &mut Tx,
     control: &Control,
     subject: &Subject,
@@ -102,7 +100,7 @@ pub(crate) async fn is_busy(
 }
 
 /// What holds an action back at this moment, if `bound` is who lets it run.
-pub(crate) async fn brakes(
+pub(super) async fn brakes(
     tx: &mut Tx,
     action: &Action,
     bound: ActorKind,
@@ -141,7 +139,7 @@ pub(super) async fn cooldown(
 }
 
 /// Whose limits an approved proposal runs under: the owner's if a person said yes.
-pub(crate) fn bound(proposal: &Proposal) -> ActorKind {
+pub(super) fn bound(proposal: &Proposal) -> ActorKind {
     match &proposal.state {
         State::Approved { approval } if approval.by == Approval::POLICY => {
             proposal.requested_by.kind
@@ -240,8 +238,7 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         let by_file = stored.proposal.subject.is_by_file();
         // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
         let elsewhere = by_file
-            && (control.bridge.is_some()
-                || bridge::lose_offer(control, stored.proposal.id).await?);
+            && (control.offers.are_made() || offers::lose(control, stored.proposal.id).await?);
         if !elsewhere && !instances::is_of_another(control, &stored.proposal.subject) {
             start_one(control, stored.proposal).await?;
         }

@@ -10,8 +10,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use void_channels::{CatalogueFile, Checker};
 use void_control::instances::Identity;
-use void_control::notifiers::Notifiers;
-use void_control::{CatalogueSource, Clock, Control, ControlConfig, Limits};
+use void_control::{Beside, CatalogueSource, Clock, Control, ControlConfig, Limits};
 use void_domain::catalogue::Lockout;
 use void_domain::proposals::Status;
 use void_domain::secrets::Secret;
@@ -79,7 +78,10 @@ impl Plane {
         let (engine, file) = (self.engine.clone(), self.machine.path().join("void.db"));
         let store = runtime.spawn(open(engine, file)).await.unwrap();
         let config = self.config(store.clone());
-        let control = runtime.spawn(Control::start(config)).await.unwrap();
+        let control = runtime
+            .spawn(Control::start(config, Beside::default()))
+            .await
+            .unwrap();
         self.running = Some(Running {
             runtime,
             control: control.unwrap(),
@@ -115,8 +117,6 @@ impl Plane {
             limits: self.limits,
             backups_folder: None,
             witness_file: None,
-            bridge: None,
-            notifiers: Notifiers::default(),
             instance: Identity::of_folder(self.machine.path(), None).unwrap(),
             replace_catalogue: false,
         }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifiers::{
+use void_domain::secrets::Secret;
+use void_notify::notifiers::{
     NotificationsConfig, Notifiers, NtfyConfig, TelegramConfig, WebhookConfig,
 };
-use void_domain::secrets::Secret;
 use void_testkit::eventually;
 use void_testkit::http::Reply;
 use void_testkit::receivers::Receiver;
