@@ -21,7 +21,8 @@ pub async fn allowance(
     surface: Surface,
     now: Timestamp,
 ) -> Result<Allowance, StoreError> {
-    let (Surface::Telegram { .. }, Some(per_day)) = (surface, control.outbox.approvals_per_day())
+    let (Surface::Telegram { .. }, Some(per_day)) =
+        (surface, control.listeners.outbox.approvals_per_day())
     else {
         return Ok(Allowance::Left);
     };

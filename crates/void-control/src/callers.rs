@@ -70,7 +70,7 @@ pub fn is_owner_token(control: &Control, shown: &str) -> bool {
         && bool::from(
             Digest::of(shown.as_bytes())
                 .as_bytes()
-                .ct_eq(control.owner_token.as_bytes()),
+                .ct_eq(control.owner_token.digest.as_bytes()),
         )
 }
 
@@ -185,7 +185,7 @@ pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<
     };
     let first = match refusal_counts::is_counted(ctx) {
         false => None,
-        true => match control.refusal_counts.note(kind, at) {
+        true => match control.bounds.refusal_counts.note(kind, at) {
             (kind, Recorded::First) => Some(kind),
             (_, Recorded::Again(_)) => return Ok(()),
         },
@@ -207,7 +207,7 @@ pub async fn record_refusal(control: &Control, ctx: &Ctx, what: &str) -> Result<
         })
         .await;
     if let (Err(_), Some(kind)) = (&written, &first) {
-        control.refusal_counts.forget(kind);
+        control.bounds.refusal_counts.forget(kind);
     }
     written
 }

@@ -83,7 +83,7 @@ where
 {
     let control = control.clone();
     tokio::spawn(async move {
-        let mut stopping = control.stopping.subscribe();
+        let mut stopping = control.process.stopping.subscribe();
         let mut ticks = tokio::time::interval(period);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {

@@ -165,7 +165,7 @@ pub(crate) async fn spend(
 
 /// Forgets keys that could not even tell any more what became of something.
 pub(crate) async fn forget_old(control: &Control) -> Result<(), StoreError> {
-    if !control.outbox.tells() {
+    if !control.listeners.outbox.tells() {
         return Ok(());
     }
     let now = control.clock.now();

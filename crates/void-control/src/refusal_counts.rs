@@ -29,7 +29,7 @@ pub(crate) fn is_counted(ctx: &Ctx) -> bool {
 pub async fn note(control: &Control, kind: RefusalKind, detail: Value) -> Result<(), StoreError> {
     let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
     let verb = kind.verb;
-    let (kind, seen) = control.refusal_counts.note(kind, at);
+    let (kind, seen) = control.bounds.refusal_counts.note(kind, at);
     if seen != Recorded::First {
         return Ok(());
     }
@@ -40,7 +40,7 @@ pub async fn note(control: &Control, kind: RefusalKind, detail: Value) -> Result
         })
         .await;
     if recorded.is_err() {
-        control.refusal_counts.forget(&kind);
+        control.bounds.refusal_counts.forget(&kind);
     }
     recorded
 }
@@ -57,7 +57,7 @@ pub(crate) async fn flush(control: &Control) -> Result<(), StoreError> {
 
 async fn record(control: &Control, all: bool) -> Result<(), StoreError> {
     let at = control.clock.now();
-    let due = control.refusal_counts.take_due(at, all);
+    let due = control.bounds.refusal_counts.take_due(at, all);
     if due.is_empty() {
         return Ok(());
     }
@@ -88,7 +88,7 @@ async fn record(control: &Control, all: bool) -> Result<(), StoreError> {
         })
         .await;
     if written.is_err() {
-        control.refusal_counts.give_back(due);
+        control.bounds.refusal_counts.give_back(due);
     }
     written
 }

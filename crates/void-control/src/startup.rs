@@ -46,10 +46,10 @@ impl Control {
         let (context, at) = (self.context(&self.system_ctx()?), self.clock.now());
         let detail = json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "commit": self.catalogue_commit,
-            "actions": self.catalogue.actions().len(),
-            "rehearsal": self.rehearsal,
-            "instance": self.instance.name,
+            "commit": self.in_force.catalogue_commit,
+            "actions": self.in_force.catalogue.actions().len(),
+            "rehearsal": self.lab.is_rehearsal,
+            "instance": self.process.instance.name,
         });
         self.store
             .write_closing(move |tx| {
@@ -68,8 +68,8 @@ impl Control {
 
     /// Stops starting things, and waits for what is under way, up to `patience`.
     pub async fn stop(&self, patience: Duration) {
-        self.stopping.send_replace(true);
-        let idle = self.executing.wait_until_idle();
+        self.process.stopping.send_replace(true);
+        let idle = self.runs.executing.wait_until_idle();
         if tokio::time::timeout(patience, idle).await.is_err() {
             tracing::warn!("stopping while actions still run; they are settled at the next start");
         }

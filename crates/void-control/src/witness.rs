@@ -31,7 +31,7 @@ pub const ROLLED_BACK: &str = "store.rolled_back";
 pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     clock_acceptance::compare(control).await?;
     clock_notes::write(control);
-    let Some(path) = &control.witness_file else {
+    let Some(path) = &control.safekeeping.witness_file else {
         return Ok(());
     };
     let read = control.store.read(|tx| Box::pin(audit::head(tx)));
@@ -207,10 +207,10 @@ pub(crate) async fn note(control: &Control) {
         }
         Err(_) => return,
     };
-    let Some(path) = control.witness_file.clone() else {
+    let Some(path) = control.safekeeping.witness_file.clone() else {
         return;
     };
-    let noted = control.witnessed.get();
+    let noted = control.safekeeping.witnessed.get();
     if noted.is_some_and(|noted| noted.audit_seq >= audit_seq) {
         // Nothing new; and if it were older, the note would stay.
         return;
@@ -226,7 +226,7 @@ pub(crate) async fn note(control: &Control) {
         epoch: Some(epoch),
     };
     match tokio::task::spawn_blocking(move || write(&path, &witness)).await {
-        Ok(Ok(())) => control.witnessed.set(Some(witness)),
+        Ok(Ok(())) => control.safekeeping.witnessed.set(Some(witness)),
         Ok(Err(error)) => {
             tracing::warn!(%error, "the audit head could not be noted beside the database");
         }
@@ -236,7 +236,7 @@ pub(crate) async fn note(control: &Control) {
 
 /// A rollback was answered on the record: the note goes on from there.
 pub(crate) async fn start_again(control: &Control) {
-    control.witnessed.set(None);
+    control.safekeeping.witnessed.set(None);
     note(control).await;
 }
 

@@ -53,7 +53,8 @@ async fn start_hold(
     if instance != StartingInstance::This || start::is_busy(tx, control, subject).await? {
         return Ok(StartHold::Target);
     }
-    let Some(action) = (subject.action_id()).and_then(|id| control.catalogue.get(id)) else {
+    let Some(action) = (subject.action_id()).and_then(|id| control.in_force.catalogue.get(id))
+    else {
         return Ok(StartHold::Nothing);
     };
     // What ran a moment ago, or as often as it may, rests first.

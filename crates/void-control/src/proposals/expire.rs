@@ -62,7 +62,7 @@ pub(super) async fn unless_over(
 /// Looks first: most of the time there is nothing to do, and then nothing is written.
 async fn expire_some(control: &Control) -> Result<usize, StoreError> {
     let now = control.clock.now();
-    let (bridged, latest) = (control.offers.are_made(), control.clock.latest());
+    let (bridged, latest) = (control.runs.offers.are_made(), control.clock.latest());
     let due = control
         .store
         .read(move |tx| {
@@ -108,7 +108,7 @@ async fn expire_some(control: &Control) -> Result<usize, StoreError> {
         })
         .await?;
     for id in woken {
-        control.waiters.wake_id(id);
+        control.listeners.waiters.wake_id(id);
     }
     Ok(count)
 }

@@ -79,7 +79,7 @@ async fn standing_in(
     let Some(action) = proposal
         .subject
         .action_id()
-        .and_then(|id| control.catalogue.get(id))
+        .and_then(|id| control.in_force.catalogue.get(id))
     else {
         return Ok(OfferStanding::Held);
     };
@@ -142,7 +142,7 @@ pub async fn retract(control: &Control, id: ProposalId) -> Result<(), StoreError
         })
         .await?;
     fail_point!("bridge.retract.after");
-    control.waiters.wake_id(id);
+    control.listeners.waiters.wake_id(id);
     Ok(())
 }
 

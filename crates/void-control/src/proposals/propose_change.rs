@@ -95,7 +95,7 @@ async fn run(new: NewProposal) -> Result<Proposed, ProposeChangeError> {
 }
 
 async fn subject(control: &Control, sent: &Sent) -> Result<Subject, ProposeChangeError> {
-    let source = control.catalogue_source.as_ref();
+    let source = control.in_force.catalogue_source.as_ref();
     let source = source.ok_or(ProposeChangeError::NoFile)?;
     if !source.file.is_as_loaded()? {
         return Err(ProposeChangeError::NotAsLoaded);
@@ -107,9 +107,9 @@ async fn subject(control: &Control, sent: &Sent) -> Result<Subject, ProposeChang
     };
     let base = Base {
         text: source.file.loaded(),
-        catalogue: &control.catalogue,
+        catalogue: &control.in_force.catalogue,
     };
-    let instance = &control.instance.name;
+    let instance = &control.process.instance.name;
     let change = catalogue::change(base, sent, &source.lockout, instance, effect)?;
     let bound = change.into_subject();
     Ok(bound.map_err(|error| StoreError::Internal(error.to_string()))?)

@@ -45,9 +45,9 @@ pub(super) async fn claim(
     approved: Proposal,
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
-    if control.offers.are_made() && approved.subject.is_by_file() {
+    if control.runs.offers.are_made() && approved.subject.is_by_file() {
         // The claim is a foreign executor's: the bridge offers it the file after the commit.
-        control.offers.wake();
+        control.runs.offers.wake();
         return Ok(Claim::Waits(approved));
     }
     if instances::starting_instance(tx, control, &approved.subject).await? != StartingInstance::This
@@ -56,13 +56,13 @@ pub(super) async fn claim(
         return Ok(Claim::Waits(approved));
     }
     if control.is_stopping() || is_busy(tx, control, &approved.subject).await? {
-        control.somebody_waits.store(true, Ordering::SeqCst);
+        control.runs.somebody_waits.store(true, Ordering::SeqCst);
         return Ok(Claim::Waits(approved));
     }
     let run = Run {
         started_at: now,
         ticket_expires_at: now.plus(TICKET_LASTS),
-        lease_until: now.plus(control.limits.lease),
+        lease_until: now.plus(control.bounds.limits.lease),
     };
     let moved = approved
         .clone()
@@ -84,9 +84,11 @@ pub(super) async fn is_busy(
     control: &Control,
     subject: &Subject,
 ) -> Result<bool, StoreError> {
-    let action = subject.action_id().and_then(|id| control.catalogue.get(id));
+    let action = subject
+        .action_id()
+        .and_then(|id| control.in_force.catalogue.get(id));
     let mut spellings = action.map_or_else(Vec::new, |action| {
-        control.catalogue.target_spellings(action)
+        control.in_force.catalogue.target_spellings(action)
     });
     if !spellings.contains(&subject.target) {
         spellings.push(subject.target.clone());
@@ -158,7 +160,7 @@ pub(super) async fn budget_of(
     if actor.is_owner() {
         return Ok(Budget::Left);
     }
-    let per_hour = control.limits.safe_runs_per_agent_hour;
+    let per_hour = control.bounds.limits.safe_runs_per_agent_hour;
     let (since, until) = (now.minus(HOUR), believed_until(now));
     let spent = proposals::safe_runs_since(tx, &actor.requester(), since, until).await?;
     Ok(if spent < u64::from(per_hour) {
@@ -198,11 +200,11 @@ pub(super) fn execute(
     let permit = permit(running, plan, freeze_switch);
     let control = control.clone();
     let working = Working::on(&control, id);
-    control.waiters.begins(id);
+    control.listeners.waiters.begins(id);
     tokio::spawn(async move {
         fail_point!("execute.before");
-        let outcome = match (permit, &control.catalogue_source) {
-            (Some(Key::Action(permit)), _) => control.executor.execute(permit).await,
+        let outcome = match (permit, &control.in_force.catalogue_source) {
+            (Some(Key::Action(permit)), _) => control.runs.executor.execute(permit).await,
             (Some(Key::Change(permit)), Some(source)) => source.file.write(permit).await,
             (Some(Key::Change(_)), None) | (None, _) => {
                 let message = "the claim does not fit its subject; nothing was sent";
@@ -218,7 +220,7 @@ pub(super) fn execute(
 /// A target has become free. Most of the time nobody waits for any; what another instance or a freeze
 /// holds up, the sweep starts.
 pub(super) async fn target_is_free(control: &Control) {
-    if control.somebody_waits.swap(false, Ordering::SeqCst)
+    if control.runs.somebody_waits.swap(false, Ordering::SeqCst)
         && let Err(error) = start_waiting(control).await
     {
         tracing::warn!(%error, "what waits could not be started; the sweep tries again");
@@ -238,7 +240,8 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         let by_file = stored.proposal.subject.is_by_file();
         // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
         let elsewhere = by_file
-            && (control.offers.are_made() || offers::lose(control, stored.proposal.id).await?);
+            && (control.runs.offers.are_made()
+                || offers::lose(control, stored.proposal.id).await?);
         if !elsewhere && !instances::is_of_another(control, &stored.proposal.subject) {
             start_one(control, stored.proposal).await?;
         }
@@ -257,7 +260,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
     let ctx = control.system_ctx()?;
     let (this, context, job_plan) = (control.clone(), control.context(&ctx), plan.clone());
     let id = approved.id;
-    let freeze_switch = control.freeze_switch.pinned();
+    let freeze_switch = control.freeze.switch.pinned();
     fail_point!("start.commit.before");
     let claimed = control
         .store
