@@ -42,6 +42,8 @@ pub struct Plane {
     pub services: String,
     /// Where the catalogue is read from instead, at every start.
     pub catalogue_file: Option<PathBuf>,
+    /// What it is told to work beside, from the next start on.
+    pub beside: Beside,
     running: Option<Running>,
 }
 
@@ -62,6 +64,7 @@ impl Plane {
             catalogue: CATALOGUE.to_owned(),
             services: r#"{"services": []}"#.to_owned(),
             catalogue_file: None,
+            beside: Beside::default(),
             running: None,
         };
         plane.machine.set_time(plane.clock.now());
@@ -79,7 +82,7 @@ impl Plane {
         let store = runtime.spawn(open(engine, file)).await.unwrap();
         let config = self.config(store.clone());
         let control = runtime
-            .spawn(Control::start(config, Beside::default()))
+            .spawn(Control::start(config, self.beside.clone()))
             .await
             .unwrap();
         self.running = Some(Running {
