@@ -13,6 +13,7 @@ pub mod backups;
 pub mod bridge;
 pub mod challenges;
 mod clocks;
+mod columns;
 pub mod conversations;
 mod errors;
 pub mod events;

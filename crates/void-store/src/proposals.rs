@@ -204,14 +204,14 @@ pub async fn starts_since(
     since: Timestamp,
     until: Timestamp,
 ) -> Result<(u64, Option<Timestamp>), StoreError> {
-    let sql = "SELECT COUNT(*), MAX(started_at) FROM proposals WHERE action_id = $1 AND started_at > $2 AND started_at <= $3";
+    let sql = "SELECT COUNT(*) AS total, MAX(started_at) AS last_at FROM proposals WHERE action_id = $1 AND started_at > $2 AND started_at <= $3";
     let Some(row) = tx
         .one("proposals", sql, values![action.as_str(), since, until])
         .await?
     else {
         return Ok((0, None));
     };
-    Ok((row.count(0)?, row.opt_time(1)?))
+    Ok((row.count("total")?, row.opt_time("last_at")?))
 }
 
 /// How many safe runs policy has let this requester start since then.
@@ -221,14 +221,11 @@ pub async fn safe_runs_since(
     since: Timestamp,
     until: Timestamp,
 ) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE requester_kind = $1 AND requester_id = $2 \
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE requester_kind = $1 AND requester_id = $2 \
         AND approved_by = 'policy' AND approved_at > $3 AND approved_at <= $4";
     let id = requester_id(requester);
     let values = values![requester.kind.as_str(), id, since, until];
-    match tx.one("proposals", sql, values).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    tx.count("proposals", sql, values).await
 }
 
 /// How many approvals since then are by somebody whose name begins so. What was approved since then has
@@ -242,14 +239,9 @@ pub async fn approvals_since(
     let sql = "SELECT (SELECT COUNT(*) FROM proposals \
         WHERE ended_at >= $1 AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2) + \
         (SELECT COUNT(*) FROM proposals WHERE status IN ('approved', 'running') \
-        AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2)";
-    match tx
-        .one("proposals", sql, values![since, format!("{by}%"), until])
-        .await?
-    {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+        AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2) AS total";
+    tx.count("proposals", sql, values![since, format!("{by}%"), until])
+        .await
 }
 
 pub fn count_open(tx: &mut Tx) -> Result<u64, StoreError> {
@@ -257,21 +249,15 @@ pub fn count_open(tx: &mut Tx) -> Result<u64, StoreError> {
 }
 
 pub async fn count_open_of(tx: &mut Tx, requester: &Requester) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE requester_kind = $1 AND requester_id = $2 AND status = 'pending'";
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE requester_kind = $1 AND requester_id = $2 AND status = 'pending'";
     let values = values![requester.kind.as_str(), requester_id(requester)];
-    match tx.one("proposals", sql, values).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    tx.count("proposals", sql, values).await
 }
 
 /// How many proposals are in each state that still concerns somebody.
 pub async fn count_by_status(tx: &mut Tx, status: Status) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE status = $1";
-    match tx.one("proposals", sql, values![status.as_str()]).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE status = $1";
+    tx.count("proposals", sql, values![status.as_str()]).await
 }
 
 /// Whether a yes or a no was ever asked for and given.
@@ -279,11 +265,8 @@ pub async fn is_any_decided(tx: &mut Tx) -> Result<bool, StoreError> {
     let sql = "SELECT \
         (SELECT COUNT(*) FROM (SELECT id FROM proposals WHERE status = 'rejected' LIMIT 1) AS no) \
         + (SELECT COUNT(*) FROM (SELECT id FROM proposals \
-            WHERE tier = 'risky' AND approved_at IS NOT NULL LIMIT 1) AS yes)";
-    match tx.one("proposals", sql, values![]).await? {
-        Some(row) => Ok(row.count(0)? > 0),
-        None => Ok(false),
-    }
+            WHERE tier = 'risky' AND approved_at IS NOT NULL LIMIT 1) AS yes) AS total";
+    Ok(tx.count("proposals", sql, values![]).await? > 0)
 }
 
 pub async fn history(tx: &mut Tx, id: ProposalId) -> Result<Vec<Transition>, StoreError> {
@@ -323,7 +306,7 @@ fn readable(rows: &[Row]) -> Vec<Stored> {
 fn page(Listing { rows, is_cut }: Listing, limit: u32) -> Result<Page<Stored>, StoreError> {
     let ids = rows
         .iter()
-        .map(|row| row.text(0).map(str::to_owned))
+        .map(|row| row.string("id"))
         .collect::<Result<Vec<_>, _>>()?;
     let Page { items: ids, next } = Page::from_surplus(ids, is_cut, limit as usize, Clone::clone);
     let shown = rows.get(..ids.len()).unwrap_or_default();
@@ -531,11 +514,8 @@ pub async fn list_open_before(
 }
 
 pub async fn count_open_before(tx: &mut Tx, epoch: u64) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE status IN ('pending', 'approved', 'running') AND epoch < $1";
-    match tx.one("proposals", sql, values![int(epoch)]).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE status IN ('pending', 'approved', 'running') AND epoch < $1";
+    tx.count("proposals", sql, values![int(epoch)]).await
 }
 
 pub async fn list_in(tx: &mut Tx, status: Status, limit: u32) -> Result<Vec<Stored>, StoreError> {

@@ -86,9 +86,9 @@ async fn read(tx: &mut Tx, sql: &'static str) -> Result<Vec<Pair>, StoreError> {
     rows.iter()
         .map(|row| {
             Ok(Pair {
-                target: row.parsed(0, Target::parse)?,
-                name: row.text(1)?.to_owned(),
-                paired_at: row.time(2)?,
+                target: row.parsed("target", Target::parse)?,
+                name: row.string("name")?,
+                paired_at: row.time("paired_at")?,
             })
         })
         .collect()
