@@ -8,6 +8,7 @@ use void_domain::services::{SERVICES_MAX, ServiceId};
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::Select;
 use crate::tx::Tx;
 use crate::values::{Row, values};
 
@@ -47,28 +48,29 @@ pub async fn begin_outage(
 }
 
 pub async fn find_outage(tx: &mut Tx, service: &ServiceId) -> Result<Option<Outage>, StoreError> {
-    let sql = "SELECT service_id, down_at, reason, alert_id FROM outages WHERE service_id = $1";
-    let row = tx.one("outages", sql, values![service.as_str()]).await?;
-    row.as_ref().map(outage).transpose()
+    let of_service = all_outages().only_with("service_id = ?", service.as_str());
+    Ok(read_outages(tx, of_service).await?.into_iter().next())
 }
 
 /// Every service that is down, the oldest first.
 pub async fn list_outages(tx: &mut Tx) -> Result<Vec<Outage>, StoreError> {
-    let sql = "SELECT service_id, down_at, reason, alert_id FROM outages ORDER BY down_at, service_id LIMIT $1";
-    outages(tx, sql).await
+    read_outages(tx, all_outages()).await
 }
 
 /// Those of them that nobody was to be told of until now.
 pub async fn list_untold(tx: &mut Tx) -> Result<Vec<Outage>, StoreError> {
-    let sql = "SELECT service_id, down_at, reason, alert_id FROM outages WHERE alert_id IS NULL \
-        ORDER BY down_at, service_id LIMIT $1";
-    outages(tx, sql).await
+    read_outages(tx, all_outages().only("alert_id IS NULL")).await
 }
 
-async fn outages(tx: &mut Tx, sql: &'static str) -> Result<Vec<Outage>, StoreError> {
+const fn all_outages<'a>() -> Select<'a> {
+    let outages = "SELECT service_id, down_at, reason, alert_id FROM outages";
+    Select::new("outages", outages)
+}
+
+async fn read_outages(tx: &mut Tx, outages: Select<'_>) -> Result<Vec<Outage>, StoreError> {
     let max = i64::try_from(SERVICES_MAX).unwrap_or(i64::MAX);
-    let rows = tx.all("outages", sql, values![max]).await?;
-    rows.iter().map(outage).collect()
+    let oldest_first = outages.order_by("down_at, service_id");
+    oldest_first.all(tx, max, |row| outage(row).map(Some)).await
 }
 
 /// A service is no trouble any more; what was known of it. What the owner stopped stays an outage that

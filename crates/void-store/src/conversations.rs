@@ -10,8 +10,9 @@ use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::{Paged, Select};
 use crate::tx::Tx;
-use crate::values::{Listing, Page, Row, int, values};
+use crate::values::{Page, Row, int, values};
 
 macro_rules! message_columns {
     () => {
@@ -66,29 +67,31 @@ pub async fn list_with(
     cursor: Option<ConversationId>,
     limit: u32,
 ) -> Result<Page<Summary>, StoreError> {
-    let sql = "SELECT c.id, c.created_at, COUNT(m.id) AS message_count, MAX(m.at) AS last_at, \
-        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id ORDER BY first.seq LIMIT 1) AS words \
-        FROM conversations c JOIN messages m ON m.conversation_id = c.id \
-        WHERE c.agent = $1 AND c.id < $2 GROUP BY c.id, c.created_at ORDER BY c.id DESC LIMIT $3";
-    let before = cursor.map_or_else(|| "g".to_owned(), |id| id.to_string());
-    let values = values![agent, before, i64::from(limit) + 1];
-    let Listing { rows, is_cut } = tx.list("conversations", sql, values).await?;
-    let summary = |row: &Row| {
-        Ok(Summary {
-            id: row.parse("id")?,
-            created_at: row.time("created_at")?,
-            message_count: row.count("message_count")?,
-            last_at: row.time("last_at")?,
-            words: row.opt_text("words")?.unwrap_or_default().to_owned(),
-        })
-    };
-    let items = rows
-        .iter()
-        .map(summary)
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(Page::from_surplus(items, is_cut, limit as usize, |one| {
-        one.id.to_string()
-    }))
+    let summaries = summaries(agent, cursor);
+    summaries
+        .page(tx, limit, |row| summary(row).map(Some))
+        .await
+}
+
+fn summaries(agent: &str, cursor: Option<ConversationId>) -> Paged<'_> {
+    const SUMMARIES: &str = "SELECT c.id, c.created_at, COUNT(m.id) AS message_count, MAX(m.at) AS last_at, \
+        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id \
+        ORDER BY first.seq LIMIT 1) AS words \
+        FROM conversations c JOIN messages m ON m.conversation_id = c.id";
+    Select::new("conversations", SUMMARIES)
+        .only_with("c.agent = ?", agent)
+        .group_by("c.id")
+        .newest_first("c.id", cursor.map(|id| id.to_string()))
+}
+
+fn summary(row: &Row) -> Result<Summary, StoreError> {
+    Ok(Summary {
+        id: row.parse("id")?,
+        created_at: row.time("created_at")?,
+        message_count: row.count("message_count")?,
+        last_at: row.time("last_at")?,
+        words: row.opt_string("words")?.unwrap_or_default(),
+    })
 }
 
 fn conversation(row: &Row) -> Result<Conversation, StoreError> {
@@ -223,8 +226,7 @@ pub async fn list_before(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Vec<Message>, StoreError> {
-    let rows = rows_before(tx, id, before, limit).await?.rows;
-    rows.iter().map(message).collect()
+    Ok(page_before(tx, id, before, limit).await?.items)
 }
 
 /// The same as a page. Whether there are older ones is looked up and not reckoned from numbers, because
@@ -235,26 +237,12 @@ pub async fn page_before(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Page<Message>, StoreError> {
-    let Listing { rows, is_cut } = rows_before(tx, id, before, limit.saturating_add(1)).await?;
-    let items: Result<Vec<Message>, StoreError> = rows.iter().map(message).collect();
-    let cursor = |message: &Message| message.seq.to_string();
-    Ok(Page::from_surplus(items?, is_cut, limit as usize, cursor))
-}
-
-async fn rows_before(
-    tx: &mut Tx,
-    id: ConversationId,
-    before: Option<u64>,
-    limit: u32,
-) -> Result<Listing, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        message_columns!(),
-        " FROM messages WHERE conversation_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
-    );
-    let before = before.map_or(i64::MAX, int);
-    let cells = values![id.to_string(), before, i64::from(limit)];
-    tx.list("messages", sql, cells).await
+    const MESSAGES: &str = concat!("SELECT ", message_columns!(), " FROM messages");
+    Select::new("messages", MESSAGES)
+        .only_with("conversation_id = ?", id.to_string())
+        .newest_first("seq", before.map(int))
+        .page(tx, limit, |row| message(row).map(Some))
+        .await
 }
 
 /// The turn that runs in a conversation.
@@ -396,4 +384,27 @@ fn turn(row: &Row) -> Result<Turn, StoreError> {
         tainted_by: row.json("tainted_by")?,
         session: row.opt_string("session")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queries::plan;
+
+    /// A page reads its own conversations and not all that there ever were.
+    #[test]
+    fn a_page_of_conversations_sorts_and_groups_nothing() {
+        let id = "01999999-0000-7000-8000-000000000001".parse().unwrap();
+        for cursor in [None, Some(id)] {
+            let plan = plan(summaries("blue", cursor));
+            assert!(
+                plan.iter()
+                    .any(|step| step.contains("conversations_by_agent (agent=?"))
+            );
+            assert!(
+                !plan.iter().any(|step| step.contains("TEMP B-TREE")),
+                "{plan:?}"
+            );
+        }
+    }
 }

@@ -31,6 +31,7 @@ pub mod passwords;
 mod postgres;
 pub mod proposals;
 pub mod quarantine;
+mod queries;
 pub mod retention;
 mod rollbacks;
 pub mod schema;

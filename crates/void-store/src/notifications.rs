@@ -13,6 +13,7 @@ use void_domain::proposals::Status;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::Select;
 use crate::tx::Tx;
 use crate::values::{Row, int, values};
 
@@ -173,23 +174,23 @@ pub async fn find_open_digest(
     since: Timestamp,
     kinds: Kinds,
 ) -> Result<Option<(NotificationId, Timestamp)>, StoreError> {
-    let sql = match kinds {
-        Kinds::All => {
-            "SELECT d.id, d.created_at FROM notifications d WHERE d.target = $1 AND d.kind = 'digest' AND d.created_at >= $2 \
-             AND d.status IN ('waiting', 'sent') AND EXISTS (SELECT 1 FROM notifications m WHERE m.digest_id = d.id \
-             AND m.kind = 'message') ORDER BY d.id DESC LIMIT 1"
-        }
-        Kinds::Alerts => {
-            "SELECT id, created_at FROM notifications WHERE target = $1 AND kind = 'digest' AND created_at >= $2 \
-             AND status IN ('waiting', 'sent') ORDER BY id DESC LIMIT 1"
-        }
+    const HAS_MESSAGE: &str =
+        "EXISTS (SELECT 1 FROM notifications m WHERE m.digest_id = d.id AND m.kind = 'message')";
+    let digests = Select::new(
+        "notifications",
+        "SELECT d.id, d.created_at FROM notifications d",
+    )
+    .only_with("d.target = ?", target.to_string())
+    .only("d.kind = 'digest'")
+    .only_with("d.created_at >= ?", since)
+    .only("d.status IN ('waiting', 'sent')");
+    let digests = match kinds {
+        Kinds::All => digests.only(HAS_MESSAGE),
+        Kinds::Alerts => digests,
     };
-    let row = tx
-        .one("notifications", sql, values![target.to_string(), since])
-        .await?;
-    row.as_ref()
-        .map(|row| Ok((row.parse("id")?, row.time("created_at")?)))
-        .transpose()
+    let read = |row: &Row| Ok(Some((row.parse("id")?, row.time("created_at")?)));
+    let newest = digests.order_by("d.id DESC").all(tx, 1, read).await?;
+    Ok(newest.into_iter().next())
 }
 
 /// No delivery waits longer than this for its next try.

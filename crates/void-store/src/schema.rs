@@ -17,7 +17,7 @@ pub async fn foreign(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
         Engine::Postgres(_) => POSTGRES,
     };
     let rows = tx.all("schema", sql, &[]).await?;
-    rows.iter().map(|row| Ok(row.string("name")?)).collect()
+    rows.iter().map(|row| row.string("name")).collect()
 }
 
 pub(crate) async fn refuse_foreign(tx: &mut Tx) -> Result<(), StoreError> {

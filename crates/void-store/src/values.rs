@@ -204,6 +204,15 @@ impl Row {
         self.parsed(column, |text| serde_json::from_str(text).ok())
     }
 
+    /// Where a page that ends with this row is continued.
+    pub(crate) fn cursor(&self, column: impl Column) -> Result<String, StoreError> {
+        match self.cell(column)? {
+            Value::Text(text) => Ok(text.clone().into_owned()),
+            Value::Int(number) => Ok(number.to_string()),
+            Value::Null | Value::Foreign => Err(self.corrupt(format!("column {column} is no key"))),
+        }
+    }
+
     /// What it takes in memory, roughly: its texts.
     pub(crate) fn bytes(&self) -> usize {
         let bytes = |cell: &Value<'_>| match cell {
