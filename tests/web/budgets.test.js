@@ -27,6 +27,9 @@ const SHIFT_MAX = 0.02;
 const PLACES = ["home", "inbox", "lab", "audit", "chat", "settings"];
 const MORE_PLACES = ["inbox/done", "more", "lab/actions", "lab/services/caddy", "lab/guests/pve1/101", "lab/nodes/pve1", "lab/actions/restart-caddy", "audit/3",
   ...["channels", "sign-in", "appearance", "nodes", "agents", "backups", "tokens", "integrations", "doctor", "about"].map((one) => `settings/${one}`)];
+/** Pages that are made of several answers; the first few are tried at every run. */
+const LATE = ["home", "lab/nodes/pve1", "lab/guests/pve1/101", "settings/sign-in"];
+const ALL_LATE = [...LATE, "inbox", "lab", "lab/actions", "lab/services/caddy", "lab/actions/restart-caddy", "audit", "settings/channels", "settings/nodes", "settings/agents"];
 /** Pages that load at the same time; more of them would paint fewer of their pictures. */
 const TOGETHER = 4;
 /** On a phone: what was promised in milliseconds, and what a page may take of what the smallest takes there. */
@@ -166,6 +169,35 @@ describe("the first picture", () => {
       assert.deepEqual(wrong, []);
     });
   }
+
+  test("whichever answer of a page comes last, nothing moves", async (t) => {
+    /** @type {string[]} */
+    const wrong = [];
+    let count = 0;
+    const cases = (IS_DEEP ? [PHONE, DESK] : [PHONE]).flatMap((width) => (IS_DEEP ? ALL_LATE : LATE).map((place) => ({ width, place })));
+    for (const { width, place } of cases) {
+      const first = await openPage(lab, { width });
+      await first.page.goto(`${lab.base}/#/${place}`);
+      await settled(first.page, first.seen);
+      const asked = new Set(first.seen.requests.map((url) => url.slice(lab.base.length)).filter((path) => /^\/api\/(?!events|conversations)/.test(path)));
+      await first.context.close();
+      for (const path of asked) {
+        const { context, page, seen } = await openPage(lab, { width });
+        await watchShifts(page);
+        // Below what waits one would not see it.
+        await rewrite(page, "**/api/home", (value) => ({ ...value, inbox: { ...value.inbox, items: [] } }));
+        await lastOf(page, seen, lab.base + path);
+        await page.goto(`${lab.base}/#/${place}`);
+        await settled(page, seen);
+        const { sum, what } = await shifted(page);
+        count += 1;
+        if (sum > 0) wrong.push(`${place} at ${width} px, ${path} last: ${sum.toFixed(4)} ${[...new Set(what)]}`);
+        await context.close();
+      }
+    }
+    t.diagnostic(`${count} orders`);
+    assert.deepEqual(wrong, []);
+  });
 
   test("what measures sees something move", async () => {
     const { context, page } = await openPage(lab, { width: PHONE, signedIn: false });
@@ -346,6 +378,21 @@ describe("long lists", () => {
     await context.close();
     return { loading, scrolling, happening };
   }
+});
+
+/**
+ * Holds one answer back until all others are drawn.
+ * @param {any} page
+ * @param {{open: Set<any>}} seen
+ * @param {string} url
+ */
+const lastOf = (page, seen, url) => page.route(url, async (/** @type {any} */ route) => {
+  const drawn = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  for (let calm = 0; calm < 2; calm = seen.open.size <= 1 ? calm + 1 : 0) {
+    await until("all others are there", () => seen.open.size <= 1);
+    await drawn();
+  }
+  await route.continue();
 });
 
 /** @param {any} page @param {import("./labs.js").Lab} _ @param {number} count */

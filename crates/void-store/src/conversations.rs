@@ -10,8 +10,9 @@ use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::{Paged, Select};
 use crate::tx::Tx;
-use crate::values::{Listing, Page, Row, int, values};
+use crate::values::{Page, Row, int, values};
 
 macro_rules! message_columns {
     () => {
@@ -66,45 +67,49 @@ pub async fn list_with(
     cursor: Option<ConversationId>,
     limit: u32,
 ) -> Result<Page<Summary>, StoreError> {
-    let sql = "SELECT c.id, c.created_at, COUNT(m.id), MAX(m.at), \
-        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id ORDER BY first.seq LIMIT 1) \
-        FROM conversations c JOIN messages m ON m.conversation_id = c.id \
-        WHERE c.agent = $1 AND c.id < $2 GROUP BY c.id, c.created_at ORDER BY c.id DESC LIMIT $3";
-    let before = cursor.map_or_else(|| "g".to_owned(), |id| id.to_string());
-    let values = values![agent, before, i64::from(limit) + 1];
-    let Listing { rows, is_cut } = tx.list("conversations", sql, values).await?;
-    let summary = |row: &Row| {
-        Ok(Summary {
-            id: row.parsed(0, |text| text.parse().ok())?,
-            created_at: row.time(1)?,
-            message_count: row.count(2)?,
-            last_at: row.time(3)?,
-            words: row.opt_text(4)?.unwrap_or_default().to_owned(),
-        })
-    };
-    let items = rows
-        .iter()
-        .map(summary)
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(Page::from_surplus(items, is_cut, limit as usize, |one| {
-        one.id.to_string()
-    }))
+    let summaries = summaries(agent, cursor);
+    summaries
+        .page(tx, limit, |row| summary(row).map(Some))
+        .await
+}
+
+fn summaries(agent: &str, cursor: Option<ConversationId>) -> Paged<'_> {
+    const SUMMARIES: &str = "SELECT c.id, c.created_at, COUNT(m.id) AS message_count, MAX(m.at) AS last_at, \
+        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id \
+        ORDER BY first.seq LIMIT 1) AS words \
+        FROM conversations c JOIN messages m ON m.conversation_id = c.id";
+    Select::new("conversations", SUMMARIES)
+        .only_with("c.agent = ?", agent)
+        .group_by("c.id")
+        .newest_first("c.id", cursor.map(|id| id.to_string()))
+}
+
+fn summary(row: &Row) -> Result<Summary, StoreError> {
+    Ok(Summary {
+        id: row.parse("id")?,
+        created_at: row.time("created_at")?,
+        message_count: row.count("message_count")?,
+        last_at: row.time("last_at")?,
+        words: row.opt_string("words")?.unwrap_or_default(),
+    })
 }
 
 fn conversation(row: &Row) -> Result<Conversation, StoreError> {
     Ok(Conversation {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        agent: row.text(1)?.to_owned(),
-        space_id: row.opt_text(2)?.map(str::to_owned),
-        created_at: row.time(3)?,
+        id: row.parse("id")?,
+        agent: row.string("agent")?,
+        space_id: row.opt_string("space_id")?,
+        created_at: row.time("created_at")?,
     })
 }
 
 /// The place of the next message.
 pub async fn next_seq(tx: &mut Tx, id: ConversationId) -> Result<u64, StoreError> {
-    let sql = "SELECT COALESCE(MAX(seq), 0) FROM messages WHERE conversation_id = $1";
+    let sql = "SELECT COALESCE(MAX(seq), 0) AS last FROM messages WHERE conversation_id = $1";
     let row = tx.one("messages", sql, values![id.to_string()]).await?;
-    Ok(row.map_or(Ok(0), |row| row.count(0))?.saturating_add(1))
+    Ok(row
+        .map_or(Ok(0), |row| row.count("last"))?
+        .saturating_add(1))
 }
 
 pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
@@ -221,8 +226,7 @@ pub async fn list_before(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Vec<Message>, StoreError> {
-    let rows = rows_before(tx, id, before, limit).await?.rows;
-    rows.iter().map(message).collect()
+    Ok(page_before(tx, id, before, limit).await?.items)
 }
 
 /// The same as a page. Whether there are older ones is looked up and not reckoned from numbers, because
@@ -233,26 +237,12 @@ pub async fn page_before(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Page<Message>, StoreError> {
-    let Listing { rows, is_cut } = rows_before(tx, id, before, limit.saturating_add(1)).await?;
-    let items: Result<Vec<Message>, StoreError> = rows.iter().map(message).collect();
-    let cursor = |message: &Message| message.seq.to_string();
-    Ok(Page::from_surplus(items?, is_cut, limit as usize, cursor))
-}
-
-async fn rows_before(
-    tx: &mut Tx,
-    id: ConversationId,
-    before: Option<u64>,
-    limit: u32,
-) -> Result<Listing, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        message_columns!(),
-        " FROM messages WHERE conversation_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
-    );
-    let before = before.map_or(i64::MAX, int);
-    let cells = values![id.to_string(), before, i64::from(limit)];
-    tx.list("messages", sql, cells).await
+    const MESSAGES: &str = concat!("SELECT ", message_columns!(), " FROM messages");
+    Select::new("messages", MESSAGES)
+        .only_with("conversation_id = ?", id.to_string())
+        .newest_first("seq", before.map(int))
+        .page(tx, limit, |row| message(row).map(Some))
+        .await
 }
 
 /// The turn that runs in a conversation.
@@ -301,7 +291,9 @@ pub async fn add_usage(
 pub async fn usage_on(tx: &mut Tx, agent: &str, day: i64) -> Result<(u64, u64), StoreError> {
     let sql = "SELECT tokens, cost_micros FROM agent_usage WHERE agent = $1 AND day = $2";
     let row = tx.one("agent_usage", sql, values![agent, day]).await?;
-    row.map_or(Ok((0, 0)), |row| Ok((row.count(0)?, row.count(1)?)))
+    row.map_or(Ok((0, 0)), |row| {
+        Ok((row.count("tokens")?, row.count("cost_micros")?))
+    })
 }
 
 /// The columns that only an agent's message fills.
@@ -349,44 +341,70 @@ fn json(value: &impl Serialize) -> Option<String> {
 }
 
 fn message(row: &Row) -> Result<Message, StoreError> {
-    let said = match row.text(3)? {
+    let said = match row.text("role")? {
         "user" => Said::ByOwner,
         "assistant" => Said::ByAgent(Box::new(turn(row)?)),
         other => return Err(row.corrupt(format!("role {other}"))),
     };
     Ok(Message {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        conversation_id: row.parsed(1, |text| text.parse().ok())?,
-        seq: row.count(2)?,
-        body: row.text(4)?.to_owned(),
-        at: row.time(5)?,
+        id: row.parse("id")?,
+        conversation_id: row.parse("conversation_id")?,
+        seq: row.count("seq")?,
+        body: row.string("body")?,
+        at: row.time("at")?,
         said,
     })
 }
 
 fn turn(row: &Row) -> Result<Turn, StoreError> {
     let ended = || {
-        row.opt_time(7)?
+        row.opt_time("ended_at")?
             .ok_or_else(|| row.corrupt("an end without its time"))
     };
-    let state = match row.text(6)? {
+    let state = match row.text("status")? {
         "running" => TurnState::Running,
         "done" => TurnState::Done { at: ended()? },
         "stopped" => TurnState::Stopped { at: ended()? },
         "failed" => TurnState::Failed {
             at: ended()?,
-            failure: Failure::new(AnyCode::read(row.text(14)?), row.text(15)?),
+            failure: Failure::new(
+                AnyCode::read(row.text("failure_code")?),
+                row.text("failure_message")?,
+            ),
         },
         other => return Err(row.corrupt(format!("status {other}"))),
     };
     Ok(Turn {
         state,
-        brain: row.text(8)?.to_owned(),
-        model: row.text(9)?.to_owned(),
-        trace: row.parsed(10, |text| serde_json::from_str(text).ok())?,
-        usage: row.parsed(11, |text| serde_json::from_str(text).ok())?,
-        truth: row.parsed(12, |text| serde_json::from_str(text).ok())?,
-        tainted_by: row.parsed(13, |text| serde_json::from_str(text).ok())?,
-        session: row.opt_text(16)?.map(str::to_owned),
+        brain: row.string("brain")?,
+        model: row.string("model")?,
+        trace: row.json("trace")?,
+        usage: row.json("usage")?,
+        truth: row.json("truth")?,
+        tainted_by: row.json("tainted_by")?,
+        session: row.opt_string("session")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queries::plan;
+
+    /// A page reads its own conversations and not all that there ever were.
+    #[test]
+    fn a_page_of_conversations_sorts_and_groups_nothing() {
+        let id = "01999999-0000-7000-8000-000000000001".parse().unwrap();
+        for cursor in [None, Some(id)] {
+            let plan = plan(summaries("blue", cursor));
+            assert!(
+                plan.iter()
+                    .any(|step| step.contains("conversations_by_agent (agent=?"))
+            );
+            assert!(
+                !plan.iter().any(|step| step.contains("TEMP B-TREE")),
+                "{plan:?}"
+            );
+        }
+    }
 }

@@ -49,9 +49,8 @@ pub async fn list_waiting(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreErr
 }
 
 pub async fn count_waiting(tx: &mut Tx) -> Result<u64, StoreError> {
-    let sql = "SELECT count(*) FROM nodes WHERE state = 'waiting'";
-    let row = tx.one("nodes", sql, &[]).await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    let sql = "SELECT COUNT(*) AS total FROM nodes WHERE state = 'waiting'";
+    tx.count("nodes", sql, &[]).await
 }
 
 /// Writes the whole row. Writers take turns, on both engines, so what was read in this transaction still holds.
@@ -115,27 +114,30 @@ pub async fn saw(tx: &mut Tx, name: &str, at: Timestamp) -> Result<(), StoreErro
 }
 
 fn node(row: &Row) -> Result<Node, StoreError> {
-    let name = row.parsed(0, NodeName::parse)?;
+    let name = row.parsed("name", NodeName::parse)?;
     let digest = |column| row.parsed(column, |text| text.parse().ok());
-    let membership = match row.text(1)? {
+    let membership = match row.text("state")? {
         "invited" => Membership::Invited {
-            invite: digest(2)?,
-            expires_at: row.time(3)?,
+            invite: digest("invite")?,
+            expires_at: row.time("invite_expires_at")?,
         },
         "waiting" => Membership::Waiting {
-            invite: digest(2)?,
+            invite: digest("invite")?,
             asked: Asked {
-                fingerprint: digest(4)?,
-                at: row.time(5)?,
-                from: row.text(6)?.to_owned(),
+                fingerprint: digest("fingerprint")?,
+                at: row.time("asked_at")?,
+                from: row.string("asked_from")?,
             },
         },
         "joined" => Membership::Joined {
-            invite: row.opt_text(2)?.map(|_| digest(2)).transpose()?,
-            token_id: row.parsed(7, |text| text.parse().ok())?,
-            fingerprint: digest(4)?,
-            at: row.time(8)?,
-            by: row.text(9)?.to_owned(),
+            invite: row
+                .opt_text("invite")?
+                .map(|_| digest("invite"))
+                .transpose()?,
+            token_id: row.parse("token_id")?,
+            fingerprint: digest("fingerprint")?,
+            at: row.time("joined_at")?,
+            by: row.string("joined_by")?,
         },
         _ => return Err(row.corrupt("no such state")),
     };
@@ -143,12 +145,12 @@ fn node(row: &Row) -> Result<Node, StoreError> {
         name,
         membership,
         presence: Presence {
-            version: row.opt_text(10)?.map(str::to_owned),
-            list: row.opt_text(11)?.map(str::to_owned),
-            generation: row.count(12)?,
-            nonce: row.opt_text(13)?.map(str::to_owned),
-            seen_at: row.opt_time(14)?,
-            twin_at: row.opt_time(15)?,
+            version: row.opt_string("version")?,
+            list: row.opt_string("list")?,
+            generation: row.count("generation")?,
+            nonce: row.opt_string("nonce")?,
+            seen_at: row.opt_time("seen_at")?,
+            twin_at: row.opt_time("twin_at")?,
         },
     })
 }
@@ -193,11 +195,11 @@ pub async fn list_stranded(tx: &mut Tx, limit: u32) -> Result<Vec<StrandedComman
         .await?;
     let command = |row: &Row| {
         Ok(StrandedCommand {
-            id: row.text(0)?.to_owned(),
-            node: row.text(1)?.to_owned(),
-            command: row.text(2)?.to_owned(),
-            limit: Duration::from_millis(row.count(3)?),
-            is_run: row.int(4)? != 0,
+            id: row.string("id")?,
+            node: row.string("node")?,
+            command: row.string("command")?,
+            limit: Duration::from_millis(row.count("limit_ms")?),
+            is_run: row.flag("is_run")?,
         })
     };
     rows.iter().map(command).collect()
@@ -223,8 +225,8 @@ pub async fn look_at_stranded(
     let sql = "SELECT id, handed_at, answer FROM node_errands WHERE id = $1";
     let row = tx.one("node_errands", sql, values![id]).await?;
     row.map(|row| {
-        let answer = row.opt_text(2)?.map(str::to_owned);
-        Ok((row.opt_time(1)?.is_some(), answer))
+        let answer = row.opt_string("answer")?;
+        Ok((row.opt_time("handed_at")?.is_some(), answer))
     })
     .transpose()
 }

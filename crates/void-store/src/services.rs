@@ -74,10 +74,10 @@ pub async fn forget_after(tx: &mut Tx, now: Timestamp) -> Result<u64, StoreError
 
 fn change(row: &Row) -> Result<ServiceChange, StoreError> {
     Ok(ServiceChange {
-        service_id: row.text(0)?.to_owned(),
-        at: row.time(1)?,
-        from: row.parsed(2, Health::parse)?,
-        to: row.parsed(3, Health::parse)?,
-        reason: row.opt_text(4)?.map(str::to_owned),
+        service_id: row.string("service_id")?,
+        at: row.time("at")?,
+        from: row.parsed("from_health", Health::parse)?,
+        to: row.parsed("to_health", Health::parse)?,
+        reason: row.opt_string("reason")?,
     })
 }

@@ -130,14 +130,14 @@ pub async fn end_others(
 
 fn session(row: &Row) -> Result<Session, StoreError> {
     Ok(Session {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        hash: row.parsed(1, |text| text.parse().ok())?,
-        created_at: row.time(2)?,
-        authenticated_at: row.time(3)?,
-        expires_at: row.time(4)?,
-        ended_at: row.opt_time(5)?,
-        method: row.parsed(6, Method::parse)?,
-        device: row.text(7)?.to_owned(),
-        last_seen_at: row.time(8)?,
+        id: row.parse("id")?,
+        hash: row.parse("hash")?,
+        created_at: row.time("created_at")?,
+        authenticated_at: row.time("authenticated_at")?,
+        expires_at: row.time("expires_at")?,
+        ended_at: row.opt_time("ended_at")?,
+        method: row.parsed("method", Method::parse)?,
+        device: row.string("device")?,
+        last_seen_at: row.time("last_seen_at")?,
     })
 }

@@ -36,7 +36,7 @@ pub struct Token {
 macro_rules! select {
     () => {
         "SELECT tokens.id, kind, tokens.name, hash, \
-         CASE WHEN kind = 'agent' THEN agents.capabilities ELSE tokens.capabilities END, \
+         CASE WHEN kind = 'agent' THEN agents.capabilities ELSE tokens.capabilities END AS capabilities, \
          tokens.created_at, last_used_at, revoked_at, resident, agent_id \
          FROM tokens LEFT JOIN agents ON agents.id = tokens.agent_id"
     };
@@ -178,8 +178,8 @@ pub async fn touch(tx: &mut Tx, id: TokenId, at: Timestamp) -> Result<(), StoreE
 }
 
 fn token(row: &Row) -> Result<Token, StoreError> {
-    let kind = row.parsed(1, ActorKind::parse)?;
-    let agent_id = match (kind, row.opt_text(9)?) {
+    let kind = row.parsed("kind", ActorKind::parse)?;
+    let agent_id = match (kind, row.opt_text("agent_id")?) {
         (ActorKind::Agent, Some(id)) => {
             let id = id.parse().map_err(|_| row.corrupt("its agent has no id"))?;
             Some(id)
@@ -191,15 +191,15 @@ fn token(row: &Row) -> Result<Token, StoreError> {
         }
     };
     Ok(Token {
-        id: row.parsed(0, |text| text.parse().ok())?,
+        id: row.parse("id")?,
         kind,
         agent_id,
-        name: row.text(2)?.to_owned(),
-        hash: row.parsed(3, |text| text.parse().ok())?,
-        capabilities: row.parsed(4, |text| serde_json::from_str(text).ok())?,
-        created_at: row.time(5)?,
-        last_used_at: row.opt_time(6)?,
-        revoked_at: row.opt_time(7)?,
-        resident: row.int(8)? != 0,
+        name: row.string("name")?,
+        hash: row.parse("hash")?,
+        capabilities: row.json("capabilities")?,
+        created_at: row.time("created_at")?,
+        last_used_at: row.opt_time("last_used_at")?,
+        revoked_at: row.opt_time("revoked_at")?,
+        resident: row.flag("resident")?,
     })
 }

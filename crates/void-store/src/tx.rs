@@ -111,4 +111,17 @@ impl Tx {
     ) -> Result<Option<Row>, StoreError> {
         Ok(self.all(table, sql, values).await?.into_iter().next())
     }
+
+    /// The number that the statement calls `total`.
+    pub(crate) async fn count(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        values: &[Value<'_>],
+    ) -> Result<u64, StoreError> {
+        match self.one(table, sql, values).await? {
+            Some(row) => row.count("total"),
+            None => Ok(0),
+        }
+    }
 }

@@ -29,6 +29,7 @@ mod tests;
 mod times;
 mod topics;
 mod unclear;
+mod undo;
 mod verbs;
 mod words;
 

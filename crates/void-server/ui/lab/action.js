@@ -20,7 +20,15 @@ import { lastRuns, mountIfNew, trail } from "./pieces.js";
 
 /** @param {string} id */
 export function actionPage(id) {
-  const about = el("div", { class: "stack" }, loading());
+  const ways = (/** @type {string} */ here) =>
+    trail(
+      [
+        ["#/lab", t("nav.lab")],
+        ["#/lab/actions", t("actions.title")],
+      ],
+      here,
+    );
+  const about = el("div", { class: "stack" }, ways(id), loading());
   const runs = el("div");
   const node = el("div", { class: "stack lab" }, about);
   /** @type {ReturnType<typeof runForm> | null} */
@@ -31,13 +39,7 @@ export function actionPage(id) {
     if (!value || !action) {
       mount(
         about,
-        trail(
-          [
-            ["#/lab", t("nav.lab")],
-            ["#/lab/actions", t("actions.title")],
-          ],
-          id,
-        ),
+        ways(id),
         !value
           ? error
             ? cannotTell(error, () => void actions.read())
@@ -50,13 +52,7 @@ export function actionPage(id) {
       form = runForm(action);
       mount(
         about,
-        trail(
-          [
-            ["#/lab", t("nav.lab")],
-            ["#/lab/actions", t("actions.title")],
-          ],
-          action.label,
-        ),
+        ways(action.label),
         el(
           "div",
           { class: "lab-two action-grid" },
@@ -69,7 +65,7 @@ export function actionPage(id) {
     form.update();
     mountIfNew(runs, [lastRuns([action])]);
   };
-  const offs = [watchLab(draw), home.watch(() => form?.update()), onConnection(() => form?.update())];
+  const offs = [watchLab([actions, ended], draw), home.watch(() => form?.update()), onConnection(() => form?.update())];
   return {
     node,
     title: t("actions.title"),

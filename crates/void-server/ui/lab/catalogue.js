@@ -1,7 +1,7 @@
 // @ts-check
 // The catalogue: everything that may ever run, to read. Nothing here changes it; that goes by its file.
 
-import { actions, ended, home } from "../lib/data.js";
+import { actions, ended, home, watchTogether } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -83,13 +83,11 @@ export function cataloguePage() {
     return drawList();
   };
   drawWhich();
-  const offs = [actions.watch(draw), ended.watch(drawList), home.watch(draw)];
+  const { stop } = watchTogether([actions, ended, home], draw);
   return {
     node,
     title: t("actions.title"),
-    stop: () => {
-      for (const off of offs) off();
-    },
+    stop,
     keys: { "/": () => filter.focus() },
   };
 }

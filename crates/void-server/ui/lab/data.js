@@ -3,7 +3,7 @@
 // and the catalogue. What could not be read is called unknown, never fine.
 
 import { get } from "../lib/api.js";
-import { actions, ended, hosts, nodes, proxmox, Resource } from "../lib/data.js";
+import { actions, ended, hosts, nodes, proxmox, Resource, watchTogether } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
 
 /**
@@ -19,7 +19,8 @@ const RUNS_SHOWN = 5;
 
 const services = new Resource(() => get("/api/services"), /^service\./);
 
-export const labSources = { lab: proxmox, services, nodes, hosts, ended, actions };
+/** All that the lab is made of, by what is drawn from it. */
+export const labSources = { proxmox, services, nodes, hosts, ended, actions };
 
 /** What Proxmox showed when it last answered. @type {Pick<LabResponse, "nodes" | "read_at"> | null} */
 let lastSeen = null;
@@ -43,36 +44,24 @@ let lastSeen = null;
  */
 
 /**
- * Calls back now and at every change of anything. Returns the end of it.
+ * Calls back once all that a page is made of has answered, and at every change of it. Returns the end of it.
+ * @param {Resource<any>[]} sources
  * @param {() => void} changed
  */
-export function watchLab(changed) {
-  let isOver = false;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let soon;
-  // Several answers that come together are drawn once.
-  const ask = () => {
-    soon ??= setTimeout(() => {
-      soon = undefined;
-      if (!isOver) changed();
-    });
-  };
-  const ends = Object.values(labSources).map((source) => source.watch(ask));
+export function watchLab(sources, changed) {
+  const together = watchTogether(sources, changed);
+  const polled = [proxmox, services, nodes].filter((source) => sources.includes(source));
   const timer = setInterval(() => {
     if (document.visibilityState !== "visible") return;
-    for (const source of [proxmox, services, nodes]) void source.read();
+    for (const source of polled) void source.read();
   }, LOOK_AGAIN_MS);
-  ends.push(
-    () => clearInterval(timer),
-    onConnection(ask),
-    () => {
-      isOver = true;
-    },
-  );
-  // What was read before may be old.
-  for (const source of [proxmox, services, nodes, hosts, ended]) if (source.value) source.refresh();
+  const offLive = onConnection(together.ask);
+  // What was read before may be old; the catalogue is not.
+  for (const source of sources) if (source.value && source !== actions) source.refresh();
   return () => {
-    for (const end of ends) end();
+    clearInterval(timer);
+    offLive();
+    together.stop();
   };
 }
 

@@ -9,7 +9,16 @@ import { t } from "../lib/words.js";
 import { cannotTell, empty, loading, notice } from "../parts/empties.js";
 import { factList } from "../parts/facts.js";
 import { healthPill, nodePill } from "../parts/states.js";
-import { actionsOfGuest, actionsOfMachine, actionsOn, labError, labView, readLabAgain, watchLab } from "./data.js";
+import {
+  actionsOfGuest,
+  actionsOfMachine,
+  actionsOn,
+  labError,
+  labSources,
+  labView,
+  readLabAgain,
+  watchLab,
+} from "./data.js";
 import { guestFacts, guestTable } from "./guests.js";
 import { fitWords } from "./overview.js";
 import { allowedActions, askInChat, lastRuns, mountIfNew, serviceLine, trail, upFor } from "./pieces.js";
@@ -31,7 +40,15 @@ const oldNotice = (view) =>
 
 /** @param {string} node @param {string} vmid */
 export function guestPage(node, vmid) {
-  const place = el("div", { class: "stack" }, loading());
+  const ways = (/** @type {string} */ here) =>
+    trail(
+      [
+        ["#/lab", t("nav.lab")],
+        [`#/lab/nodes/${encodeURIComponent(node)}`, node],
+      ],
+      here,
+    );
+  const place = el("div", { class: "stack" }, ways(vmid), loading());
   const lines = lastLines();
   const draw = () => {
     const view = labView();
@@ -39,17 +56,10 @@ export function guestPage(node, vmid) {
     const guest = view.machines
       .find((machine) => machine.name === node)
       ?.guests.find((one) => String(one.vmid) === vmid);
-    const ways = trail(
-      [
-        ["#/lab", t("nav.lab")],
-        [`#/lab/nodes/${encodeURIComponent(node)}`, node],
-      ],
-      guest?.name ?? vmid,
-    );
     if (!guest) {
       mount(
         place,
-        ways,
+        ways(vmid),
         !view.isKnown
           ? error
             ? cannotTell(error, readLabAgain)
@@ -62,7 +72,7 @@ export function guestPage(node, vmid) {
     }
     const told = oldNotice(view);
     mountIfNew(place, [
-      ways,
+      ways(guest.name),
       ...(told ? [told] : []),
       el(
         "section",
@@ -74,12 +84,18 @@ export function guestPage(node, vmid) {
     ]);
     void lines.show(null, actionsOfGuest(guest));
   };
-  return { node: el("div", { class: "stack lab" }, place, lines.node), title: t("nav.lab"), stop: watchLab(draw) };
+  const { proxmox, services, actions, ended } = labSources;
+  return {
+    node: el("div", { class: "stack lab" }, place, lines.node),
+    title: t("nav.lab"),
+    stop: watchLab([proxmox, services, actions, ended], draw),
+  };
 }
 
 /** @param {string} name */
 export function machinePage(name) {
-  const place = el("div", { class: "stack" }, loading());
+  const ways = () => trail([["#/lab", t("nav.lab")]], name);
+  const place = el("div", { class: "stack" }, ways(), loading());
   const guests = el("section", { class: "stack tight" });
   const lines = lastLines();
   const node = el("div", { class: "stack lab" }, place, guests, lines.node);
@@ -92,12 +108,11 @@ export function machinePage(name) {
     const machine = view.machines.find((one) => one.name === name);
     const puller = view.nodes.find((one) => one.name === name);
     const host = view.hosts.find((one) => one.name === name);
-    const ways = trail([["#/lab", t("nav.lab")]], name);
     guests.hidden = !machine || machine.guests.length === 0;
     if (!machine && !puller && !host) {
       mount(
         place,
-        ways,
+        ways(),
         !view.isKnown
           ? error
             ? cannotTell(error, readLabAgain)
@@ -111,7 +126,7 @@ export function machinePage(name) {
     const allowed = actionsOfMachine(name);
     const services = view.services.filter((service) => service.host === name);
     mountIfNew(place, [
-      ways,
+      ways(),
       ...(error ? [notice("problem", sentence(error), " ", t("lab.old"))] : []),
       el("h2", { class: "wrap" }, name),
       ...(machine
@@ -149,7 +164,7 @@ export function machinePage(name) {
     if (machine) table.show(machine.guests);
     void lines.show(puller ? `node:${name}` : host ? name : null, actionsOn(name));
   };
-  const off = watchLab(draw);
+  const off = watchLab(Object.values(labSources), draw);
   return {
     node,
     title: t("nav.lab"),

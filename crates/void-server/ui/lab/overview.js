@@ -129,7 +129,12 @@ export function labOverview() {
     tools.hidden = view.machines.length + view.nodes.length + view.hosts.length + view.services.length === 0;
   };
   drawWhich();
-  const offs = [watchLab(draw), home.watch(draw)];
+  const { proxmox, services, nodes, hosts, actions, ended } = labSources;
+  // What a guest may do and did is shown where one folds it out.
+  const offs = [
+    watchLab([proxmox, services, nodes, hosts], draw),
+    ...[actions, ended, home].map((one) => one.watch(draw)),
+  ];
   return {
     node,
     title: t("nav.lab"),

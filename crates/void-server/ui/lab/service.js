@@ -2,7 +2,7 @@
 // One service: how it is and since when, its day, what may be done about it and what was done.
 
 import { ApiError, get, sentence } from "../lib/api.js";
-import { Resource } from "../lib/data.js";
+import { actions, ended, Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -22,7 +22,8 @@ const CHANGES_SHOWN = 12;
 
 /** @param {string} id */
 export function servicePage(id) {
-  const place = el("div", { class: "stack" }, loading());
+  const ways = () => trail([["#/lab", t("nav.lab")]], id);
+  const place = el("div", { class: "stack" }, ways(), loading());
   const node = el("div", { class: "stack lab" }, place);
   const source = new Resource(() => get(`/api/services/${encodeURIComponent(id)}`), /^service\./);
   const mutes = new Resource(() => get("/api/mutes"), /^mute\./, LOOK_AGAIN_MS);
@@ -32,7 +33,7 @@ export function servicePage(id) {
       const isMissing = error instanceof ApiError && error.status === 404;
       mount(
         place,
-        trail([["#/lab", t("nav.lab")]], id),
+        ways(),
         !error
           ? loading()
           : isMissing
@@ -43,7 +44,7 @@ export function servicePage(id) {
     }
     mountIfNew(place, whole(value, error, mutes.value?.mutes ?? null));
   };
-  const offs = [source.watch(draw), mutes.watch(draw), watchLab(draw)];
+  const off = watchLab([source, mutes, actions, ended], draw);
   const timer = setInterval(() => {
     if (document.visibilityState === "visible") void source.read();
   }, LOOK_AGAIN_MS);
@@ -52,7 +53,7 @@ export function servicePage(id) {
     title: t("nav.lab"),
     stop: () => {
       clearInterval(timer);
-      for (const off of offs) off();
+      off();
     },
   };
 }

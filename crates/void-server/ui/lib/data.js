@@ -14,6 +14,8 @@ const GATHER_MS = 60;
 const FRESH_MS = 1000;
 /** Readings grow old, nodes leave and a freeze ends without an event. */
 const LOOK_AGAIN_MS = 30_000;
+/** So long a page waits for all of its answers; then it shows those that are there. Proxmox may take twice that. */
+export const TOGETHER_MS = 5000;
 
 /**
  * Something that can be read from the server and watched.
@@ -139,6 +141,45 @@ function lookAgain(look, everyMs) {
   return () => {
     clearInterval(timer);
     document.removeEventListener("visibilitychange", seen);
+  };
+}
+
+/** Whether it was read, or could not be. @param {Resource<any>} resource */
+export const isAnswered = ({ value, error }) => value !== null || error !== null;
+
+/**
+ * Calls back once every one of them has answered or failed, and at every change after that: a page that is made of
+ * several answers is drawn once, and none of its parts pushes another away. Answers that come together are one change.
+ * Returns the end of it.
+ * @param {Resource<any>[]} resources
+ * @param {() => void} changed
+ * @returns {{ask: () => void, stop: () => void}} `ask` tells of a change that is in none of them
+ */
+export function watchTogether(resources, changed) {
+  let isWhole = false;
+  let isOver = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let soon;
+  const ask = () => {
+    isWhole ||= resources.every(isAnswered);
+    if (!isWhole) return;
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      if (!isOver) changed();
+    });
+  };
+  const late = setTimeout(() => {
+    isWhole = true;
+    ask();
+  }, TOGETHER_MS);
+  const ends = resources.map((resource) => resource.watch(ask));
+  return {
+    ask,
+    stop: () => {
+      isOver = true;
+      clearTimeout(late);
+      for (const end of ends) end();
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 // Home: one sentence of truth, what waits, what runs, what is wrong, what changed.
 
 import { get, sentence } from "../lib/api.js";
-import { actions, home, nodes, Resource } from "../lib/data.js";
+import { actions, home, isAnswered, nodes, Resource, TOGETHER_MS } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
@@ -21,7 +21,6 @@ import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from 
 /** @import { Content } from "../lib/dom.js" */
 /** @import { RepeatedRow } from "../parts/repeats.js" */
 /** @import { ActionResponse, Home, Mute, NodeResponse, Row, Service, Setup } from "../types/api.js" */
-/** @typedef {{watch: (watcher: () => void) => () => void}} Watchable */
 
 const CARDS_MAX = 3;
 const CHANGES_MAX = 8;
@@ -71,27 +70,25 @@ export function homePage() {
   const since = el("p", { class: "muted small" });
   const services = el("ul", { class: "list" });
   const node = el("div", { class: "stack" }, loading());
+  // What is made of later answers, and what they would push away.
+  const below = el("div", { class: "stack" }, runsNow, untold, worries, first, checklist);
+  const beside = el(
+    "div",
+    { class: "stack" },
+    el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services),
+    machines,
+    el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed),
+  );
   const whole = el(
     "div",
     { class: "stack" },
     truth,
     problem,
-    el(
-      "div",
-      { class: "two" },
-      el("div", { class: "stack" }, cards.node, more, runsNow, untold, worries, first, checklist),
-      el(
-        "div",
-        { class: "stack" },
-        el("section", { class: "stack tight" }, el("h2", {}, t("home.services")), services),
-        machines,
-        el("section", { class: "stack tight" }, el("h2", {}, t("home.changed")), since, changed),
-      ),
-    ),
+    el("div", { class: "two" }, el("div", { class: "stack" }, cards.node, more, below), beside),
   );
-  /** What only some labs have is read only there. @type {Map<Watchable, () => void>} */
+  /** What only some labs have is read only there. @type {Map<Resource<any>, () => void>} */
   const watched = new Map();
-  /** @param {Watchable} source @param {boolean} isNeeded */
+  /** @param {Resource<any>} source @param {boolean} isNeeded */
   const need = (source, isNeeded) => {
     const off = watched.get(source);
     if (isNeeded && !off)
@@ -105,6 +102,7 @@ export function homePage() {
   };
   let lastPose = "";
   let isDrawing = false;
+  let isWhole = false;
 
   const draw = () => {
     const { value, error } = home;
@@ -129,6 +127,8 @@ export function homePage() {
     need(actions, down.length > 0);
     need(nodes, value.status.nodes > 0);
     isDrawing = false;
+    isWhole ||= [...watched.keys()].every(isAnswered);
+    below.hidden = beside.hidden = !isWhole;
     cards.draw(value);
     const { counts } = value.inbox;
     const total = counts.proposal + counts.join + counts.failure;
@@ -207,6 +207,10 @@ export function homePage() {
         (one) => row(one, runLine),
       );
   };
+  const late = setTimeout(() => {
+    isWhole = true;
+    draw();
+  }, TOGETHER_MS);
   const offData = home.watch(draw);
   const offLive = onConnection(() => {
     if (home.value) draw();
@@ -215,6 +219,7 @@ export function homePage() {
     node,
     title: t("nav.home"),
     stop: () => {
+      clearTimeout(late);
       offData();
       offLive();
       for (const off of watched.values()) off();

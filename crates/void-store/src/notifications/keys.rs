@@ -52,23 +52,26 @@ pub async fn forget(tx: &mut Tx, expired_before: Timestamp) -> Result<u64, Store
 }
 
 fn key(row: &Row) -> Result<Key, StoreError> {
-    let about = match (row.opt_text(2)?, row.opt_text(3)?, row.opt_text(9)?) {
+    let about = match (
+        row.opt_text("proposal_id")?,
+        row.opt_text("digest")?,
+        row.opt_text("alert_id")?,
+    ) {
         (None, None, None) => About::Nothing,
-        (Some(_), Some(_), None) => About::Proposal(
-            row.parsed(2, |text| text.parse().ok())?,
-            row.parsed(3, |text| text.parse().ok())?,
-        ),
-        (None, None, Some(_)) => About::Alert(row.parsed(9, |text| text.parse().ok())?),
+        (Some(_), Some(_), None) => {
+            About::Proposal(row.parse("proposal_id")?, row.parse("digest")?)
+        }
+        (None, None, Some(_)) => About::Alert(row.parse("alert_id")?),
         _ => return Err(row.corrupt("half of what it is about")),
     };
     Ok(Key {
-        hash: row.parsed(0, |text| text.parse().ok())?,
-        target: row.parsed(1, Target::parse)?,
+        hash: row.parse("hash")?,
+        target: row.parsed("target", Target::parse)?,
         about,
-        meaning: row.parsed(4, Meaning::parse)?,
-        created_at: row.time(5)?,
-        expires_at: row.time(6)?,
-        used_at: row.opt_time(7)?,
-        revision: row.count(8)?,
+        meaning: row.parsed("meaning", Meaning::parse)?,
+        created_at: row.time("created_at")?,
+        expires_at: row.time("expires_at")?,
+        used_at: row.opt_time("used_at")?,
+        revision: row.count("revision")?,
     })
 }

@@ -102,10 +102,15 @@ pub(super) fn word_doubt(words: &[String]) -> Option<Doubt> {
     if asks_when(words) {
         return Some(Doubt::Question);
     }
-    if any(CONDITIONS) {
+    if is_conditional(words) {
         return Some(Doubt::Condition);
     }
     (any(TIMES) || has_moment(words)).then_some(Doubt::Time)
+}
+
+/// Whether it depends on something.
+pub(super) fn is_conditional(words: &[String]) -> bool {
+    words.iter().any(|word| is_one_of(word, CONDITIONS)) && !asks_when(words)
 }
 
 /// "stop restarting it"
@@ -129,7 +134,7 @@ fn asks_when(words: &[String]) -> bool {
 }
 
 /// "at 8", "in an hour", "um 3"
-fn has_moment(words: &[String]) -> bool {
+pub(super) fn has_moment(words: &[String]) -> bool {
     words.windows(2).any(|pair| match pair {
         [first, second] => {
             let is_number = second.starts_with(|c: char| c.is_ascii_digit());

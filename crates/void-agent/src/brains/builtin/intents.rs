@@ -12,7 +12,7 @@ use super::services::{is_fine, told, with_services};
 use super::targets::{CHOICES_MAX, Choice, choose, is_called, named_besides, named_in};
 use super::verbs::{Order, Verb};
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, acts, looks, pasted, records, requests, topics, unclear};
+use super::{Knowledge, Next, acts, looks, pasted, records, requests, topics, unclear, undo};
 
 pub(super) const RULES: &str =
     "I am the built-in rule brain: I know a few kinds of questions and no more.";
@@ -28,9 +28,11 @@ pub(super) fn next(turn: &Knowledge<'_>) -> Next {
     {
         return next;
     }
-    if turn.asked.is_none()
-        && let Some(next) = requests::next(turn, &sentence)
-    {
+    let about_requests = match turn.asked {
+        None => requests::next(turn, &sentence),
+        Some(_) => requests::beside_a_question(turn, &sentence),
+    };
+    if let Some(next) = about_requests {
         return next;
     }
     if records::is_own_deed(&sentence) {
@@ -278,7 +280,7 @@ fn bare_name(
 fn ordered(turn: &Knowledge<'_>, sentence: &Sentence, orders: &[Order], actions: &[Known]) -> Next {
     if let [order] = orders {
         if order.verb == Verb::Rollback && unclear::is_pronoun(&order.target) {
-            return records::undo(turn);
+            return undo::next(turn, sentence);
         }
         return match choose(order, actions) {
             Choice::Exact(action) => {

@@ -10,6 +10,7 @@ use super::intents::{first_of, with_actions};
 use super::known::Known;
 use super::orders::{self, Heard};
 use super::patterns::Pattern;
+use super::records::HAS_NOTHING;
 use super::results::{list, text};
 use super::services::{
     NOBODY_WATCHES, helping, is_fine, is_up, lines_of, named, since, state_of, told, with_services,
@@ -131,12 +132,7 @@ pub(super) fn nothing_recorded(turn: &Knowledge<'_>, sentence: &Sentence) -> Opt
         .iter()
         .map(|service| told(service, &times))
         .collect();
-    (!lines.is_empty()).then(|| {
-        Next::say(format!(
-            "The record has nothing of that kind lately. {}",
-            lines.join("\n")
-        ))
-    })
+    (!lines.is_empty()).then(|| Next::say(format!("{HAS_NOTHING} lately. {}", lines.join("\n"))))
 }
 
 pub(super) fn ids(services: &[Value]) -> String {

@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use void_domain::actors::person;
 
-use super::acts::{came_of_it, offer};
-use super::intents::with_actions;
+use super::acts::came_of_it;
 use super::looks::COMPLAINTS;
 use super::patterns::Pattern;
 use super::periods::Period;
@@ -19,8 +18,13 @@ use super::{Knowledge, Next, cues, looks};
 
 const LINES_MAX: usize = 10;
 const DEEDS_MAX: usize = 3;
+/// How she says that what was asked about is not on the record.
+pub(super) const HAS_NOTHING: &str = "The record has nothing of that kind";
 
-fn with_activity(turn: &Knowledge<'_>, then: impl FnOnce(&Value, &Times) -> Next) -> Next {
+pub(super) fn with_activity(
+    turn: &Knowledge<'_>,
+    then: impl FnOnce(&Value, &Times) -> Next,
+) -> Next {
     if !turn.has_tool("recent_activity") {
         return Next::say(
             "I cannot read the record here; `void inbox ls --all` and `void audit ls` show it.",
@@ -62,7 +66,7 @@ pub(super) fn waiting(turn: &Knowledge<'_>) -> Next {
 }
 
 /// How one request ended, in a line.
-fn ended_line(row: &Value, times: &Times) -> String {
+pub(super) fn ended_line(row: &Value, times: &Times) -> String {
     let state = match standing(row) {
         Some(shown) => shown.clause(),
         None => text(row, "status"),
@@ -126,7 +130,7 @@ fn is_within(row: &Value, period: Option<&Period>, times: &Times) -> bool {
 }
 
 /// Whether a row's label or id has one of the words that were said.
-fn is_named(row: &Value, sentence: &Sentence) -> bool {
+pub(super) fn is_named(row: &Value, sentence: &Sentence) -> bool {
     const COMMON: &str = "the restart stop start reboot rehearsal stack ct vm run of new old";
     let names = folded(&format!(
         "{} {}",
@@ -188,11 +192,8 @@ pub(super) fn history(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
             );
         }
         match (lines.is_empty(), period) {
-            (true, Some(period)) => Next::say(format!(
-                "The record has nothing of that kind {}.",
-                period.spoken
-            )),
-            (true, None) => Next::say("The record has nothing of that kind."),
+            (true, Some(period)) => Next::say(format!("{HAS_NOTHING} {}.", period.spoken)),
+            (true, None) => Next::say(format!("{HAS_NOTHING}.")),
             (false, _) => Next::say(format!(
                 "{}{}\n\nThat is what the record says; `void audit ls` has all of it.",
                 somebody_unknown(sentence)
@@ -263,32 +264,6 @@ pub(super) fn own_deed(turn: &Knowledge<'_>, sentence: &Sentence) -> Next {
                 "Noted. Of what went through Void the record says:\n{}\n\nNothing was run.",
                 lines.join("\n")
             ),
-        })
-    })
-}
-
-/// Offers what undoes the last thing that ran.
-pub(super) fn undo(turn: &Knowledge<'_>) -> Next {
-    with_activity(turn, |found, times| {
-        let last = list(found, "ended")
-            .iter()
-            .find(|row| ["executed", "unknown"].contains(&text(row, "status")));
-        let Some(last) = last else {
-            return Next::say("Nothing has run lately, so there is nothing to undo.");
-        };
-        with_actions(turn, |actions| {
-            let said = format!("The last thing that ran:\n{}", ended_line(last, times));
-            let done = actions
-                .iter()
-                .find(|action| action.id == text(last, "action_id"));
-            let inverse = done.and_then(|action| action.inverse.as_ref());
-            let inverse = inverse.and_then(|id| actions.iter().find(|action| action.id == *id));
-            match inverse {
-                Some(action) => offer(turn, &said, &[action]),
-                None => Next::say(format!(
-                    "{said}\n\nThe catalogue names nothing that undoes it."
-                )),
-            }
         })
     })
 }

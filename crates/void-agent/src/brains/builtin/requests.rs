@@ -10,7 +10,7 @@ use super::questions::{Said, reply, without_front};
 use super::results::{standing, text};
 use super::times::Times;
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, unclear};
+use super::{Knowledge, Next, topics, unclear};
 
 /// How she says that something was queued, and that somebody had asked for it before.
 pub(super) const QUEUED: &str = "It waits for your yes: **";
@@ -20,9 +20,11 @@ const NOT_HERE: &str = "A yes here does not approve. **";
 const CODE_BYTES_MAX: usize = 12;
 /// How many of her requests she looks at before she says that nothing is done.
 const LOOKED_AT_MAX: usize = 3;
+/// So many are taken back at once: each is a call of a tool, and a turn has a dozen.
+const WITHDRAWN_MAX: usize = 8;
 
 /// Before what takes it back.
-const LEADS: &str = "no|nope|nah|nein|noe|ne|nee|oh|ah|hm|hmm|ach|wait|sorry|oops|ups|actually|please|bitte|ok|okay|hey\
+pub(super) const LEADS: &str = "no|nope|nah|nein|noe|ne|nee|oh|ah|hm|hmm|ach|wait|sorry|oops|ups|actually|please|bitte|ok|okay|hey\
     |little blue|blue|lieber|dann|then|doch|mal|just|jetzt|now|i mean|ich meine";
 const YOU: &str = "can you|could you|would you|kannst du|koenntest du|wuerdest du";
 const TAILS: &str = "please bitte now jetzt thanks danke again wieder doch mal lieber sofort";
@@ -42,16 +44,26 @@ const WITHDRAWALS: [(&str, &str); 9] = [
     ("", "ablehnen"),
 ];
 /// These may also mean something that ran, unless she has just asked.
-const TAKEN_BACK: [(&str, &str); 5] = [
-    ("take back", ""),
-    ("take", "back"),
-    ("nimm", "zurueck"),
+const TAKEN_BACK: [(&str, &str); 8] = [
+    ("take back|pull back|undo|revert|reverse", ""),
+    ("take|pull", "back"),
+    ("nimm|hol|hole", "zurueck"),
     ("", "zuruecknehmen"),
     ("mach|mache", "rueckgaengig"),
+    ("", "rueckgaengig machen"),
+    ("", "rueckgaengig"),
+    ("back out of", ""),
 ];
-const OBJECTS: &str = "it that this them one the request requests proposal my your our es das den die der ihn sie anfrage \
-    anfragen antrag wunsch both all beide beides alle again";
-const ALL: &str = "both all them beide beides alle requests anfragen";
+const OBJECTS: &str = "it that this them one the of request requests proposal proposals my your our es das den die der ihn sie anfrage \
+    anfragen antrag antraege wunsch wuensche deine deinen meine meinen both all everything beide beides alle alles again";
+/// Behind what is taken back: whose it is.
+const YOURS: &str = "that you asked for|you asked for|that you requested|you requested|you queued|from you|of yours\
+    |was du angefragt hast|die du gestellt hast|von dir";
+/// As many as there are.
+const EVERYTHING: &str = "everything alles";
+/// More than one: those that she has just asked for, or all if that was one.
+const SEVERAL: &str = "all them alle requests proposals anfragen antraege wuensche";
+const BOTH: &str = "both beide beides";
 /// Right after she asked, these are a no to it.
 const NO: &str = "no|nope|nah|no thanks|no thank you|nein|nein danke|noe|ne|nee|cancel|abort|stop|never mind|nevermind|forget it\
     |forget that|do not|dont|do not do it|do not do that|no way|lass|lass es|lass das|lass sein|lass es sein|lieber nicht|doch nicht\
@@ -105,12 +117,37 @@ pub(super) fn leaves_it(turn: &Knowledge<'_>, said: &str) -> Next {
     }
 }
 
-/// `None`: it is about something else.
-pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
+/// The codes of what her last message says that she asked for.
+fn just_queued<'a>(turn: &Knowledge<'a>) -> Vec<&'a str> {
     let told = turn.said_last.unwrap_or_default();
     let is_hers = |code: &&str| turn.requested.iter().any(|asked| asked == code);
     let again = codes(told, NOT_HERE).into_iter().filter(is_hers);
-    let queued: Vec<&str> = codes(told, QUEUED).into_iter().chain(again).collect();
+    codes(told, QUEUED).into_iter().chain(again).collect()
+}
+
+/// What she has just asked for has not run: there is nothing to undo, but something to take back.
+pub(super) fn not_run_yet(turn: &Knowledge<'_>) -> Option<Next> {
+    let queued = just_queued(turn);
+    (!queued.is_empty()).then(|| still_waits(&queued))
+}
+
+/// Beside a question of hers only what names a request, or all of them, takes one back: *cancel* alone is a no to
+/// the question.
+pub(super) fn beside_a_question(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
+    let object = withdrawal(sentence, false)?;
+    let is_named = object.iter().any(|word| {
+        let is_hers = |code: &String| code.eq_ignore_ascii_case(word);
+        is_one_of(word, EVERYTHING) || turn.requested.iter().any(is_hers)
+    });
+    let waits = !turn.requested.is_empty();
+    (is_named && waits && !topics::is_about_everything(sentence))
+        .then(|| withdrawn(turn, &[], &object))
+}
+
+/// `None`: it is about something else.
+pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
+    let told = turn.said_last.unwrap_or_default();
+    let queued = just_queued(turn);
     if unclear::is_answer(sentence) {
         let waiting = [queued, codes(told, WAITS_ALREADY)].concat();
         return (!waiting.is_empty()).then(|| does_not_approve(turn, &waiting));
@@ -123,8 +160,11 @@ pub(super) fn next(turn: &Knowledge<'_>, sentence: &Sentence) -> Option<Next> {
             codes => which(codes),
         });
     }
-    if let Some(object) = withdrawal(sentence, !queued.is_empty()) {
-        return withdrawn(turn, &queued, &object);
+    // "abort everything" is for the freeze, which is the owner's.
+    if let Some(object) = withdrawal(sentence, !queued.is_empty())
+        && !topics::is_about_everything(sentence)
+    {
+        return Some(withdrawn(turn, &queued, &object));
     }
     let leaves = reply(sentence) == Said::No;
     (!queued.is_empty() && leaves).then(|| still_waits(&queued))
@@ -162,6 +202,11 @@ fn withdrawal(sentence: &Sentence, has_just_asked: bool) -> Option<Vec<&str>> {
         return None;
     }
     let rest = without_tails(without_front(asked, &[LEADS]));
+    let of_yours = YOURS.split('|').find_map(|yours| {
+        let yours: Vec<&str> = yours.split(' ').collect();
+        rest.strip_suffix(yours.as_slice())
+    });
+    let rest = of_yours.unwrap_or(rest);
     let besides = if has_just_asked { &TAKEN_BACK[..] } else { &[] };
     let mut forms = WITHDRAWALS.iter().chain(besides);
     let object = forms.find_map(|(fronts, back)| {
@@ -174,7 +219,10 @@ fn withdrawal(sentence: &Sentence, has_just_asked: bool) -> Option<Vec<&str>> {
         };
         match *back {
             "" => Some(rest),
-            back => rest.strip_suffix(&[back]),
+            back => {
+                let back: Vec<&str> = back.split(' ').collect();
+                rest.strip_suffix(back.as_slice())
+            }
         }
     })?;
     let is_its = |word: &&str| is_one_of(word, OBJECTS) || is_like_a_code(word);
@@ -192,7 +240,7 @@ fn is_like_a_code(word: &str) -> bool {
 }
 
 /// Takes back what is named; what was not asked for here is the owner's to reject.
-fn withdrawn(turn: &Knowledge<'_>, queued: &[&str], object: &[&str]) -> Option<Next> {
+fn withdrawn(turn: &Knowledge<'_>, queued: &[&str], object: &[&str]) -> Next {
     let all: Vec<&str> = turn.requested.iter().map(String::as_str).collect();
     let said = |code: &&str| object.iter().any(|word| word.eq_ignore_ascii_case(code));
     let named: Vec<&str> = all.iter().copied().filter(said).collect();
@@ -200,29 +248,37 @@ fn withdrawn(turn: &Knowledge<'_>, queued: &[&str], object: &[&str]) -> Option<N
         .iter()
         .any(|word| is_like_a_code(word) && !is_one_of(word, OBJECTS));
     if !named.is_empty() {
-        return Some(withdraw(turn, &named));
+        return withdraw(turn, &named);
     }
     let is_done = turn
         .said_last
         .is_some_and(|told| told.contains("** is withdrawn"));
     if is_done && all.is_empty() && !names_code {
-        return Some(Next::say(
+        return Next::say(
             "It is withdrawn already: nothing that I asked for here waits. Nothing was run.",
-        ));
+        );
     }
-    if names_code || (all.is_empty() && !object.is_empty()) {
-        return Some(Next::say(
+    if names_code || all.is_empty() {
+        return Next::say(
             "I withdraw only what I asked for in this chat, and as far as I look back that is not such a request. `void inbox ls` shows what waits, \
              `void inbox reject CODE` says no. Nothing was run.",
-        ));
+        );
     }
-    let meant = if queued.is_empty() { &all } else { queued };
-    let wants_all = object.iter().any(|word| is_one_of(word, ALL));
-    match meant {
-        [] => None,
-        [code] => Some(withdraw(turn, &[code])),
-        codes if wants_all && !queued.is_empty() => Some(withdraw(turn, codes)),
-        codes => Some(which(codes)),
+    let says = |list: &str| object.iter().any(|word| is_one_of(word, list));
+    let last = if queued.is_empty() { &all[..] } else { queued };
+    let several = if queued.len() > 1 { queued } else { &all[..] };
+    if says(EVERYTHING) {
+        return withdraw(turn, &all);
+    }
+    if says(BOTH) {
+        let pairs = [queued, &all[..]];
+        let pair = pairs.into_iter().find(|codes| codes.len() == 2);
+        return pair.map_or_else(|| which(&all), |pair| withdraw(turn, pair));
+    }
+    match last {
+        _ if says(SEVERAL) => withdraw(turn, several),
+        [code] => withdraw(turn, &[code]),
+        codes => which(codes),
     }
 }
 
@@ -233,10 +289,15 @@ fn listed(codes: &[&str]) -> String {
 
 fn which(codes: &[&str]) -> Next {
     let first = codes.first().copied().unwrap_or_default();
-    Next::say(format!(
-        "I asked for more than one thing here: {}. Say which one: *cancel {first}*. Nothing was withdrawn.",
-        listed(codes)
-    ))
+    let (how_many, list) = (codes.len(), listed(codes));
+    Next::say(match how_many {
+        1 => format!(
+            "I asked for one thing here: {list}. *cancel {first}* withdraws it. Nothing was withdrawn."
+        ),
+        _ => format!(
+            "I asked for more than one thing here: {list}. Say which one: *cancel {first}*. Nothing was withdrawn."
+        ),
+    })
 }
 
 fn still_waits(codes: &[&str]) -> Next {
@@ -255,6 +316,7 @@ fn withdraw(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
             .collect();
         return Next::say(lines.join("\n"));
     }
+    let (codes, left) = codes.split_at(codes.len().min(WITHDRAWN_MAX));
     let made: Vec<&Value> = turn
         .results("withdraw_proposal")
         .map(|(_, result)| result)
@@ -278,7 +340,11 @@ fn withdraw(turn: &Knowledge<'_>, codes: &[&str]) -> Next {
             ),
         }
     });
-    Next::say(lines.collect::<Vec<_>>().join("\n"))
+    let mut lines: Vec<String> = lines.collect();
+    if !left.is_empty() {
+        lines.push(format!("{} still wait: say it again.", listed(left)));
+    }
+    Next::say(lines.join("\n"))
 }
 
 /// A yes in the chat is no approval: says what is, for what still waits.

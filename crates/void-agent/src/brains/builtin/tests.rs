@@ -1,6 +1,8 @@
 mod remedies;
+mod undoing;
 
 use serde_json::{Map, Value, json};
+use void_domain::limits;
 use void_domain::proposals::DisplayState;
 
 use super::{Next, next};
@@ -45,7 +47,7 @@ fn play_after(
         ..Prompt::default()
     };
     let mut calls = Vec::new();
-    for round in 0..6 {
+    for round in 0..limits::TURN_TOOL_ROUNDS_MAX {
         match next(&prompt) {
             Next::Say(text) => return (calls, text),
             Next::Use {

@@ -6,7 +6,7 @@ use super::doubts::{Doubt, lets_be};
 use super::orders::{Heard, asks};
 use super::patterns::Pattern;
 use super::words::{Sentence, is_one_of};
-use super::{Knowledge, Next, catalogue, looks, records};
+use super::{Knowledge, Next, catalogue, looks, records, undo};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
@@ -255,7 +255,7 @@ impl Topic {
                 "I cannot freeze or thaw; you can, at once: `void freeze --reason \"hands off\"` or the Freeze \
                  button stops everything, `void thaw` lets go.",
             ),
-            Self::Undo => records::undo(turn),
+            Self::Undo => undo::next(turn, sentence),
             Self::FollowUp => records::follow_up(turn),
             Self::Waiting => records::waiting(turn),
             Self::Refused => records::refused(turn, sentence),

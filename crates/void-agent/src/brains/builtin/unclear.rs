@@ -30,14 +30,9 @@ fn leaves_it(turn: &Knowledge<'_>) -> Next {
     requests::leaves_it(turn, "Good, I leave everything as it is. Nothing was run.")
 }
 
-fn doubted(
-    turn: &Knowledge<'_>,
-    sentence: &Sentence,
-    doubt: Doubt,
-    first: Option<&Order>,
-    verb: Verb,
-) -> Next {
-    let said = match doubt {
+/// Why nothing was done.
+pub(super) const fn told(doubt: Doubt) -> &'static str {
+    match doubt {
         Doubt::Negated => "I leave it alone: nothing was run.",
         Doubt::Condition => {
             "I cannot wait for a condition: what I do, I do at once. Nothing was run."
@@ -50,7 +45,17 @@ fn doubted(
              quotes and signs, if it is yours."
         }
         Doubt::Question | Doubt::Words => "I am not sure that this is an order.",
-    };
+    }
+}
+
+fn doubted(
+    turn: &Knowledge<'_>,
+    sentence: &Sentence,
+    doubt: Doubt,
+    first: Option<&Order>,
+    verb: Verb,
+) -> Next {
+    let said = told(doubt);
     match (doubt, first) {
         (Doubt::Question | Doubt::Words, _) => with_actions(turn, |actions| {
             let found = mentioned(sentence, verb, actions);

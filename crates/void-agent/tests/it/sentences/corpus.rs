@@ -13,7 +13,7 @@ struct Set {
     is_strict: bool,
 }
 
-const SETS: [Set; 8] = [
+const SETS: [Set; 9] = [
     Set {
         name: "corpus",
         everyday: include_str!("everyday.txt"),
@@ -60,6 +60,12 @@ const SETS: [Set; 8] = [
         name: "held-out 7",
         everyday: include_str!("held_out_7_everyday.txt"),
         must_not_act: include_str!("held_out_7_must_not_act.txt"),
+        is_strict: false,
+    },
+    Set {
+        name: "held-out 8",
+        everyday: include_str!("held_out_8_everyday.txt"),
+        must_not_act: include_str!("held_out_8_must_not_act.txt"),
         is_strict: false,
     },
 ];

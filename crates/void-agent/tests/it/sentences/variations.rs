@@ -360,7 +360,7 @@ async fn a_yes_that_takes_itself_back_does_nothing() {
 }
 
 /// `{}` takes back what was asked for.
-const NOT_WITHDRAWN: [&str; 22] = [
+const NOT_WITHDRAWN: [&str; 31] = [
     "don't {}",
     "do not {}",
     "dont {}",
@@ -383,8 +383,17 @@ const NOT_WITHDRAWN: [&str; 22] = [
     "ich will nicht {}",
     "wenn es hängt {}",
     "morgen {}",
+    "nicht {}",
+    "bitte noch nicht {}",
+    "{} bitte nicht",
+    "soll ich {}?",
+    "um 8 {}",
+    "{}, falls es hängt",
+    "erst fragen, dann {}",
+    "{} from nightly",
+    "gestern musste ich {}",
 ];
-const WITHDRAWN: [&str; 9] = [
+const WITHDRAWN: [&str; 17] = [
     "cancel that",
     "withdraw it",
     "reject it",
@@ -394,6 +403,14 @@ const WITHDRAWN: [&str; 9] = [
     "brich das ab",
     "das abbrechen",
     "take it back",
+    "withdraw everything",
+    "cancel all of them",
+    "abbrechen",
+    "zurückziehen",
+    "alles abbrechen",
+    "zieh alles zurück",
+    "undo that",
+    "mach das rückgängig",
 ];
 
 /// A request is taken back by what says just that, and by nothing else.
@@ -413,6 +430,72 @@ async fn a_request_is_withdrawn_only_by_what_says_so() {
             // What nobody asked for here is not hers to take back.
             let others = listener.hear(&["what waits for me?", &said]).await;
             assert_eq!(others.acts, Vec::<String>::new(), "{said}");
+        }
+    }
+}
+
+const UNDONE: [&str; 6] = [
+    "undo that",
+    "revert it",
+    "take that back",
+    "mach das rückgängig",
+    "nimm das zurück",
+    "rückgängig machen",
+];
+/// No, not now, or only if: `{}` is what undoes.
+const NOT_UNDONE: [&str; 12] = [
+    "don't {}",
+    "do not {}",
+    "please never {}",
+    "no need to {}",
+    "nicht {}",
+    "bitte nicht {}",
+    "{} tomorrow",
+    "{} at 8",
+    "{} in 5 minuten",
+    "{} if it hangs",
+    "falls es hängt, {}",
+    "morgen {}",
+];
+
+/// Undoing offers the inverse of the run that was just told of, and of no other one; what is not to be undone is not
+/// even offered.
+#[tokio::test(flavor = "multi_thread")]
+async fn undoing_means_the_run_that_was_told_of() {
+    let (listener, _room) = Listener::start().await;
+    let asked = |name: &str| {
+        [
+            format!("who restarted {name}?"),
+            format!("wer hat {name} neu gestartet?"),
+        ]
+    };
+    let offered = "Shall I run `restart-blog-old`?";
+    for phrase in UNDONE {
+        for before in ["", "please ", "oh no, "] {
+            let said = format!("{before}{phrase}");
+            for question in asked("the new blog") {
+                let plain = listener.hear(&[&question, &said]).await;
+                assert!(plain.body.ends_with(offered), "{said}: {}", plain.body);
+                for way in NOT_UNDONE {
+                    let said = format!("{before}{}", way.replace("{}", phrase));
+                    let left = listener.hear(&[&question, &said]).await;
+                    assert_eq!(left.acts, Vec::<String>::new(), "{said}");
+                    assert!(!left.body.contains("Shall I"), "{said}: {}", left.body);
+                }
+            }
+            // What the record does not have is not undone, and nothing else in its place.
+            for name in ["caddy", "iventoy", "jellyfin"] {
+                for question in asked(name) {
+                    let nothing = listener.hear(&[&question, &said]).await;
+                    assert!(
+                        !nothing.body.contains("Shall I"),
+                        "{said}: {}",
+                        nothing.body
+                    );
+                    let yes = listener.hear(&[&question, &said, "yes"]).await;
+                    assert_eq!(yes.acts, Vec::<String>::new(), "{said}");
+                }
+            }
         }
     }
 }

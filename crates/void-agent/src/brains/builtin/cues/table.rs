@@ -19,7 +19,7 @@ pub(super) const CUES: [(Topic, u32, &str); 46] = [
          |pull the plug|stop* everything|halt/pause/kill/abort .. everything|everything .. stop/off\
          |shut everything|shut .. all down|stop/halt/pause all|all stop|hands off everything|stopp* .. alles\
          |halt* .. alles|sperr* alles|alles .. stopp*|alles .. anhalten|alles .. abschalten|alles .. aus\
-         |alles .. runterfahren|alles sperren|pause yourself|stop/pause all agents|all* agent* stopp*\
+         |alles .. runterfahren|alles sperren|pause yourself|stop/pause all agents|all* agent* stopp*/anhalt*/pausier*/halt\
          |disable yourself|cease everything",
     ),
     (
