@@ -9,8 +9,8 @@ use void_domain::executions::Execution;
 use void_domain::failures::AnyCode;
 use void_domain::ids::{ActionId, ProposalCode};
 use void_domain::proposals::{
-    Approval, Cancellation, Failure, Joined, Proposal, ProposedAction, ProposedChange, Run, State,
-    Status, Subject, SubjectKind, Verification, VerificationOutcome,
+    Approval, Cancellation, Failure, Proposal, ProposedAction, ProposedChange, Run, State, Status,
+    Subject, SubjectKind, Verification, VerificationOutcome,
 };
 
 use super::Stored;
@@ -116,10 +116,7 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
         diff: row.opt_string("diff")?,
         taint: row.json("taint")?,
         count: row.count("asked_count")?,
-        joined: match row.opt_text("joined")? {
-            None => Joined::default(),
-            Some(_) => row.json("joined")?,
-        },
+        joined: row.opt_json("joined")?.unwrap_or_default(),
         revision: row.count("revision")?,
         created_at: row.time("created_at")?,
         expires_at: row.time("expires_at")?,
@@ -244,10 +241,7 @@ fn failure(row: &Row) -> Result<Failure, StoreError> {
     Ok(Failure {
         code: AnyCode::read(row.text("failure_code")?),
         message: row.string("failure_message")?,
-        result: match row.opt_text("result")? {
-            Some(_) => Some(row.json("result")?),
-            None => None,
-        },
+        result: row.opt_json("result")?,
     })
 }
 
