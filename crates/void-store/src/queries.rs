@@ -285,7 +285,9 @@ fn read_all<T>(
     rows: &[Row],
     read: impl Fn(&Row) -> Result<Option<T>, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
-    rows.iter()
-        .filter_map(|row| read(row).transpose())
-        .collect()
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        items.extend(read(row)?);
+    }
+    Ok(items)
 }

@@ -159,10 +159,13 @@ fn grade(row: &Row, definition: &Json) -> Result<(Tier, Risk), StoreError> {
 
 /// The label of the stored definition, which the digest binds; the column is for definitions without one.
 fn label(row: &Row, definition: &Json) -> Result<String, StoreError> {
-    let written = definition.pointer("/action/label").and_then(Json::as_str);
-    let change = Change::from_definition(definition);
-    let written = written.or_else(|| change.as_ref().map(Change::label));
-    Ok(written.map_or_else(|| row.text("label"), Ok)?.to_owned())
+    if let Some(label) = definition.pointer("/action/label").and_then(Json::as_str) {
+        return Ok(label.to_owned());
+    }
+    match Change::from_definition(definition) {
+        Some(change) => Ok(change.label().to_owned()),
+        None => row.string("label"),
+    }
 }
 
 /// Matches the whole tuple of what a state needs.
