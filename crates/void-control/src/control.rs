@@ -10,12 +10,13 @@ use tokio::sync::watch;
 use void_channels::{CatalogueFile, Channel, Channels, Checker};
 use void_domain::budgets::TokenBudgets;
 use void_domain::catalogue::{Catalogue, Lockout};
+use void_domain::events::EventId;
 use void_domain::freezes::FreezeSwitch;
 use void_domain::limits;
 use void_domain::retention::Retention;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_store::{Store, StoreError};
+use void_store::{Newest, Store, StoreError};
 
 use crate::agents::Topology;
 use crate::clock::Clock;
@@ -277,9 +278,9 @@ impl Control {
         self.rehearsal
     }
 
-    /// The number of the newest event. Whoever is withdrawn is so with an event, so as long as it stays
-    /// the same everybody is who they were.
-    pub fn newest_event(&self) -> u64 {
+    /// The newest entry of the record. Whoever is withdrawn is so with an entry, so as long as it stays the same
+    /// everybody is who they were.
+    pub fn newest_entry(&self) -> Newest {
         *self.store.committed().borrow()
     }
 
@@ -291,8 +292,8 @@ impl Control {
         &self.hub
     }
 
-    /// Every event after number `after`, or from now on.
-    pub fn subscribe(&self, after: Option<u64>) -> Subscription {
+    /// Every event after `after`, or from now on.
+    pub fn subscribe(&self, after: Option<EventId>) -> Subscription {
         self.hub.subscribe(&self.store, after)
     }
 

@@ -19,7 +19,7 @@ use void_domain::notifications::Target;
 use void_domain::notifications::messages::{self, Frame, Message, Room};
 use void_domain::proposals::Proposal;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, audit};
+use void_store::{StoreError, facts as table};
 
 use crate::control::Control;
 use crate::health;
@@ -61,7 +61,7 @@ pub fn moment(control: &Control, at: Timestamp) -> String {
 
 /// What every message needs beside its proposal.
 async fn frame(control: &Control) -> Result<Frame, StoreError> {
-    let head = control.store.read(|tx| Box::pin(audit::head(tx))).await?;
+    let head = control.store.read(|tx| Box::pin(table::head(tx))).await?;
     Ok(Frame {
         zone: control.notifiers.zone.clone(),
         rehearsal: control.rehearsal,

@@ -5,7 +5,6 @@
 pub mod actors;
 pub mod agents;
 pub mod alerts;
-pub mod audit;
 pub mod bridge;
 pub mod budgets;
 pub mod canonical;
@@ -18,6 +17,7 @@ pub mod diffs;
 pub mod digests;
 pub mod events;
 pub mod executions;
+pub mod facts;
 pub mod failpoints;
 pub mod failures;
 pub mod freezes;

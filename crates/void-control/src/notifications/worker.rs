@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::watch;
 use void_domain::alerts::Alert;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::{Audience, EventKind};
 use void_domain::fail_point;
 use void_domain::ids::{AlertId, NotificationId, ProposalId};
 use void_domain::mutes::Mute;
@@ -20,7 +20,7 @@ use void_domain::proposals::Proposal;
 use void_domain::text;
 use void_domain::time::Timestamp;
 use void_store::notifications::{self, Kinds, New};
-use void_store::{StoreError, Tx, alerts, events, mutes, proposals};
+use void_store::{StoreError, Tx, alerts, mutes, proposals};
 
 use super::{is_known, ntfy, rollbacks, telegram, webhooks};
 use crate::control::Control;
@@ -342,16 +342,9 @@ async fn write_failure(
                     return Ok(());
                 }
                 let detail = json!({"notification": id, "target": target, "why": why});
-                let kind = EventKind::NotificationFailed;
                 let subject = about.map(|id| id.to_string());
-                facts::audit(tx, &context, now, kind.as_str(), subject, detail).await?;
-                let event = NewEvent {
-                    kind,
-                    audience: Audience::OwnerOnly,
-                    payload: json!({"notification": id, "target": target, "why": why, "proposal_id": about, "at": now}),
-                };
-                events::append(tx, now, &event).await?;
-                Ok::<_, StoreError>(())
+                let fact = (EventKind::NotificationFailed.as_str(), subject, detail);
+                facts::tell_of(tx, &context, now, Audience::OwnerOnly, fact).await
             })
         })
         .await

@@ -113,7 +113,7 @@ impl Plane {
         for (event, number) in all.into_iter().zip(1..) {
             assert_eq!(event.seq, number, "events are numbered without a gap");
             let kind = event.kind.as_str();
-            let payload: Value = serde_json::from_str(&event.payload).unwrap();
+            let payload: Value = serde_json::from_str(&event.json).unwrap();
             if let Some(id) = payload["id"].as_str().filter(|_| is_step(kind)) {
                 let list = steps.entry(id.to_owned()).or_default();
                 list.push((kind.to_owned(), event.at));

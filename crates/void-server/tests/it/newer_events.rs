@@ -2,18 +2,39 @@
 //! and once, and what it does not know is passed over.
 
 use serde_json::json;
+use void_domain::events::Audience;
+use void_domain::facts::NewFact;
+use void_store::{StoreError, facts};
 
 use crate::apps::{App, Engine};
 use crate::forgeries::run;
 use crate::sse::Listener;
 
-/// As a newer instance commits it: the next number is taken, and the kind or the audience is none of ours.
-fn newer(kind: &str, audience: &str) -> String {
-    format!(
-        "UPDATE heads SET event_seq = event_seq + 1 WHERE id = 1;
-         INSERT INTO events (seq, at, kind, audience, payload)
-         SELECT event_seq, 0, '{kind}', '{audience}', '{{\"id\": \"x\"}}' FROM heads WHERE id = 1;"
-    )
+/// As a newer instance commits it: the verb or the audience is none of ours.
+async fn newer(app: &App, engine: &Engine, verb: &'static str, audience: Option<&str>) {
+    let at = app.control.clock().now();
+    let written: Result<u64, StoreError> = app
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                let fact = NewFact {
+                    request_id: None,
+                    actor: "system".to_owned(),
+                    verb,
+                    subject: None,
+                    detail: json!({"id": "x"}),
+                    catalogue: None,
+                    audience: Some(Audience::Everyone),
+                };
+                Ok(facts::append(tx, at, fact).await?.seq)
+            })
+        })
+        .await;
+    let seq = written.unwrap();
+    if let Some(audience) = audience {
+        let sql = format!("UPDATE facts SET audience = '{audience}' WHERE seq = {seq};");
+        run(app, engine, &sql);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,13 +47,15 @@ async fn kinds_of_a_newer_version_are_passed_over() {
         let mut live = Listener::open(&owner).await;
         app.queue("stop-a").await;
         let first = live.wait_for("proposal.created").await.seq;
-        for (kind, audience) in [
-            ("incident.opened", "everyone"),
-            ("proposal.postponed", "everyone"),
-            ("freeze.changed", "the-neighbours"),
-            ("", ""),
+        for (verb, audience) in [
+            ("incident.opened", None),
+            ("proposal.postponed", None),
+            ("freeze.set", Some("the-neighbours")),
+            ("", Some("")),
+            // Of ours, and not what ours say.
+            ("freeze.set", None),
         ] {
-            run(&app, &engine, &newer(kind, audience));
+            newer(&app, &engine, verb, audience).await;
         }
         // What comes after them reaches whoever listens already, and whoever reads from the table.
         owner.post("/api/freeze", json!({})).await.ok();

@@ -1,11 +1,11 @@
 //! What the record says about one row: the newest entry that put a proposal or a credential into the state in
 //! which it is. A row can be edited by whoever can write to the database; the chain cannot be, unseen.
 //!
-//! Look-ups of one row go by `audit_by_subject`, from the newest entry back.
+//! Look-ups of one row go by `facts_by_subject`, from the newest entry back.
 
-use void_domain::audit::AuditEntry;
+use void_domain::facts::Fact;
 use void_domain::ids::ProposalId;
-use void_domain::proposals::Status;
+use void_domain::proposals::{self, Proposal, Status, Transition};
 use void_domain::time::Timestamp;
 
 use super::entry;
@@ -23,11 +23,11 @@ macro_rules! steps {
 }
 
 /// The newest entry that says in which state a proposal is. An entry that cannot be read says nothing.
-pub async fn newest(tx: &mut Tx, id: ProposalId) -> Result<Option<AuditEntry>, StoreError> {
+pub async fn newest(tx: &mut Tx, id: ProposalId) -> Result<Option<Fact>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM audit WHERE subject = $1 AND seq <= $2 AND verb IN ",
+        " FROM facts WHERE subject = $1 AND seq <= $2 AND verb IN ",
         steps!(),
         " ORDER BY seq DESC LIMIT 1"
     );
@@ -35,29 +35,45 @@ pub async fn newest(tx: &mut Tx, id: ProposalId) -> Result<Option<AuditEntry>, S
 }
 
 /// The newest entry that says what a person who decides was to read: the first request, or one that joined it.
-pub async fn newest_asked(tx: &mut Tx, id: ProposalId) -> Result<Option<AuditEntry>, StoreError> {
+pub async fn newest_asked(tx: &mut Tx, id: ProposalId) -> Result<Option<Fact>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM audit WHERE subject = $1 AND seq <= $2 AND verb IN ('proposal.created', 'proposal.joined') \
+        " FROM facts WHERE subject = $1 AND seq <= $2 AND verb IN ('proposal.created', 'proposal.joined') \
          ORDER BY seq DESC LIMIT 1"
     );
     find(tx, sql, id).await
 }
 
-async fn find(
-    tx: &mut Tx,
-    sql: &'static str,
-    id: ProposalId,
-) -> Result<Option<AuditEntry>, StoreError> {
-    // In a batch the head is in memory: the stored one does not know what was written in it before us.
+async fn find(tx: &mut Tx, sql: &'static str, id: ProposalId) -> Result<Option<Fact>, StoreError> {
+    let values = values![id.to_string(), head_now(tx).await?];
+    let row = tx.one("facts", sql, values).await?;
+    Ok(row.as_ref().and_then(|row| entry(row).ok()))
+}
+
+/// In a batch the head is in memory: the stored one does not know what was written in it before us.
+async fn head_now(tx: &mut Tx) -> Result<i64, StoreError> {
     let heads = match tx.heads_now() {
         Some(heads) => heads,
         None => heads::load(tx).await?,
     };
-    let values = values![id.to_string(), int(heads.audit_seq)];
-    let row = tx.one("audit", sql, values).await?;
-    Ok(row.as_ref().and_then(|row| entry(row).ok()))
+    Ok(int(heads.audit_seq))
+}
+
+/// The steps of a proposal, oldest first.
+pub async fn history(tx: &mut Tx, proposal: &Proposal) -> Result<Vec<Transition>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM facts WHERE subject = $1 AND seq <= $2 AND verb IN ",
+        steps!(),
+        " ORDER BY seq"
+    );
+    let values = values![proposal.id.to_string(), head_now(tx).await?];
+    let rows = tx.all("facts", sql, values).await?;
+    // A damaged row is named by a walk; the others still tell what they say.
+    let entries: Vec<Fact> = rows.iter().filter_map(|row| entry(row).ok()).collect();
+    Ok(proposals::history(&entries, proposal.subject.is_by_file()))
 }
 
 /// A row, and what its newest entry says.
@@ -90,15 +106,15 @@ pub async fn of_proposals(
     limit: u32,
 ) -> Result<Vec<ProposalStep>, StoreError> {
     let sql = concat!(
-        "SELECT id, code, status, verification, (SELECT verb FROM audit WHERE subject = proposals.id AND",
+        "SELECT id, code, status, verification, (SELECT verb FROM facts WHERE subject = proposals.id AND",
         up_to_head!(),
         "AND verb IN ",
         steps!(),
-        " ORDER BY seq DESC LIMIT 1), (SELECT detail FROM audit WHERE subject = proposals.id AND",
+        " ORDER BY seq DESC LIMIT 1), (SELECT detail FROM facts WHERE subject = proposals.id AND",
         up_to_head!(),
         "AND verb IN ",
         steps!(),
-        " ORDER BY seq DESC LIMIT 1), (SELECT detail FROM audit WHERE subject = proposals.id AND",
+        " ORDER BY seq DESC LIMIT 1), (SELECT detail FROM facts WHERE subject = proposals.id AND",
         up_to_head!(),
         "AND verb IN ('proposal.executed', 'proposal.verified') ORDER BY seq DESC LIMIT 1) \
          FROM proposals WHERE id > $1 ORDER BY id LIMIT $2"
@@ -151,10 +167,10 @@ pub async fn of_tokens(tx: &mut Tx, after: &str, limit: u32) -> Result<Vec<Token
     let sql = concat!(
         "SELECT id, kind, name, (SELECT agents.name FROM agents WHERE agents.id = tokens.agent_id), capabilities, \
          revoked_at, \
-         (SELECT verb FROM audit WHERE subject = tokens.id AND",
+         (SELECT verb FROM facts WHERE subject = tokens.id AND",
         up_to_head!(),
         "AND verb IN ('token.created', 'token.revoked', 'quarantine.removed') ORDER BY seq DESC LIMIT 1), \
-         (SELECT detail FROM audit WHERE subject = tokens.id AND",
+         (SELECT detail FROM facts WHERE subject = tokens.id AND",
         up_to_head!(),
         "AND verb = 'token.created' ORDER BY seq DESC LIMIT 1) FROM tokens WHERE id > $1 ORDER BY id LIMIT $2"
     );
@@ -194,7 +210,7 @@ pub async fn of_agents(tx: &mut Tx, after: &str, limit: u32) -> Result<Vec<Agent
     let sql = concat!(
         "SELECT id, name, capabilities, withdrawn_at, (SELECT MIN(tokens.id) FROM tokens \
          WHERE tokens.agent_id = agents.id AND tokens.revoked_at IS NULL), \
-         (SELECT detail FROM audit WHERE subject = agents.id AND",
+         (SELECT detail FROM facts WHERE subject = agents.id AND",
         up_to_head!(),
         "AND verb IN ('agent.created', 'agent.changed', 'agent.restored', 'token.created') \
          ORDER BY seq DESC LIMIT 1) FROM agents WHERE id > $1 ORDER BY id LIMIT $2"
@@ -221,7 +237,7 @@ const CREDENTIALS: [(&str, &str); 4] = [
     (
         "sessions",
         concat!(
-            "SELECT id FROM sessions WHERE ended_at IS NULL AND COALESCE((SELECT verb FROM audit WHERE subject = sessions.id AND",
+            "SELECT id FROM sessions WHERE ended_at IS NULL AND COALESCE((SELECT verb FROM facts WHERE subject = sessions.id AND",
             up_to_head!(),
             "AND verb IN ('session.opened', 'session.closed', 'session.revoked') ORDER BY seq DESC LIMIT 1), '') \
              <> 'session.opened' ORDER BY id LIMIT $1"
@@ -230,7 +246,7 @@ const CREDENTIALS: [(&str, &str); 4] = [
     (
         "passkeys",
         concat!(
-            "SELECT id FROM passkeys WHERE COALESCE((SELECT verb FROM audit WHERE subject = passkeys.id AND",
+            "SELECT id FROM passkeys WHERE COALESCE((SELECT verb FROM facts WHERE subject = passkeys.id AND",
             up_to_head!(),
             "AND verb IN ('passkey.registered', 'passkey.removed', 'quarantine.removed') ORDER BY seq DESC LIMIT 1), '') \
              <> 'passkey.registered' ORDER BY id LIMIT $1"
@@ -239,7 +255,7 @@ const CREDENTIALS: [(&str, &str); 4] = [
     (
         "passwords",
         concat!(
-            "SELECT CAST(id AS text) FROM passwords WHERE COALESCE((SELECT verb FROM audit WHERE",
+            "SELECT CAST(id AS text) FROM passwords WHERE COALESCE((SELECT verb FROM facts WHERE",
             up_to_head!(),
             "AND verb IN ('password.set', 'password.removed') ORDER BY seq DESC LIMIT 1), '') <> 'password.set' LIMIT $1"
         ),
@@ -247,7 +263,7 @@ const CREDENTIALS: [(&str, &str); 4] = [
     (
         "notification_pairs",
         concat!(
-            "SELECT target FROM notification_pairs WHERE ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM audit WHERE",
+            "SELECT target FROM notification_pairs WHERE ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM facts WHERE",
             up_to_head!(),
             "AND verb = 'pairing.accepted' AND detail LIKE '%\"target\":\"' || target || '\"%') ORDER BY target LIMIT $1"
         ),
@@ -281,10 +297,10 @@ pub struct FreezeStep {
 /// One pass back to the newest entry; over the whole record if there never was a freeze.
 pub async fn of_freeze(tx: &mut Tx) -> Result<FreezeStep, StoreError> {
     let sql = concat!(
-        "SELECT id, frozen_by, until_at, (SELECT verb FROM audit WHERE",
+        "SELECT id, frozen_by, until_at, (SELECT verb FROM facts WHERE",
         up_to_head!(),
         "AND verb IN ('freeze.set', 'freeze.lengthened', 'freeze.lifted') ORDER BY seq DESC LIMIT 1), \
-         (SELECT detail FROM audit WHERE",
+         (SELECT detail FROM facts WHERE",
         up_to_head!(),
         "AND verb IN ('freeze.set', 'freeze.lengthened', 'freeze.lifted') ORDER BY seq DESC LIMIT 1) \
          FROM freezes WHERE id = 1"
