@@ -39,8 +39,7 @@ pub async fn insert(tx: &mut Tx, agent: &Agent) -> Result<(), StoreError> {
 
 pub async fn find_named(tx: &mut Tx, name: &AgentName) -> Result<Option<Agent>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM agents WHERE name = $1");
-    let row = tx.one("agents", sql, values![name.as_str()]).await?;
-    row.as_ref().map(agent).transpose()
+    tx.find("agents", sql, values![name.as_str()], agent).await
 }
 
 /// Of all that there ever were.
@@ -49,7 +48,7 @@ pub async fn names(tx: &mut Tx) -> Result<Vec<AgentName>, StoreError> {
     let rows = tx
         .all("agents", sql, values![i64::from(AGENTS_MAX)])
         .await?;
-    let name = |row: &Row| row.parsed(0, |text| text.parse().ok());
+    let name = |row: &Row| row.parse("name");
     rows.iter().map(name).collect()
 }
 
@@ -89,11 +88,11 @@ fn written(capabilities: &Capabilities) -> String {
 
 fn agent(row: &Row) -> Result<Agent, StoreError> {
     Ok(Agent {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        name: row.parsed(1, |text| text.parse().ok())?,
-        capabilities: row.parsed(2, |text| serde_json::from_str(text).ok())?,
-        created_at: row.time(3)?,
-        state: match row.opt_time(4)? {
+        id: row.parse("id")?,
+        name: row.parse("name")?,
+        capabilities: row.json("capabilities")?,
+        created_at: row.time("created_at")?,
+        state: match row.opt_time("withdrawn_at")? {
             None => AgentState::Live,
             Some(at) => AgentState::Withdrawn { at },
         },

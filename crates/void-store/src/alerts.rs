@@ -8,6 +8,7 @@ use void_domain::services::{SERVICES_MAX, ServiceId};
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::Select;
 use crate::tx::Tx;
 use crate::values::{Row, values};
 
@@ -47,28 +48,29 @@ pub async fn begin_outage(
 }
 
 pub async fn find_outage(tx: &mut Tx, service: &ServiceId) -> Result<Option<Outage>, StoreError> {
-    let sql = "SELECT service_id, down_at, reason, alert_id FROM outages WHERE service_id = $1";
-    let row = tx.one("outages", sql, values![service.as_str()]).await?;
-    row.as_ref().map(outage).transpose()
+    let of_service = all_outages().only_with("service_id = ?", service.as_str());
+    Ok(read_outages(tx, of_service).await?.into_iter().next())
 }
 
 /// Every service that is down, the oldest first.
 pub async fn list_outages(tx: &mut Tx) -> Result<Vec<Outage>, StoreError> {
-    let sql = "SELECT service_id, down_at, reason, alert_id FROM outages ORDER BY down_at, service_id LIMIT $1";
-    outages(tx, sql).await
+    read_outages(tx, all_outages()).await
 }
 
 /// Those of them that nobody was to be told of until now.
 pub async fn list_untold(tx: &mut Tx) -> Result<Vec<Outage>, StoreError> {
-    let sql = "SELECT service_id, down_at, reason, alert_id FROM outages WHERE alert_id IS NULL \
-        ORDER BY down_at, service_id LIMIT $1";
-    outages(tx, sql).await
+    read_outages(tx, all_outages().only("alert_id IS NULL")).await
 }
 
-async fn outages(tx: &mut Tx, sql: &'static str) -> Result<Vec<Outage>, StoreError> {
+const fn all_outages<'a>() -> Select<'a> {
+    let outages = "SELECT service_id, down_at, reason, alert_id FROM outages";
+    Select::new("outages", outages)
+}
+
+async fn read_outages(tx: &mut Tx, outages: Select<'_>) -> Result<Vec<Outage>, StoreError> {
     let max = i64::try_from(SERVICES_MAX).unwrap_or(i64::MAX);
-    let rows = tx.all("outages", sql, values![max]).await?;
-    rows.iter().map(outage).collect()
+    let oldest_first = outages.order_by("down_at, service_id");
+    oldest_first.all(tx, max, |row| outage(row).map(Some)).await
 }
 
 /// A service is no trouble any more; what was known of it. What the owner stopped stays an outage that
@@ -172,9 +174,7 @@ async fn ids(
     values: &[crate::values::Value<'_>],
 ) -> Result<Vec<AlertId>, StoreError> {
     let rows = tx.all("alerts", sql, values).await?;
-    rows.iter()
-        .map(|row| row.parsed(0, |text| text.parse().ok()))
-        .collect()
+    rows.iter().map(|row| row.parse("id")).collect()
 }
 
 /// Open alerts that tell of a service which is down and covered by a mute of this.
@@ -183,7 +183,7 @@ pub async fn list_covered(tx: &mut Tx, subject: &Muted) -> Result<Vec<AlertId>, 
         Muted::Service(id) => (Some(id.as_str()), None),
         Muted::Host(name) => (None, Some(name.as_str())),
     };
-    let sql = "SELECT DISTINCT alert_id FROM alert_services WHERE ended_at IS NULL AND (service_id = $1 OR host = $2) \
+    let sql = "SELECT DISTINCT alert_id AS id FROM alert_services WHERE ended_at IS NULL AND (service_id = $1 OR host = $2) \
         ORDER BY alert_id LIMIT $3";
     ids(tx, sql, values![service, host, LISTED_MAX]).await
 }
@@ -194,18 +194,18 @@ pub async fn open_alerts(tx: &mut Tx, scope: &Scope) -> Result<OpenAlerts, Store
     let found = async |tx: &mut Tx, scope: &Scope| {
         let row = tx.one("alerts", newest, values![scope.to_string()]).await?;
         let read = |row: &Row| -> Result<(AlertId, Timestamp), StoreError> {
-            Ok((row.parsed(0, |text| text.parse().ok())?, row.time(1)?))
+            Ok((row.parse("id")?, row.time("opened_at")?))
         };
         row.as_ref().map(read).transpose()
     };
     let here = found(tx, scope).await?;
     let many = found(tx, &Scope::Many).await?;
-    let sql = "SELECT COUNT(*) FROM alerts WHERE ended_at IS NULL";
-    let count = tx.one("alerts", sql, &[]).await?;
+    let sql = "SELECT COUNT(*) AS total FROM alerts WHERE ended_at IS NULL";
+    let count = tx.count("alerts", sql, &[]).await?;
     Ok(OpenAlerts {
         here,
         many: many.map(|(id, _)| id),
-        count: count.map_or(Ok(0), |row| row.count(0))?,
+        count,
     })
 }
 
@@ -218,9 +218,9 @@ pub async fn last_of(tx: &mut Tx, service: &ServiceId) -> Result<Option<LastAler
         .await?;
     let read = |row: &Row| {
         Ok(LastAlert {
-            id: row.parsed(0, |text| text.parse().ok())?,
-            opened_at: row.time(1)?,
-            up_at: row.time(2)?,
+            id: row.parse("id")?,
+            opened_at: row.time("opened_at")?,
+            up_at: row.time("ended_at")?,
         })
     };
     row.as_ref().map(read).transpose()
@@ -228,8 +228,9 @@ pub async fn last_of(tx: &mut Tx, service: &ServiceId) -> Result<Option<LastAler
 
 /// An alert with everything counted, and those services that are down named first.
 pub async fn find(tx: &mut Tx, id: AlertId) -> Result<Option<Alert>, StoreError> {
-    let sql = "SELECT a.id, a.scope, a.opened_at, a.ended_at, a.revision, COUNT(*), COUNT(CASE WHEN s.ended_at IS NULL THEN 1 END), \
-        MAX(s.downs), MIN(s.first_at) FROM alerts a JOIN alert_services s ON s.alert_id = a.id WHERE a.id = $1 \
+    let sql = "SELECT a.id, a.scope, a.opened_at, a.ended_at, a.revision, COUNT(*) AS total, \
+        COUNT(CASE WHEN s.ended_at IS NULL THEN 1 END) AS down, MAX(s.downs) AS downs_max, MIN(s.first_at) AS first_at \
+        FROM alerts a JOIN alert_services s ON s.alert_id = a.id WHERE a.id = $1 \
         GROUP BY a.id, a.scope, a.opened_at, a.ended_at, a.revision";
     let Some(row) = tx.one("alerts", sql, values![id.to_string()]).await? else {
         return Ok(None);
@@ -240,44 +241,41 @@ pub async fn find(tx: &mut Tx, id: AlertId) -> Result<Option<Alert>, StoreError>
     let named = tx.all("alert_services", sql, named).await?;
     Ok(Some(Alert {
         id,
-        scope: row.parsed(1, Scope::parse)?,
-        opened_at: row.time(2)?,
-        ended_at: row.opt_time(3)?,
-        revision: row.count(4)?,
-        total: row.count(5)?,
-        down: row.count(6)?,
-        downs_max: row.count(7)?,
-        first_at: row.time(8)?,
+        scope: row.parsed("scope", Scope::parse)?,
+        opened_at: row.time("opened_at")?,
+        ended_at: row.opt_time("ended_at")?,
+        revision: row.count("revision")?,
+        total: row.count("total")?,
+        down: row.count("down")?,
+        downs_max: row.count("downs_max")?,
+        first_at: row.time("first_at")?,
         named: named.iter().map(alerted).collect::<Result<_, _>>()?,
     }))
 }
 
 fn outage(row: &Row) -> Result<Outage, StoreError> {
     Ok(Outage {
-        service: row.parsed(0, ServiceId::parse)?,
-        down_at: row.time(1)?,
-        reason: row.opt_text(2)?.map(str::to_owned),
-        alert: match row.opt_text(3)? {
-            None => None,
-            Some(_) => Some(row.parsed(3, |text| text.parse().ok())?),
-        },
+        service: row.parsed("service_id", ServiceId::parse)?,
+        down_at: row.time("down_at")?,
+        reason: row.opt_string("reason")?,
+        alert: row.opt_parse("alert_id")?,
     })
 }
 
 fn alerted(row: &Row) -> Result<Alerted, StoreError> {
-    let ended = match row.opt_time(6)? {
+    let ended = match row.opt_time("ended_at")? {
         None => None,
-        Some(at) => Some(row.parsed(7, |text| Ended::parse(text, at))?),
+        Some(at) => Some(row.parsed("ending", |text| Ended::parse(text, at))?),
     };
     Ok(Alerted {
-        service: row.parsed(0, ServiceId::parse)?,
-        label: row.text(1)?.to_owned(),
-        host: row.opt_text(2)?.map(str::to_owned),
-        urgent: row.int(3)? != 0,
-        first_at: row.time(4)?,
-        down_at: row.time(5)?,
+        service: row.parsed("service_id", ServiceId::parse)?,
+        label: row.string("label")?,
+        host: row.opt_string("host")?,
+        urgent: row.flag("urgent")?,
+        first_at: row.time("first_at")?,
+        down_at: row.time("down_at")?,
         ended,
-        downs: row.count(8)?,
-        reason: row.opt_text(9)?.map(str::to_owned),
+        downs: row.count("downs")?,
+        reason: row.opt_string("reason")?,
     })
 }

@@ -22,16 +22,14 @@ pub struct BridgeFile {
 
 pub async fn find(tx: &mut Tx, instance: &InstanceId) -> Result<Option<BridgeFile>, StoreError> {
     let sql = "SELECT instance_id, proposal_id, details, offered_at, notes FROM bridge_files WHERE instance_id = $1";
-    let row = tx
-        .one("bridge_files", sql, values![instance.as_str()])
-        .await?;
-    row.as_ref().map(file).transpose()
+    tx.find("bridge_files", sql, values![instance.as_str()], file)
+        .await
 }
 
 pub async fn find_of(tx: &mut Tx, id: ProposalId) -> Result<Option<BridgeFile>, StoreError> {
     let sql = "SELECT instance_id, proposal_id, details, offered_at, notes FROM bridge_files WHERE proposal_id = $1";
-    let row = tx.one("bridge_files", sql, values![id.to_string()]).await?;
-    row.as_ref().map(file).transpose()
+    tx.find("bridge_files", sql, values![id.to_string()], file)
+        .await
 }
 
 /// A proposal that came from a dropped file.
@@ -94,14 +92,14 @@ fn file(row: &Row) -> Result<BridgeFile, StoreError> {
     let json =
         |text: &str| serde_json::from_str(text).map_err(|_| row.corrupt("a column is not JSON"));
     Ok(BridgeFile {
-        instance: row.parsed(0, InstanceId::parse)?,
-        proposal_id: row.parsed(1, |text| text.parse().ok())?,
-        details: match row.opt_text(2)? {
+        instance: row.parsed("instance_id", InstanceId::parse)?,
+        proposal_id: row.parse("proposal_id")?,
+        details: match row.opt_text("details")? {
             Some(text) => Some(Details::from_value(&json(text)?)),
             None => None,
         },
-        offered_at: row.opt_time(3)?,
-        notes: serde_json::from_str(row.text(4)?)
+        offered_at: row.opt_time("offered_at")?,
+        notes: serde_json::from_str(row.text("notes")?)
             .map_err(|_| row.corrupt("the notes are not a list"))?,
     })
 }

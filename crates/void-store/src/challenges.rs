@@ -85,11 +85,11 @@ pub async fn take(
         values![id.to_string()],
     )
     .await?;
-    let fits = row.text(1)? == purpose.as_str()
-        && row.opt_text(2)? == purpose.session().as_deref()
-        && row.time(4)? > now;
+    let fits = row.text("purpose")? == purpose.as_str()
+        && row.opt_text("session_id")? == purpose.session().as_deref()
+        && row.time("expires_at")? > now;
     Ok(if fits {
-        Some(row.text(3)?.to_owned())
+        Some(row.string("state")?)
     } else {
         None
     })

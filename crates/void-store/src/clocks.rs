@@ -19,13 +19,13 @@ pub(crate) async fn of_another_machine(tx: &mut Tx) -> Result<Option<Timestamp>,
     let sql = concat!(
         "SELECT ",
         now_ms!(),
-        ", host(inet_server_addr()), host(inet_client_addr())"
+        " AS now, host(inet_server_addr()) AS server, host(inet_client_addr()) AS client"
     );
     let Some(row) = tx.one("clock", sql, &[]).await? else {
         return Ok(None);
     };
-    let elsewhere = is_elsewhere(row.opt_text(1)?, row.opt_text(2)?);
-    Ok(elsewhere.then_some(row.time(0)?))
+    let elsewhere = is_elsewhere(row.opt_text("server")?, row.opt_text("client")?);
+    Ok(elsewhere.then_some(row.time("now")?))
 }
 
 /// Both ends of the connection, as the server sees them: none by a local socket, and the same where a machine

@@ -10,13 +10,22 @@ use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::{Paged, Select};
 use crate::tx::Tx;
-use crate::values::{Listing, Page, Row, int, values};
+use crate::values::{Page, Row, Value, int, values};
 
 macro_rules! message_columns {
     () => {
         "id, conversation_id, seq, role, body, at, status, ended_at, brain, model, trace, usage, truth, \
          tainted_by, failure_code, failure_message, session"
+    };
+}
+
+/// What a turn has become, behind two other values.
+macro_rules! set_turn {
+    () => {
+        "status = $3, ended_at = $4, brain = $5, model = $6, trace = $7, usage = $8, truth = $9, tainted_by = $10, \
+         failure_code = $11, failure_message = $12, session = $13"
     };
 }
 
@@ -34,18 +43,16 @@ pub async fn insert(tx: &mut Tx, conversation: &Conversation) -> Result<(), Stor
 
 pub async fn find(tx: &mut Tx, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
     let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE id = $1";
-    let row = tx
-        .one("conversations", sql, values![id.to_string()])
-        .await?;
-    row.as_ref().map(conversation).transpose()
+    tx.find("conversations", sql, values![id.to_string()], conversation)
+        .await
 }
 
 /// The newest conversation with an agent.
 pub async fn newest_with(tx: &mut Tx, agent: &str) -> Result<Option<Conversation>, StoreError> {
     let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE agent = $1 \
         ORDER BY id DESC LIMIT 1";
-    let row = tx.one("conversations", sql, values![agent]).await?;
-    row.as_ref().map(conversation).transpose()
+    tx.find("conversations", sql, values![agent], conversation)
+        .await
 }
 
 /// A conversation in a list.
@@ -66,45 +73,49 @@ pub async fn list_with(
     cursor: Option<ConversationId>,
     limit: u32,
 ) -> Result<Page<Summary>, StoreError> {
-    let sql = "SELECT c.id, c.created_at, COUNT(m.id), MAX(m.at), \
-        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id ORDER BY first.seq LIMIT 1) \
-        FROM conversations c JOIN messages m ON m.conversation_id = c.id \
-        WHERE c.agent = $1 AND c.id < $2 GROUP BY c.id, c.created_at ORDER BY c.id DESC LIMIT $3";
-    let before = cursor.map_or_else(|| "g".to_owned(), |id| id.to_string());
-    let values = values![agent, before, i64::from(limit) + 1];
-    let Listing { rows, is_cut } = tx.list("conversations", sql, values).await?;
-    let summary = |row: &Row| {
-        Ok(Summary {
-            id: row.parsed(0, |text| text.parse().ok())?,
-            created_at: row.time(1)?,
-            message_count: row.count(2)?,
-            last_at: row.time(3)?,
-            words: row.opt_text(4)?.unwrap_or_default().to_owned(),
-        })
-    };
-    let items = rows
-        .iter()
-        .map(summary)
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(Page::from_surplus(items, is_cut, limit as usize, |one| {
-        one.id.to_string()
-    }))
+    let summaries = summaries(agent, cursor);
+    summaries
+        .page(tx, limit, |row| summary(row).map(Some))
+        .await
+}
+
+fn summaries(agent: &str, cursor: Option<ConversationId>) -> Paged<'_> {
+    const SUMMARIES: &str = "SELECT c.id, c.created_at, COUNT(m.id) AS message_count, MAX(m.at) AS last_at, \
+        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id \
+        ORDER BY first.seq LIMIT 1) AS words \
+        FROM conversations c JOIN messages m ON m.conversation_id = c.id";
+    Select::new("conversations", SUMMARIES)
+        .only_with("c.agent = ?", agent)
+        .group_by("c.id")
+        .newest_first("c.id", cursor.map(|id| id.to_string()))
+}
+
+fn summary(row: &Row) -> Result<Summary, StoreError> {
+    Ok(Summary {
+        id: row.parse("id")?,
+        created_at: row.time("created_at")?,
+        message_count: row.count("message_count")?,
+        last_at: row.time("last_at")?,
+        words: row.opt_string("words")?.unwrap_or_default(),
+    })
 }
 
 fn conversation(row: &Row) -> Result<Conversation, StoreError> {
     Ok(Conversation {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        agent: row.text(1)?.to_owned(),
-        space_id: row.opt_text(2)?.map(str::to_owned),
-        created_at: row.time(3)?,
+        id: row.parse("id")?,
+        agent: row.string("agent")?,
+        space_id: row.opt_string("space_id")?,
+        created_at: row.time("created_at")?,
     })
 }
 
 /// The place of the next message.
 pub async fn next_seq(tx: &mut Tx, id: ConversationId) -> Result<u64, StoreError> {
-    let sql = "SELECT COALESCE(MAX(seq), 0) FROM messages WHERE conversation_id = $1";
+    let sql = "SELECT COALESCE(MAX(seq), 0) AS last FROM messages WHERE conversation_id = $1";
     let row = tx.one("messages", sql, values![id.to_string()]).await?;
-    Ok(row.map_or(Ok(0), |row| row.count(0))?.saturating_add(1))
+    Ok(row
+        .map_or(Ok(0), |row| row.count("last"))?
+        .saturating_add(1))
 }
 
 pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
@@ -117,26 +128,17 @@ pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
         Said::ByOwner => ("user", Cells::default()),
         Said::ByAgent(turn) => ("assistant", Cells::of(turn)),
     };
-    let row = values![
+    let mut row = values![
         message.id.to_string(),
         message.conversation_id.to_string(),
         int(message.seq),
         role,
         &message.body,
         message.at,
-        cells.status,
-        cells.ended_at,
-        cells.brain,
-        cells.model,
-        cells.trace,
-        cells.usage,
-        cells.truth,
-        cells.tainted_by,
-        cells.failure_code,
-        cells.failure_message,
-        cells.session,
-    ];
-    tx.execute(sql, row).await?;
+    ]
+    .to_vec();
+    row.extend(cells.values());
+    tx.execute(sql, &row).await?;
     Ok(())
 }
 
@@ -147,26 +149,14 @@ pub async fn end_turn(
     body: &str,
     turn: &Turn,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE messages SET body = $2, status = $3, ended_at = $4, brain = $5, model = $6, trace = $7, \
-        usage = $8, truth = $9, tainted_by = $10, failure_code = $11, failure_message = $12, session = $13 \
-        WHERE id = $1 AND status = 'running'";
-    let cells = Cells::of(turn);
-    let row = values![
-        id.to_string(),
-        body,
-        cells.status,
-        cells.ended_at,
-        cells.brain,
-        cells.model,
-        cells.trace,
-        cells.usage,
-        cells.truth,
-        cells.tainted_by,
-        cells.failure_code,
-        cells.failure_message,
-        cells.session,
-    ];
-    Ok(tx.execute(sql, row).await? == 1)
+    let sql = concat!(
+        "UPDATE messages SET body = $2, ",
+        set_turn!(),
+        " WHERE id = $1 AND status = 'running'"
+    );
+    let mut row = values![id.to_string(), body].to_vec();
+    row.extend(Cells::of(turn).values());
+    Ok(tx.execute(sql, &row).await? == 1)
 }
 
 /// Writes what a turn has read so far, if it still runs. `false`: it is over.
@@ -185,23 +175,14 @@ pub async fn begin_again(
     at: Timestamp,
     turn: &Turn,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE messages SET body = '', status = $2, ended_at = NULL, brain = $3, model = $4, trace = $5, \
-        usage = $6, truth = $7, tainted_by = $8, session = $9, at = $10, failure_code = NULL, failure_message = NULL \
-        WHERE id = $1 AND status IN ('failed', 'stopped')";
-    let cells = Cells::of(turn);
-    let row = values![
-        id.to_string(),
-        cells.status,
-        cells.brain,
-        cells.model,
-        cells.trace,
-        cells.usage,
-        cells.truth,
-        cells.tainted_by,
-        cells.session,
-        at,
-    ];
-    Ok(tx.execute(sql, row).await? == 1)
+    let sql = concat!(
+        "UPDATE messages SET body = '', at = $2, ",
+        set_turn!(),
+        " WHERE id = $1 AND status IN ('failed', 'stopped')"
+    );
+    let mut row = values![id.to_string(), at].to_vec();
+    row.extend(Cells::of(turn).values());
+    Ok(tx.execute(sql, &row).await? == 1)
 }
 
 pub async fn find_message(tx: &mut Tx, id: MessageId) -> Result<Option<Message>, StoreError> {
@@ -210,8 +191,8 @@ pub async fn find_message(tx: &mut Tx, id: MessageId) -> Result<Option<Message>,
         message_columns!(),
         " FROM messages WHERE id = $1"
     );
-    let row = tx.one("messages", sql, values![id.to_string()]).await?;
-    row.as_ref().map(message).transpose()
+    tx.find("messages", sql, values![id.to_string()], message)
+        .await
 }
 
 /// The messages before a place, newest first.
@@ -221,8 +202,7 @@ pub async fn list_before(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Vec<Message>, StoreError> {
-    let rows = rows_before(tx, id, before, limit).await?.rows;
-    rows.iter().map(message).collect()
+    Ok(page_before(tx, id, before, limit).await?.items)
 }
 
 /// The same as a page. Whether there are older ones is looked up and not reckoned from numbers, because
@@ -233,26 +213,12 @@ pub async fn page_before(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Page<Message>, StoreError> {
-    let Listing { rows, is_cut } = rows_before(tx, id, before, limit.saturating_add(1)).await?;
-    let items: Result<Vec<Message>, StoreError> = rows.iter().map(message).collect();
-    let cursor = |message: &Message| message.seq.to_string();
-    Ok(Page::from_surplus(items?, is_cut, limit as usize, cursor))
-}
-
-async fn rows_before(
-    tx: &mut Tx,
-    id: ConversationId,
-    before: Option<u64>,
-    limit: u32,
-) -> Result<Listing, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        message_columns!(),
-        " FROM messages WHERE conversation_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"
-    );
-    let before = before.map_or(i64::MAX, int);
-    let cells = values![id.to_string(), before, i64::from(limit)];
-    tx.list("messages", sql, cells).await
+    const MESSAGES: &str = concat!("SELECT ", message_columns!(), " FROM messages");
+    Select::new("messages", MESSAGES)
+        .only_with("conversation_id = ?", id.to_string())
+        .newest_first("seq", before.map(int))
+        .page(tx, limit, |row| message(row).map(Some))
+        .await
 }
 
 /// The turn that runs in a conversation.
@@ -262,8 +228,8 @@ pub async fn running_in(tx: &mut Tx, id: ConversationId) -> Result<Option<Messag
         message_columns!(),
         " FROM messages WHERE conversation_id = $1 AND status = 'running'"
     );
-    let row = tx.one("messages", sql, values![id.to_string()]).await?;
-    row.as_ref().map(message).transpose()
+    tx.find("messages", sql, values![id.to_string()], message)
+        .await
 }
 
 /// Every turn that runs, oldest first.
@@ -273,8 +239,8 @@ pub async fn list_running(tx: &mut Tx, limit: u32) -> Result<Vec<Message>, Store
         message_columns!(),
         " FROM messages WHERE status = 'running' ORDER BY id LIMIT $1"
     );
-    let rows = tx.all("messages", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(message).collect()
+    tx.read("messages", sql, values![i64::from(limit)], message)
+        .await
 }
 
 /// Adds to what an agent used on a day.
@@ -301,7 +267,9 @@ pub async fn add_usage(
 pub async fn usage_on(tx: &mut Tx, agent: &str, day: i64) -> Result<(u64, u64), StoreError> {
     let sql = "SELECT tokens, cost_micros FROM agent_usage WHERE agent = $1 AND day = $2";
     let row = tx.one("agent_usage", sql, values![agent, day]).await?;
-    row.map_or(Ok((0, 0)), |row| Ok((row.count(0)?, row.count(1)?)))
+    row.map_or(Ok((0, 0)), |row| {
+        Ok((row.count("tokens")?, row.count("cost_micros")?))
+    })
 }
 
 /// The columns that only an agent's message fills.
@@ -343,50 +311,95 @@ impl Cells {
     }
 }
 
+impl<'a> Cells {
+    /// In the order of `message_columns` and of `set_turn`.
+    fn values(self) -> [Value<'a>; 11] {
+        [
+            self.status.into(),
+            self.ended_at.into(),
+            self.brain.into(),
+            self.model.into(),
+            self.trace.into(),
+            self.usage.into(),
+            self.truth.into(),
+            self.tainted_by.into(),
+            self.failure_code.into(),
+            self.failure_message.into(),
+            self.session.into(),
+        ]
+    }
+}
+
 /// Our own types, which always have a JSON form.
 fn json(value: &impl Serialize) -> Option<String> {
     serde_json::to_string(value).ok()
 }
 
 fn message(row: &Row) -> Result<Message, StoreError> {
-    let said = match row.text(3)? {
+    let said = match row.text("role")? {
         "user" => Said::ByOwner,
         "assistant" => Said::ByAgent(Box::new(turn(row)?)),
         other => return Err(row.corrupt(format!("role {other}"))),
     };
     Ok(Message {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        conversation_id: row.parsed(1, |text| text.parse().ok())?,
-        seq: row.count(2)?,
-        body: row.text(4)?.to_owned(),
-        at: row.time(5)?,
+        id: row.parse("id")?,
+        conversation_id: row.parse("conversation_id")?,
+        seq: row.count("seq")?,
+        body: row.string("body")?,
+        at: row.time("at")?,
         said,
     })
 }
 
 fn turn(row: &Row) -> Result<Turn, StoreError> {
     let ended = || {
-        row.opt_time(7)?
+        row.opt_time("ended_at")?
             .ok_or_else(|| row.corrupt("an end without its time"))
     };
-    let state = match row.text(6)? {
+    let state = match row.text("status")? {
         "running" => TurnState::Running,
         "done" => TurnState::Done { at: ended()? },
         "stopped" => TurnState::Stopped { at: ended()? },
         "failed" => TurnState::Failed {
             at: ended()?,
-            failure: Failure::new(AnyCode::read(row.text(14)?), row.text(15)?),
+            failure: Failure::new(
+                AnyCode::read(row.text("failure_code")?),
+                row.text("failure_message")?,
+            ),
         },
         other => return Err(row.corrupt(format!("status {other}"))),
     };
     Ok(Turn {
         state,
-        brain: row.text(8)?.to_owned(),
-        model: row.text(9)?.to_owned(),
-        trace: row.parsed(10, |text| serde_json::from_str(text).ok())?,
-        usage: row.parsed(11, |text| serde_json::from_str(text).ok())?,
-        truth: row.parsed(12, |text| serde_json::from_str(text).ok())?,
-        tainted_by: row.parsed(13, |text| serde_json::from_str(text).ok())?,
-        session: row.opt_text(16)?.map(str::to_owned),
+        brain: row.string("brain")?,
+        model: row.string("model")?,
+        trace: row.json("trace")?,
+        usage: row.json("usage")?,
+        truth: row.json("truth")?,
+        tainted_by: row.json("tainted_by")?,
+        session: row.opt_string("session")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queries::plan;
+
+    /// A page reads its own conversations and not all that there ever were.
+    #[test]
+    fn a_page_of_conversations_sorts_and_groups_nothing() {
+        let id = "01999999-0000-7000-8000-000000000001".parse().unwrap();
+        for cursor in [None, Some(id)] {
+            let plan = plan(summaries("blue", cursor));
+            assert!(
+                plan.iter()
+                    .any(|step| step.contains("conversations_by_agent (agent=?"))
+            );
+            assert!(
+                !plan.iter().any(|step| step.contains("TEMP B-TREE")),
+                "{plan:?}"
+            );
+        }
+    }
 }

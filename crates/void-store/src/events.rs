@@ -58,7 +58,7 @@ async fn page_up_to(
         });
     }
     let rows = facts::page_up_to(tx, after, limit, bytes_max).await?;
-    let read_to = rows.last().map(|row| row.count(0)).transpose()?;
+    let read_to = rows.last().map(|row| row.count("seq")).transpose()?;
     let stored = |row: &Row| stored(row, heads.numbered_from);
     Ok(EventPage {
         events: rows.iter().filter_map(stored).collect(),

@@ -152,7 +152,7 @@ pub async fn list(
     let items = listing
         .rows
         .iter()
-        .map(|row| Ok((row.count(0)?, entry(row).ok())))
+        .map(|row| Ok((row.count("seq")?, entry(row).ok())))
         .collect::<Result<Vec<_>, StoreError>>()?;
     let page = Page::from_surplus(items, listing.is_cut, limit as usize, |(seq, _)| {
         seq.to_string()
@@ -183,7 +183,7 @@ pub async fn rows_after(
 ) -> Result<Vec<(u64, Option<Fact>)>, StoreError> {
     let rows = page_after(tx, after, limit).await?;
     rows.iter()
-        .map(|row| Ok((row.count(0)?, entry(row).ok())))
+        .map(|row| Ok((row.count("seq")?, entry(row).ok())))
         .collect()
 }
 
@@ -211,19 +211,18 @@ pub(crate) async fn page_up_to(
 }
 
 pub(crate) fn entry(row: &Row) -> Result<Fact, StoreError> {
-    let optional = |column| row.opt_text(column).map(|text| text.map(str::to_owned));
     Ok(Fact {
-        seq: row.count(0)?,
-        at: row.time(1)?,
-        request_id: optional(2)?,
-        actor: row.text(3)?.to_owned(),
-        verb: row.text(4)?.to_owned(),
-        subject: optional(5)?,
-        detail: row.text(6)?.to_owned(),
-        catalogue: optional(7)?,
-        prev: row.parsed(8, |text| text.parse().ok())?,
-        hash: row.parsed(9, |text| text.parse().ok())?,
-        audience: row.opt_text(10)?.and_then(parse_audience),
+        seq: row.count("seq")?,
+        at: row.time("at")?,
+        request_id: row.opt_string("request_id")?,
+        actor: row.string("actor")?,
+        verb: row.string("verb")?,
+        subject: row.opt_string("subject")?,
+        detail: row.string("detail")?,
+        catalogue: row.opt_string("catalogue")?,
+        prev: row.parsed("prev", |text| text.parse().ok())?,
+        hash: row.parsed("hash", |text| text.parse().ok())?,
+        audience: row.opt_text("audience")?.and_then(parse_audience),
     })
 }
 

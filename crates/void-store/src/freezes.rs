@@ -13,13 +13,13 @@ pub async fn load(tx: &mut Tx) -> Result<Freeze, StoreError> {
         .one("freezes", sql, &[])
         .await?
         .ok_or_else(|| StoreError::corrupt("freezes", 1, "the row is missing"))?;
-    match (row.opt_text(1)?, row.opt_time(2)?) {
+    match (row.opt_text("frozen_by")?, row.opt_time("frozen_at")?) {
         (None, None) => Ok(Freeze::Thawed),
         (Some(by), Some(at)) => Ok(Freeze::Frozen(Frozen {
             by: by.to_owned(),
             at,
-            reason: row.opt_text(3)?.map(str::to_owned),
-            until: row.opt_time(4)?,
+            reason: row.opt_string("reason")?,
+            until: row.opt_time("until_at")?,
         })),
         _ => Err(row.corrupt("half a freeze")),
     }

@@ -40,7 +40,7 @@ impl Heads {
 }
 
 const COLUMNS: &str = "SELECT audit_seq, audit_hash, told_after, numbered_from, open_proposals FROM heads WHERE id = 1";
-const COLUMNS_LOCKED: &str = "SELECT audit_seq, audit_hash, told_after, numbered_from, open_proposals, txid_current() FROM heads WHERE id = 1 FOR UPDATE";
+const COLUMNS_LOCKED: &str = "SELECT audit_seq, audit_hash, told_after, numbered_from, open_proposals, txid_current() AS txid FROM heads WHERE id = 1 FOR UPDATE";
 const UPDATE: &str = "UPDATE heads SET audit_seq = $1, audit_hash = $2, told_after = $3, numbered_from = $4, open_proposals = $5 WHERE id = 1";
 
 pub(crate) async fn load(tx: &mut Tx) -> Result<Heads, StoreError> {
@@ -51,7 +51,7 @@ pub(crate) async fn load(tx: &mut Tx) -> Result<Heads, StoreError> {
 /// knows the transaction, to ask what became of it. For PostgreSQL only.
 pub(crate) async fn load_locked(tx: &mut Tx) -> Result<(Heads, i64), StoreError> {
     let row = read(tx, COLUMNS_LOCKED).await?;
-    Ok((heads(&row)?, row.int(5)?))
+    Ok((heads(&row)?, row.int("txid")?))
 }
 
 async fn read(tx: &mut Tx, sql: &'static str) -> Result<Row, StoreError> {
@@ -62,11 +62,11 @@ async fn read(tx: &mut Tx, sql: &'static str) -> Result<Row, StoreError> {
 
 fn heads(row: &Row) -> Result<Heads, StoreError> {
     Ok(Heads {
-        audit_seq: row.count(0)?,
-        audit_hash: row.parsed(1, |text| text.parse().ok())?,
-        told_after: row.count(2)?,
-        numbered_from: row.count(3)?,
-        open_proposals: row.count(4)?,
+        audit_seq: row.count("audit_seq")?,
+        audit_hash: row.parsed("audit_hash", |text| text.parse().ok())?,
+        told_after: row.count("told_after")?,
+        numbered_from: row.count("numbered_from")?,
+        open_proposals: row.count("open_proposals")?,
     })
 }
 

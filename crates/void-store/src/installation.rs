@@ -12,7 +12,7 @@ pub async fn epoch(tx: &mut Tx) -> Result<u64, StoreError> {
         )
         .await?
         .ok_or_else(|| StoreError::corrupt("installation", 1, "the row is missing"))?;
-    row.count(0)
+    row.count("epoch")
 }
 
 pub async fn raise_epoch(tx: &mut Tx) -> Result<u64, StoreError> {

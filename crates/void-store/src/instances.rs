@@ -14,7 +14,7 @@ use void_domain::time::Timestamp;
 use crate::clocks::now_ms;
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Row, values};
+use crate::values::{Row, ms, values};
 
 /// Far above what anybody runs.
 const INSTANCES_MAX: i64 = 100;
@@ -117,14 +117,14 @@ pub async fn holder(tx: &mut Tx, id: &str, within: Duration) -> Result<Option<Ho
         is_recent!(),
         " AND (backend IS NULL OR EXISTS (SELECT 1 FROM pg_stat_activity AS a WHERE a.pid = instances.backend \
          AND COALESCE(CAST(floor(extract(epoch FROM a.backend_start) * 1000000) AS bigint), instances.backend_since) \
-         = instances.backend_since)) THEN 1 ELSE 0 END AS bigint) FROM instances WHERE id = $2"
+         = instances.backend_since)) THEN 1 ELSE 0 END AS bigint) AS is_there FROM instances WHERE id = $2"
     );
     let row = tx.one("instances", sql, values![ms(within), id]).await?;
     let holder = |row: Row| {
         Ok(Holder {
-            process: row.text(1)?.to_owned(),
-            seen_at: row.time(2)?,
-            is_there: row.int(3)? == 1,
+            process: row.string("process")?,
+            seen_at: row.time("seen_at")?,
+            is_there: row.flag("is_there")?,
         })
     };
     row.map(holder).transpose()
@@ -161,28 +161,27 @@ pub async fn list_seen(tx: &mut Tx, within: Duration) -> Result<Vec<Instance>, S
         is_recent!(),
         " ORDER BY name, id LIMIT $2"
     );
-    let rows = tx
-        .all("instances", sql, values![ms(within), INSTANCES_MAX])
-        .await?;
-    rows.iter().map(instance).collect()
-}
-
-fn ms(span: Duration) -> i64 {
-    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+    tx.read(
+        "instances",
+        sql,
+        values![ms(within), INSTANCES_MAX],
+        instance,
+    )
+    .await
 }
 
 fn instance(row: &Row) -> Result<Instance, StoreError> {
     Ok(Instance {
-        id: row.text(0)?.to_owned(),
-        name: row.parsed(1, InstanceName::parse)?,
-        version: row.text(2)?.to_owned(),
-        catalogue: row.parsed(3, |text| text.parse().ok())?,
-        definitions: row.parsed(4, |text| {
+        id: row.string("id")?,
+        name: row.parsed("name", InstanceName::parse)?,
+        version: row.string("version")?,
+        catalogue: row.parse("catalogue")?,
+        definitions: row.parsed("definitions", |text| {
             let texts: Vec<String> = serde_json::from_str(text).ok()?;
             texts.iter().map(|text| text.parse().ok()).collect()
         })?,
-        started_at: row.time(5)?,
-        seen_at: row.time(6)?,
+        started_at: row.time("started_at")?,
+        seen_at: row.time("seen_at")?,
     })
 }
 
@@ -234,11 +233,7 @@ pub async fn claimant(tx: &mut Tx, proposal: ProposalId) -> Result<Option<Claima
     else {
         return Ok(None);
     };
-    Ok(match (row.opt_text(1)?, row.opt_text(2)?) {
-        (Some(id), Some(name)) => Some(Claimant {
-            id: id.to_owned(),
-            name: name.to_owned(),
-        }),
-        _ => None,
-    })
+    let id = row.opt_string("run_instance_id")?;
+    let name = row.opt_string("run_instance_name")?;
+    Ok(id.zip(name).map(|(id, name)| Claimant { id, name }))
 }

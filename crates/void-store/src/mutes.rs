@@ -27,14 +27,12 @@ pub async fn insert(tx: &mut Tx, mute: &Mute) -> Result<(), StoreError> {
 pub async fn list(tx: &mut Tx) -> Result<Vec<Mute>, StoreError> {
     let sql = "SELECT id, subject, reason, muted_by, at, until_at FROM mutes WHERE ended_at IS NULL \
         ORDER BY at DESC, id DESC LIMIT $1";
-    let rows = tx.all("mutes", sql, values![int(RUNNING_MAX)]).await?;
-    rows.iter().map(mute).collect()
+    tx.read("mutes", sql, values![int(RUNNING_MAX)], mute).await
 }
 
 pub async fn count(tx: &mut Tx) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM mutes WHERE ended_at IS NULL";
-    let row = tx.one("mutes", sql, &[]).await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    let sql = "SELECT COUNT(*) AS total FROM mutes WHERE ended_at IS NULL";
+    tx.count("mutes", sql, &[]).await
 }
 
 /// `false`: it is over already, or never was.
@@ -45,11 +43,11 @@ pub async fn end(tx: &mut Tx, id: MuteId, at: Timestamp, by: &str) -> Result<boo
 
 fn mute(row: &Row) -> Result<Mute, StoreError> {
     Ok(Mute {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        subject: row.parsed(1, Muted::parse)?,
-        reason: row.text(2)?.to_owned(),
-        by: row.text(3)?.to_owned(),
-        at: row.time(4)?,
-        until: row.time(5)?,
+        id: row.parse("id")?,
+        subject: row.parsed("subject", Muted::parse)?,
+        reason: row.string("reason")?,
+        by: row.string("muted_by")?,
+        at: row.time("at")?,
+        until: row.time("until_at")?,
     })
 }

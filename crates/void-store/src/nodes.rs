@@ -8,7 +8,7 @@ use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Row, int, values};
+use crate::values::{Row, int, ms, values};
 
 macro_rules! columns {
     () => {
@@ -19,22 +19,19 @@ macro_rules! columns {
 
 pub async fn find(tx: &mut Tx, name: &NodeName) -> Result<Option<Node>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM nodes WHERE name = $1");
-    let row = tx.one("nodes", sql, values![name.as_str()]).await?;
-    row.as_ref().map(node).transpose()
+    tx.find("nodes", sql, values![name.as_str()], node).await
 }
 
 /// The node that was invited with the token of this hash, whatever became of it since.
 pub async fn find_invited(tx: &mut Tx, invite: Digest) -> Result<Option<Node>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM nodes WHERE invite = $1");
-    let row = tx.one("nodes", sql, values![invite]).await?;
-    row.as_ref().map(node).transpose()
+    tx.find("nodes", sql, values![invite], node).await
 }
 
 /// By name.
 pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM nodes ORDER BY name LIMIT $1");
-    let rows = tx.all("nodes", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(node).collect()
+    tx.read("nodes", sql, values![i64::from(limit)], node).await
 }
 
 /// Those that ask to join, the first to ask first.
@@ -44,14 +41,12 @@ pub async fn list_waiting(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreErr
         columns!(),
         " FROM nodes WHERE state = 'waiting' ORDER BY asked_at LIMIT $1"
     );
-    let rows = tx.all("nodes", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(node).collect()
+    tx.read("nodes", sql, values![i64::from(limit)], node).await
 }
 
 pub async fn count_waiting(tx: &mut Tx) -> Result<u64, StoreError> {
-    let sql = "SELECT count(*) FROM nodes WHERE state = 'waiting'";
-    let row = tx.one("nodes", sql, &[]).await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    let sql = "SELECT COUNT(*) AS total FROM nodes WHERE state = 'waiting'";
+    tx.count("nodes", sql, &[]).await
 }
 
 /// Writes the whole row. Writers take turns, on both engines, so what was read in this transaction still holds.
@@ -115,27 +110,26 @@ pub async fn saw(tx: &mut Tx, name: &str, at: Timestamp) -> Result<(), StoreErro
 }
 
 fn node(row: &Row) -> Result<Node, StoreError> {
-    let name = row.parsed(0, NodeName::parse)?;
-    let digest = |column| row.parsed(column, |text| text.parse().ok());
-    let membership = match row.text(1)? {
+    let name = row.parsed("name", NodeName::parse)?;
+    let membership = match row.text("state")? {
         "invited" => Membership::Invited {
-            invite: digest(2)?,
-            expires_at: row.time(3)?,
+            invite: row.parse("invite")?,
+            expires_at: row.time("invite_expires_at")?,
         },
         "waiting" => Membership::Waiting {
-            invite: digest(2)?,
+            invite: row.parse("invite")?,
             asked: Asked {
-                fingerprint: digest(4)?,
-                at: row.time(5)?,
-                from: row.text(6)?.to_owned(),
+                fingerprint: row.parse("fingerprint")?,
+                at: row.time("asked_at")?,
+                from: row.string("asked_from")?,
             },
         },
         "joined" => Membership::Joined {
-            invite: row.opt_text(2)?.map(|_| digest(2)).transpose()?,
-            token_id: row.parsed(7, |text| text.parse().ok())?,
-            fingerprint: digest(4)?,
-            at: row.time(8)?,
-            by: row.text(9)?.to_owned(),
+            invite: row.opt_parse("invite")?,
+            token_id: row.parse("token_id")?,
+            fingerprint: row.parse("fingerprint")?,
+            at: row.time("joined_at")?,
+            by: row.string("joined_by")?,
         },
         _ => return Err(row.corrupt("no such state")),
     };
@@ -143,12 +137,12 @@ fn node(row: &Row) -> Result<Node, StoreError> {
         name,
         membership,
         presence: Presence {
-            version: row.opt_text(10)?.map(str::to_owned),
-            list: row.opt_text(11)?.map(str::to_owned),
-            generation: row.count(12)?,
-            nonce: row.opt_text(13)?.map(str::to_owned),
-            seen_at: row.opt_time(14)?,
-            twin_at: row.opt_time(15)?,
+            version: row.opt_string("version")?,
+            list: row.opt_string("list")?,
+            generation: row.count("generation")?,
+            nonce: row.opt_string("nonce")?,
+            seen_at: row.opt_time("seen_at")?,
+            twin_at: row.opt_time("twin_at")?,
         },
     })
 }
@@ -171,12 +165,11 @@ pub async fn strand(
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO node_errands (id, node, command, limit_ms, is_run, created_at) \
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
-    let limit_ms = i64::try_from(command.limit.as_millis()).unwrap_or(i64::MAX);
     let row = values![
         &command.id,
         &command.node,
         &command.command,
-        limit_ms,
+        ms(command.limit),
         i64::from(command.is_run),
         at,
     ];
@@ -193,11 +186,11 @@ pub async fn list_stranded(tx: &mut Tx, limit: u32) -> Result<Vec<StrandedComman
         .await?;
     let command = |row: &Row| {
         Ok(StrandedCommand {
-            id: row.text(0)?.to_owned(),
-            node: row.text(1)?.to_owned(),
-            command: row.text(2)?.to_owned(),
-            limit: Duration::from_millis(row.count(3)?),
-            is_run: row.int(4)? != 0,
+            id: row.string("id")?,
+            node: row.string("node")?,
+            command: row.string("command")?,
+            limit: Duration::from_millis(row.count("limit_ms")?),
+            is_run: row.flag("is_run")?,
         })
     };
     rows.iter().map(command).collect()
@@ -223,8 +216,8 @@ pub async fn look_at_stranded(
     let sql = "SELECT id, handed_at, answer FROM node_errands WHERE id = $1";
     let row = tx.one("node_errands", sql, values![id]).await?;
     row.map(|row| {
-        let answer = row.opt_text(2)?.map(str::to_owned);
-        Ok((row.opt_time(1)?.is_some(), answer))
+        let answer = row.opt_string("answer")?;
+        Ok((row.opt_time("handed_at")?.is_some(), answer))
     })
     .transpose()
 }

@@ -13,6 +13,7 @@ use void_domain::proposals::Status;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::queries::Select;
 use crate::tx::Tx;
 use crate::values::{Row, int, values};
 
@@ -125,8 +126,7 @@ pub async fn find_message(
         " FROM notifications WHERE proposal_id = $1 AND target = $2 AND kind = 'message'"
     );
     let values = values![id.to_string(), target.to_string()];
-    let row = tx.one("notifications", sql, values).await?;
-    row.as_ref().map(delivery).transpose()
+    tx.find("notifications", sql, values, delivery).await
 }
 
 /// What is due on a channel: what was delivered before and changed comes first, then the oldest.
@@ -143,8 +143,7 @@ pub async fn list_due(
          ORDER BY CASE WHEN shown > 0 THEN 0 ELSE 1 END, next_at, seq, id LIMIT $3"
     );
     let values = values![channel.as_str(), now, i64::from(limit)];
-    let rows = tx.all("notifications", sql, values).await?;
-    rows.iter().map(delivery).collect()
+    tx.read("notifications", sql, values, delivery).await
 }
 
 /// How many new messages are due at a place, and how many of them and of alerts quiet hours kept back.
@@ -153,14 +152,14 @@ pub async fn count_fresh(
     target: &Target,
     now: Timestamp,
 ) -> Result<(u64, u64), StoreError> {
-    let sql = "SELECT COUNT(CASE WHEN kind = 'message' THEN 1 END), COUNT(CASE WHEN held = 1 THEN 1 END) FROM notifications \
+    let sql = "SELECT COUNT(CASE WHEN kind = 'message' THEN 1 END) AS fresh, COUNT(CASE WHEN held = 1 THEN 1 END) AS held FROM notifications \
         WHERE target = $1 AND (kind = 'message' OR (kind = 'alert' AND message_ref IS NULL)) AND status = 'waiting' \
         AND shown = 0 AND next_at <= $2";
     match tx
         .one("notifications", sql, values![target.to_string(), now])
         .await?
     {
-        Some(row) => Ok((row.count(0)?, row.count(1)?)),
+        Some(row) => Ok((row.count("fresh")?, row.count("held")?)),
         None => Ok((0, 0)),
     }
 }
@@ -173,23 +172,23 @@ pub async fn find_open_digest(
     since: Timestamp,
     kinds: Kinds,
 ) -> Result<Option<(NotificationId, Timestamp)>, StoreError> {
-    let sql = match kinds {
-        Kinds::All => {
-            "SELECT d.id, d.created_at FROM notifications d WHERE d.target = $1 AND d.kind = 'digest' AND d.created_at >= $2 \
-             AND d.status IN ('waiting', 'sent') AND EXISTS (SELECT 1 FROM notifications m WHERE m.digest_id = d.id \
-             AND m.kind = 'message') ORDER BY d.id DESC LIMIT 1"
-        }
-        Kinds::Alerts => {
-            "SELECT id, created_at FROM notifications WHERE target = $1 AND kind = 'digest' AND created_at >= $2 \
-             AND status IN ('waiting', 'sent') ORDER BY id DESC LIMIT 1"
-        }
+    const HAS_MESSAGE: &str =
+        "EXISTS (SELECT 1 FROM notifications m WHERE m.digest_id = d.id AND m.kind = 'message')";
+    let digests = Select::new(
+        "notifications",
+        "SELECT d.id, d.created_at FROM notifications d",
+    )
+    .only_with("d.target = ?", target.to_string())
+    .only("d.kind = 'digest'")
+    .only_with("d.created_at >= ?", since)
+    .only("d.status IN ('waiting', 'sent')");
+    let digests = match kinds {
+        Kinds::All => digests.only(HAS_MESSAGE),
+        Kinds::Alerts => digests,
     };
-    let row = tx
-        .one("notifications", sql, values![target.to_string(), since])
-        .await?;
-    row.as_ref()
-        .map(|row| Ok((row.parsed(0, |text| text.parse().ok())?, row.time(1)?)))
-        .transpose()
+    let read = |row: &Row| Ok(Some((row.parse("id")?, row.time("created_at")?)));
+    let newest = digests.order_by("d.id DESC").all(tx, 1, read).await?;
+    Ok(newest.into_iter().next())
 }
 
 /// No delivery waits longer than this for its next try.
@@ -208,15 +207,10 @@ pub async fn count_separate(
     target: &Target,
     since: Timestamp,
 ) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM notifications WHERE target = $1 AND kind = 'message' AND shown > 0 \
+    let sql = "SELECT COUNT(*) AS total FROM notifications WHERE target = $1 AND kind = 'message' AND shown > 0 \
         AND digest_id IS NULL AND created_at > $2";
-    match tx
-        .one("notifications", sql, values![target.to_string(), since])
-        .await?
-    {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    tx.count("notifications", sql, values![target.to_string(), since])
+        .await
 }
 
 /// Forgets which message shows a proposal at a place, so that the next one is new; what it was.
@@ -273,14 +267,14 @@ pub async fn gather(
 
 /// What the proposals of a digest have become.
 pub async fn tally(tx: &mut Tx, digest: NotificationId) -> Result<Tally, StoreError> {
-    let sql = "SELECT p.status, COUNT(*) FROM notifications n JOIN proposals p ON p.id = n.proposal_id \
+    let sql = "SELECT p.status, COUNT(*) AS total FROM notifications n JOIN proposals p ON p.id = n.proposal_id \
         WHERE n.digest_id = $1 GROUP BY p.status";
     let mut tally = Tally::default();
     for row in tx
         .all("notifications", sql, values![digest.to_string()])
         .await?
     {
-        tally.add(row.parsed(0, Status::parse)?, row.count(1)?);
+        tally.add(row.parsed("status", Status::parse)?, row.count("total")?);
     }
     Ok(tally)
 }
@@ -295,9 +289,7 @@ pub async fn members(
         ORDER BY CASE WHEN p.status = 'pending' THEN 0 ELSE 1 END, n.proposal_id LIMIT $2";
     let values = values![digest.to_string(), i64::from(limit)];
     let rows = tx.all("notifications", sql, values).await?;
-    rows.iter()
-        .map(|row| row.parsed(0, |text| text.parse().ok()))
-        .collect()
+    rows.iter().map(|row| row.parse("proposal_id")).collect()
 }
 
 /// It arrived, as it was wanted at change `shown`; what changed since then is still to be sent.
@@ -355,10 +347,8 @@ pub async fn list_failed(tx: &mut Tx, limit: u32) -> Result<Vec<Delivery>, Store
         columns!(),
         " FROM notifications WHERE status = 'failed' ORDER BY id DESC LIMIT $1"
     );
-    let rows = tx
-        .all("notifications", sql, values![i64::from(limit)])
-        .await?;
-    rows.iter().map(delivery).collect()
+    tx.read("notifications", sql, values![i64::from(limit)], delivery)
+        .await
 }
 
 /// How many deliveries of a place wait, and the last one that arrived.
@@ -366,20 +356,24 @@ pub async fn standing(
     tx: &mut Tx,
     target: &Target,
 ) -> Result<(u64, u64, Option<Timestamp>), StoreError> {
-    let sql = "SELECT COUNT(CASE WHEN status = 'waiting' THEN 1 END), COUNT(CASE WHEN status = 'failed' THEN 1 END), \
-        MAX(sent_at) FROM notifications WHERE target = $1";
+    let sql = "SELECT COUNT(CASE WHEN status = 'waiting' THEN 1 END) AS waiting, \
+        COUNT(CASE WHEN status = 'failed' THEN 1 END) AS failed, MAX(sent_at) AS last_at FROM notifications WHERE target = $1";
     match tx
         .one("notifications", sql, values![target.to_string()])
         .await?
     {
-        Some(row) => Ok((row.count(0)?, row.count(1)?, row.opt_time(2)?)),
+        Some(row) => Ok((
+            row.count("waiting")?,
+            row.count("failed")?,
+            row.opt_time("last_at")?,
+        )),
         None => Ok((0, 0, None)),
     }
 }
 
 /// Whether the owner knows of a proposal; `None` if there was nowhere to tell it.
 pub async fn told(tx: &mut Tx, id: ProposalId) -> Result<Option<Told>, StoreError> {
-    let sql = "SELECT COUNT(*), COUNT(CASE WHEN shown > 0 THEN 1 END), COUNT(CASE WHEN tries > 0 THEN 1 END) \
+    let sql = "SELECT COUNT(*) AS total, COUNT(CASE WHEN shown > 0 THEN 1 END) AS shown, COUNT(CASE WHEN tries > 0 THEN 1 END) AS tried \
         FROM notifications WHERE proposal_id = $1 AND status <> 'dropped'";
     let Some(row) = tx
         .one("notifications", sql, values![id.to_string()])
@@ -387,7 +381,12 @@ pub async fn told(tx: &mut Tx, id: ProposalId) -> Result<Option<Told>, StoreErro
     else {
         return Ok(None);
     };
-    Ok(match (row.count(0)?, row.count(1)?, row.count(2)?) {
+    let (all, shown, tried) = (
+        row.count("total")?,
+        row.count("shown")?,
+        row.count("tried")?,
+    );
+    Ok(match (all, shown, tried) {
         (0, _, _) => None,
         (_, shown, _) if shown > 0 => Some(Told::Somebody),
         (all, _, tried) if tried >= all => Some(Told::Nobody),
@@ -397,13 +396,10 @@ pub async fn told(tx: &mut Tx, id: ProposalId) -> Result<Option<Told>, StoreErro
 
 /// How many proposals wait without anybody knowing of them.
 pub async fn count_untold(tx: &mut Tx) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM (SELECT n.proposal_id FROM proposals p JOIN notifications n ON n.proposal_id = p.id \
+    let sql = "SELECT COUNT(*) AS total FROM (SELECT n.proposal_id FROM proposals p JOIN notifications n ON n.proposal_id = p.id \
         WHERE p.status = 'pending' AND n.status <> 'dropped' GROUP BY n.proposal_id \
         HAVING COUNT(CASE WHEN n.shown > 0 THEN 1 END) = 0 AND COUNT(CASE WHEN n.tries = 0 THEN 1 END) = 0) AS untold";
-    match tx.one("notifications", sql, &[]).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    tx.count("notifications", sql, &[]).await
 }
 
 /// Takes or keeps the right to send. `false`: another instance has it.
@@ -425,25 +421,25 @@ pub async fn release_lease(tx: &mut Tx, holder: &str) -> Result<(), StoreError> 
 }
 
 fn delivery(row: &Row) -> Result<Delivery, StoreError> {
-    let proposal = |row: &Row| row.parsed(3, |text| text.parse().ok());
-    let content = match row.text(2)? {
+    let proposal = |row: &Row| row.parse("proposal_id");
+    let content = match row.text("kind")? {
         "message" => Content::Message(proposal(row)?),
-        "event" => Content::Event(proposal(row)?, row.text(4)?.to_owned()),
+        "event" => Content::Event(proposal(row)?, row.string("body")?),
         "digest" => Content::Digest,
-        "alert" => Content::Alert(row.parsed(13, |text| text.parse().ok())?),
+        "alert" => Content::Alert(row.parse("alert_id")?),
         _ => return Err(row.corrupt("unknown kind")),
     };
     Ok(Delivery {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        target: row.parsed(1, Target::parse)?,
+        id: row.parse("id")?,
+        target: row.parsed("target", Target::parse)?,
         content,
-        wanted: row.count(5)?,
-        shown: row.count(6)?,
-        held: row.int(7)? != 0,
-        tries: u32::try_from(row.count(8)?).unwrap_or(u32::MAX),
-        created_at: row.time(9)?,
-        sent_at: row.opt_time(10)?,
-        message_ref: row.opt_text(11)?.map(str::to_owned),
-        last_error: row.opt_text(12)?.map(str::to_owned),
+        wanted: row.count("wanted")?,
+        shown: row.count("shown")?,
+        held: row.flag("held")?,
+        tries: u32::try_from(row.count("tries")?).unwrap_or(u32::MAX),
+        created_at: row.time("created_at")?,
+        sent_at: row.opt_time("sent_at")?,
+        message_ref: row.opt_string("message_ref")?,
+        last_error: row.opt_string("last_error")?,
     })
 }

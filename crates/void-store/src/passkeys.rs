@@ -68,8 +68,8 @@ pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Passkey>, StoreError> {
          (SELECT 1 FROM quarantine q WHERE q.kind = 'passkey' AND q.id = passkeys.id) \
          ORDER BY id DESC LIMIT $1"
     );
-    let rows = tx.all("passkeys", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(passkey).collect()
+    tx.read("passkeys", sql, values![i64::from(limit)], passkey)
+        .await
 }
 
 /// Notes a signature. `false`: it was removed, or its counter has come further than this.
@@ -97,14 +97,14 @@ pub async fn remove(tx: &mut Tx, id: PasskeyId) -> Result<bool, StoreError> {
 
 fn passkey(row: &Row) -> Result<Passkey, StoreError> {
     Ok(Passkey {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        name: row.text(1)?.to_owned(),
-        relying_party: row.text(2)?.to_owned(),
-        user_handle: row.text(3)?.to_owned(),
-        credential_id: row.text(4)?.to_owned(),
-        credential: row.text(5)?.to_owned(),
-        counter: row.count(6)?,
-        created_at: row.time(7)?,
-        last_used_at: row.opt_time(8)?,
+        id: row.parse("id")?,
+        name: row.string("name")?,
+        relying_party: row.string("relying_party")?,
+        user_handle: row.string("user_handle")?,
+        credential_id: row.string("credential_id")?,
+        credential: row.string("credential")?,
+        counter: row.count("counter")?,
+        created_at: row.time("created_at")?,
+        last_used_at: row.opt_time("last_used_at")?,
     })
 }

@@ -21,7 +21,7 @@ pub async fn find(tx: &mut Tx) -> Result<Option<Secret>, StoreError> {
     let sql = "SELECT hash FROM passwords WHERE NOT EXISTS \
         (SELECT 1 FROM quarantine q WHERE q.kind = 'password')";
     let row = tx.one("passwords", sql, values![]).await?;
-    row.map(|row| row.text(0).map(Secret::new)).transpose()
+    row.map(|row| row.text("hash").map(Secret::new)).transpose()
 }
 
 /// `false`: there was none.

@@ -2,6 +2,8 @@
 //! answer, not an error.
 
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use void_domain::actors::Requester;
 use void_domain::ids::{ActionId, ProposalCode, ProposalId, RequesterId};
@@ -10,8 +12,9 @@ use void_domain::time::Timestamp;
 
 use self::rows::{columns, requester_id, state_values};
 use crate::errors::StoreError;
+use crate::queries::{Paged, Select};
 use crate::tx::Tx;
-use crate::values::{Listing, Page, Row, int, values};
+use crate::values::{Page, Row, int, values};
 
 const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, definition, params, tier, risk, target, \
     digest, exec_digest, requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, \
@@ -187,14 +190,14 @@ pub async fn starts_since(
     since: Timestamp,
     until: Timestamp,
 ) -> Result<(u64, Option<Timestamp>), StoreError> {
-    let sql = "SELECT COUNT(*), MAX(started_at) FROM proposals WHERE action_id = $1 AND started_at > $2 AND started_at <= $3";
+    let sql = "SELECT COUNT(*) AS total, MAX(started_at) AS last_at FROM proposals WHERE action_id = $1 AND started_at > $2 AND started_at <= $3";
     let Some(row) = tx
         .one("proposals", sql, values![action.as_str(), since, until])
         .await?
     else {
         return Ok((0, None));
     };
-    Ok((row.count(0)?, row.opt_time(1)?))
+    Ok((row.count("total")?, row.opt_time("last_at")?))
 }
 
 /// How many safe runs policy has let this requester start since then.
@@ -204,14 +207,11 @@ pub async fn safe_runs_since(
     since: Timestamp,
     until: Timestamp,
 ) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE requester_kind = $1 AND requester_id = $2 \
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE requester_kind = $1 AND requester_id = $2 \
         AND approved_by = 'policy' AND approved_at > $3 AND approved_at <= $4";
     let id = requester_id(requester);
     let values = values![requester.kind.as_str(), id, since, until];
-    match tx.one("proposals", sql, values).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    tx.count("proposals", sql, values).await
 }
 
 /// How many approvals since then are by somebody whose name begins so. What was approved since then has
@@ -225,14 +225,9 @@ pub async fn approvals_since(
     let sql = "SELECT (SELECT COUNT(*) FROM proposals \
         WHERE ended_at >= $1 AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2) + \
         (SELECT COUNT(*) FROM proposals WHERE status IN ('approved', 'running') \
-        AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2)";
-    match tx
-        .one("proposals", sql, values![since, format!("{by}%"), until])
-        .await?
-    {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+        AND approved_at > $1 AND approved_at <= $3 AND approved_by LIKE $2) AS total";
+    tx.count("proposals", sql, values![since, format!("{by}%"), until])
+        .await
 }
 
 pub fn count_open(tx: &mut Tx) -> Result<u64, StoreError> {
@@ -240,21 +235,15 @@ pub fn count_open(tx: &mut Tx) -> Result<u64, StoreError> {
 }
 
 pub async fn count_open_of(tx: &mut Tx, requester: &Requester) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE requester_kind = $1 AND requester_id = $2 AND status = 'pending'";
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE requester_kind = $1 AND requester_id = $2 AND status = 'pending'";
     let values = values![requester.kind.as_str(), requester_id(requester)];
-    match tx.one("proposals", sql, values).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    tx.count("proposals", sql, values).await
 }
 
 /// How many proposals are in each state that still concerns somebody.
 pub async fn count_by_status(tx: &mut Tx, status: Status) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE status = $1";
-    match tx.one("proposals", sql, values![status.as_str()]).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE status = $1";
+    tx.count("proposals", sql, values![status.as_str()]).await
 }
 
 /// Whether a yes or a no was ever asked for and given.
@@ -262,38 +251,28 @@ pub async fn is_any_decided(tx: &mut Tx) -> Result<bool, StoreError> {
     let sql = "SELECT \
         (SELECT COUNT(*) FROM (SELECT id FROM proposals WHERE status = 'rejected' LIMIT 1) AS no) \
         + (SELECT COUNT(*) FROM (SELECT id FROM proposals \
-            WHERE tier = 'risky' AND approved_at IS NOT NULL LIMIT 1) AS yes)";
-    match tx.one("proposals", sql, values![]).await? {
-        Some(row) => Ok(row.count(0)? > 0),
-        None => Ok(false),
-    }
+            WHERE tier = 'risky' AND approved_at IS NOT NULL LIMIT 1) AS yes) AS total";
+    Ok(tx.count("proposals", sql, values![]).await? > 0)
 }
 
 /// A row that cannot exist is named in the log and left out: one damaged row must not hide or hold up
 /// the others. Asked for by its id, it is an error.
-fn readable(rows: &[Row]) -> Vec<Stored> {
-    let read = |row: &Row| match rows::stored(row) {
-        Ok(stored) => Some(stored),
-        Err(error) => {
+fn readable(row: &Row) -> Result<Option<Stored>, StoreError> {
+    match rows::stored(row) {
+        Ok(stored) => Ok(Some(stored)),
+        Err(error @ StoreError::Corrupt { .. }) => {
             tracing::error!(%error, "a proposal is left out");
-            None
+            Ok(None)
         }
-    };
-    rows.iter().filter_map(read).collect()
+        Err(error) => Err(error),
+    }
 }
 
-/// The cursor is the last row's id, whether it could be read or not: a page never ends early.
-fn page(Listing { rows, is_cut }: Listing, limit: u32) -> Result<Page<Stored>, StoreError> {
-    let ids = rows
-        .iter()
-        .map(|row| row.text(0).map(str::to_owned))
-        .collect::<Result<Vec<_>, _>>()?;
-    let Page { items: ids, next } = Page::from_surplus(ids, is_cut, limit as usize, Clone::clone);
-    let shown = rows.get(..ids.len()).unwrap_or_default();
-    Ok(Page {
-        items: readable(shown),
-        next,
-    })
+const fn select<'a>() -> Select<'a> {
+    Select::new(
+        "proposals",
+        concat!("SELECT ", columns!(), " FROM proposals"),
+    )
 }
 
 /// Which proposals a list shows.
@@ -310,63 +289,15 @@ pub async fn list(
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Page<Stored>, StoreError> {
-    let before = cursor.map_or_else(|| "g".to_owned(), |id| id.to_string());
-    let limit_with_surplus = i64::from(limit) + 1;
-    let rows = match (filter.status, filter.requester) {
-        (None, None) => {
-            let sql = concat!(
-                "SELECT ",
-                columns!(),
-                " FROM proposals WHERE id < $1 ORDER BY id DESC LIMIT $2"
-            );
-            tx.list("proposals", sql, values![before, limit_with_surplus])
-                .await?
-        }
-        (Some(status), None) => {
-            let sql = concat!(
-                "SELECT ",
-                columns!(),
-                " FROM proposals WHERE status = $3",
-                " AND id < $1 ORDER BY id DESC LIMIT $2"
-            );
-            tx.list(
-                "proposals",
-                sql,
-                values![before, limit_with_surplus, status.as_str()],
-            )
-            .await?
-        }
-        (None, Some(requester)) => {
-            let sql = concat!(
-                "SELECT ",
-                columns!(),
-                " FROM proposals WHERE requester_id = $3",
-                " AND id < $1 ORDER BY id DESC LIMIT $2"
-            );
-            tx.list(
-                "proposals",
-                sql,
-                values![before, limit_with_surplus, requester.to_string()],
-            )
-            .await?
-        }
-        (Some(status), Some(requester)) => {
-            let sql = concat!(
-                "SELECT ",
-                columns!(),
-                " FROM proposals WHERE requester_id = $3 AND status = $4",
-                " AND id < $1 ORDER BY id DESC LIMIT $2"
-            );
-            let values = values![
-                before,
-                limit_with_surplus,
-                requester.to_string(),
-                status.as_str()
-            ];
-            tx.list("proposals", sql, values).await?
-        }
-    };
-    page(rows, limit)
+    filtered(filter, cursor).page(tx, limit, readable).await
+}
+
+fn filtered<'a>(filter: ProposalFilter, cursor: Option<ProposalId>) -> Paged<'a> {
+    let (status, requester) = (filter.status, filter.requester);
+    select()
+        .only_with_some("requester_id = ?", requester.map(|id| id.to_string()))
+        .only_with_some("status = ?", status.map(Status::as_str))
+        .newest_first("id", cursor.map(|id| id.to_string()))
 }
 
 /// Oldest first: what waits the longest is decided first.
@@ -375,30 +306,20 @@ pub async fn list_waiting(
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Page<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE status = 'pending' AND id > $1 ORDER BY id LIMIT $2"
-    );
-    let after = cursor.map(|id| id.to_string()).unwrap_or_default();
-    let rows = tx
-        .list("proposals", sql, values![after, i64::from(limit) + 1])
-        .await?;
-    page(rows, limit)
+    select()
+        .only("status = 'pending'")
+        .oldest_first("id", cursor.map(|id| id.to_string()))
+        .page(tx, limit, readable)
+        .await
 }
 
 /// What ended, newest end first.
 pub async fn list_ended(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE ended_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT $1"
-    );
-    let rows = tx
-        .list("proposals", sql, values![i64::from(limit)])
-        .await?
-        .rows;
-    Ok(readable(&rows))
+    select()
+        .only("ended_at IS NOT NULL")
+        .order_by(BY_END)
+        .fitting(tx, limit, readable)
+        .await
 }
 
 /// The power runs of guests that ended since then, newest first.
@@ -407,14 +328,8 @@ pub async fn list_power_since(
     since: Timestamp,
     limit: u32,
 ) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE ended_at > $1 AND started_at IS NOT NULL AND target LIKE 'guest:%' \
-         ORDER BY ended_at DESC, id DESC LIMIT $2"
-    );
-    let values = values![since, i64::from(limit)];
-    Ok(readable(&tx.all("proposals", sql, values).await?))
+    let power = runs_since(since).only("target LIKE 'guest:%'");
+    power.order_by(BY_END).all(tx, limit, readable).await
 }
 
 /// The runs that ended since then, newest first.
@@ -423,13 +338,18 @@ pub async fn list_ended_since(
     since: Timestamp,
     limit: u32,
 ) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE ended_at > $1 AND started_at IS NOT NULL ORDER BY ended_at DESC, id DESC LIMIT $2"
-    );
-    let values = values![since, i64::from(limit)];
-    Ok(readable(&tx.all("proposals", sql, values).await?))
+    runs_since(since)
+        .order_by(BY_END)
+        .all(tx, limit, readable)
+        .await
+}
+
+const BY_END: &str = "ended_at DESC, id DESC";
+
+fn runs_since<'a>(since: Timestamp) -> Select<'a> {
+    select()
+        .only_with("ended_at > ?", since)
+        .only("started_at IS NOT NULL")
 }
 
 /// The runs of an action, newest first.
@@ -438,13 +358,12 @@ pub async fn list_started_of(
     action: &ActionId,
     limit: u32,
 ) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE action_id = $1 AND started_at IS NOT NULL ORDER BY started_at DESC LIMIT $2"
-    );
-    let values = values![action.as_str(), i64::from(limit)];
-    Ok(readable(&tx.all("proposals", sql, values).await?))
+    select()
+        .only_with("action_id = ?", action.as_str())
+        .only("started_at IS NOT NULL")
+        .order_by("started_at DESC")
+        .all(tx, limit, readable)
+        .await
 }
 
 /// Pending proposals whose time is over, a bounded number at a time.
@@ -453,62 +372,48 @@ pub async fn list_overdue(
     now: Timestamp,
     limit: u32,
 ) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT $2"
-    );
-    let rows = tx
-        .all("proposals", sql, values![now, i64::from(limit)])
-        .await?;
-    Ok(readable(&rows))
+    select()
+        .only("status = 'pending'")
+        .only_with("expires_at <= ?", now)
+        .order_by("expires_at")
+        .all(tx, limit, readable)
+        .await
 }
 
 /// Executed, and nobody has recorded a check yet; oldest first.
 pub async fn list_unchecked(tx: &mut Tx, limit: u32) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE status = 'executed' AND verification IS NULL ORDER BY id LIMIT $1"
-    );
-    let rows = tx.all("proposals", sql, values![i64::from(limit)]).await?;
-    Ok(readable(&rows))
+    select()
+        .only("status = 'executed'")
+        .only("verification IS NULL")
+        .order_by("id")
+        .all(tx, limit, readable)
+        .await
 }
 
-/// Everything in one state, oldest first. Only for states that hold few rows.
 /// What was open before the epoch was raised to `epoch`.
 pub async fn list_open_before(
     tx: &mut Tx,
     epoch: u64,
     limit: u32,
 ) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE status IN ('pending', 'approved', 'running') AND epoch < $1 ORDER BY id LIMIT $2"
-    );
-    let rows = tx
-        .all("proposals", sql, values![int(epoch), i64::from(limit)])
-        .await?;
-    Ok(readable(&rows))
+    select()
+        .only("status IN ('pending', 'approved', 'running')")
+        .only_with("epoch < ?", int(epoch))
+        .order_by("id")
+        .all(tx, limit, readable)
+        .await
 }
 
 pub async fn count_open_before(tx: &mut Tx, epoch: u64) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM proposals WHERE status IN ('pending', 'approved', 'running') AND epoch < $1";
-    match tx.one("proposals", sql, values![int(epoch)]).await? {
-        Some(row) => row.count(0),
-        None => Ok(0),
-    }
+    let sql = "SELECT COUNT(*) AS total FROM proposals WHERE status IN ('pending', 'approved', 'running') AND epoch < $1";
+    tx.count("proposals", sql, values![int(epoch)]).await
 }
 
+/// Everything in one state, oldest first. Only for states that hold few rows.
 pub async fn list_in(tx: &mut Tx, status: Status, limit: u32) -> Result<Vec<Stored>, StoreError> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM proposals WHERE status = $1 ORDER BY id LIMIT $2"
-    );
-    let rows = tx
-        .all("proposals", sql, values![status.as_str(), i64::from(limit)])
-        .await?;
-    Ok(readable(&rows))
+    select()
+        .only_with("status = ?", status.as_str())
+        .order_by("id")
+        .all(tx, limit, readable)
+        .await
 }

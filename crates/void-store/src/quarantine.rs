@@ -80,10 +80,12 @@ pub async fn void_one_time(tx: &mut Tx) -> Result<(), StoreError> {
 }
 
 pub async fn count(tx: &mut Tx) -> Result<u64, StoreError> {
-    let row = tx
-        .one("quarantine", "SELECT count(*) FROM quarantine", &[])
-        .await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    tx.count(
+        "quarantine",
+        "SELECT COUNT(*) AS total FROM quarantine",
+        &[],
+    )
+    .await
 }
 
 pub async fn holds(tx: &mut Tx, kind: Kind, id: &str) -> Result<bool, StoreError> {
@@ -102,30 +104,37 @@ pub async fn lift(tx: &mut Tx, kind: Kind, id: &str) -> Result<bool, StoreError>
 
 /// By kind, the newest first.
 pub async fn list(tx: &mut Tx) -> Result<Vec<Quarantined>, StoreError> {
-    let sql = "SELECT q.kind, q.id, q.since_at, t.kind, t.name, t.created_at, p.name, p.created_at, \
-        w.set_at, n.name, n.paired_at FROM quarantine q \
+    let sql = "SELECT q.kind, q.id, q.since_at, t.kind AS token_kind, t.name AS token_name, t.created_at AS token_at, \
+        p.name AS passkey_name, p.created_at AS passkey_at, w.set_at AS password_at, n.name AS pair_name, \
+        n.paired_at AS pair_at FROM quarantine q \
         LEFT JOIN tokens t ON q.kind = 'token' AND t.id = q.id \
         LEFT JOIN passkeys p ON q.kind = 'passkey' AND p.id = q.id \
         LEFT JOIN passwords w ON q.kind = 'password' \
         LEFT JOIN notification_pairs n ON q.kind = 'pair' AND n.target = q.id \
         ORDER BY q.kind, q.id DESC LIMIT $1";
-    let rows = tx.all("quarantine", sql, values![LISTED_MAX]).await?;
-    rows.iter().map(quarantined).collect()
+    tx.read("quarantine", sql, values![LISTED_MAX], quarantined)
+        .await
 }
 
 fn quarantined(row: &Row) -> Result<Quarantined, StoreError> {
-    let kind = row.parsed(0, Kind::parse)?;
-    let since = row.time(2)?;
+    let kind = row.parsed("kind", Kind::parse)?;
+    let since = row.time("since_at")?;
     let text = |column| Ok::<_, StoreError>(row.opt_text(column)?.unwrap_or_default().to_owned());
     let (name, made_at) = match kind {
-        Kind::Token => (format!("{} {}", text(3)?, text(4)?), row.opt_time(5)?),
-        Kind::Passkey => (text(6)?, row.opt_time(7)?),
-        Kind::Password => ("the owner's password".to_owned(), row.opt_time(8)?),
-        Kind::Pair => (text(9)?, row.opt_time(10)?),
+        Kind::Token => (
+            format!("{} {}", text("token_kind")?, text("token_name")?),
+            row.opt_time("token_at")?,
+        ),
+        Kind::Passkey => (text("passkey_name")?, row.opt_time("passkey_at")?),
+        Kind::Password => (
+            "the owner's password".to_owned(),
+            row.opt_time("password_at")?,
+        ),
+        Kind::Pair => (text("pair_name")?, row.opt_time("pair_at")?),
     };
     Ok(Quarantined {
         kind,
-        id: row.text(1)?.to_owned(),
+        id: row.string("id")?,
         name,
         made_at: made_at.unwrap_or(since),
         since,

@@ -103,10 +103,10 @@ pub async fn prune_events(
     if last <= heads.told_after {
         return Ok(0);
     }
-    let sql = "SELECT MIN(seq) FROM facts WHERE seq > $1 AND seq <= $2 AND at >= $3 AND at <= $4";
+    let sql = "SELECT MIN(seq) AS young FROM facts WHERE seq > $1 AND seq <= $2 AND at >= $3 AND at <= $4";
     let values = values![int(heads.told_after), int(last), before, until];
     let row = tx.one("facts", sql, values).await?;
-    let young = row.map_or(Ok(None), |row| row.opt_int(0))?;
+    let young = row.map_or(Ok(None), |row| row.opt_int("young"))?;
     let young = young.and_then(|seq| u64::try_from(seq).ok());
     let told_after = young.map_or(last, |seq| seq.saturating_sub(1));
     tx.heads()?.told_after = told_after;
@@ -199,19 +199,28 @@ pub async fn prune_usage(tx: &mut Tx, before_day: i64) -> Result<u64, StoreError
 /// How many rows each table that grows has.
 pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> {
     const COUNTS: [(&str, &str); 8] = [
-        ("proposals", "SELECT COUNT(*) FROM proposals"),
-        ("notifications", "SELECT COUNT(*) FROM notifications"),
-        ("alerts", "SELECT COUNT(*) FROM alerts"),
-        ("mutes", "SELECT COUNT(*) FROM mutes"),
-        ("sessions", "SELECT COUNT(*) FROM sessions"),
-        ("messages", "SELECT COUNT(*) FROM messages"),
-        ("service_changes", "SELECT COUNT(*) FROM service_changes"),
-        ("facts", "SELECT audit_seq FROM heads WHERE id = 1"),
+        ("proposals", "SELECT COUNT(*) AS rows_there FROM proposals"),
+        (
+            "notifications",
+            "SELECT COUNT(*) AS rows_there FROM notifications",
+        ),
+        ("alerts", "SELECT COUNT(*) AS rows_there FROM alerts"),
+        ("mutes", "SELECT COUNT(*) AS rows_there FROM mutes"),
+        ("sessions", "SELECT COUNT(*) AS rows_there FROM sessions"),
+        ("messages", "SELECT COUNT(*) AS rows_there FROM messages"),
+        (
+            "service_changes",
+            "SELECT COUNT(*) AS rows_there FROM service_changes",
+        ),
+        (
+            "facts",
+            "SELECT audit_seq AS rows_there FROM heads WHERE id = 1",
+        ),
     ];
     let mut sizes = Vec::with_capacity(COUNTS.len());
     for (table, sql) in COUNTS {
         let row = tx.one(table, sql, &[]).await?;
-        sizes.push((table, row.map_or(Ok(0), |row| row.count(0))?));
+        sizes.push((table, row.map_or(Ok(0), |row| row.count("rows_there"))?));
     }
     Ok(sizes)
 }

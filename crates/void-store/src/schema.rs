@@ -6,7 +6,7 @@ use crate::tx::{Engine, Tx};
 
 const SQLITE: &str =
     "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name LIMIT 20";
-const POSTGRES: &str = "SELECT CAST(tgname AS text) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid \
+const POSTGRES: &str = "SELECT CAST(tgname AS text) AS name FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid \
     JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE NOT tgisinternal AND nspname = current_schema() \
     UNION ALL SELECT CAST(rulename AS text) FROM pg_rules WHERE schemaname = current_schema() LIMIT 20";
 
@@ -17,7 +17,7 @@ pub async fn foreign(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
         Engine::Postgres(_) => POSTGRES,
     };
     let rows = tx.all("schema", sql, &[]).await?;
-    rows.iter().map(|row| Ok(row.text(0)?.to_owned())).collect()
+    rows.iter().map(|row| row.string("name")).collect()
 }
 
 pub(crate) async fn refuse_foreign(tx: &mut Tx) -> Result<(), StoreError> {

@@ -55,8 +55,8 @@ pub async fn list_since(
 pub async fn last(tx: &mut Tx, service_id: &str) -> Result<Option<ServiceChange>, StoreError> {
     let sql = "SELECT service_id, at, from_health, to_health, reason FROM service_changes \
         WHERE service_id = $1 ORDER BY at DESC LIMIT 1";
-    let row = tx.one("service_changes", sql, values![service_id]).await?;
-    row.as_ref().map(change).transpose()
+    tx.find("service_changes", sql, values![service_id], change)
+        .await
 }
 
 /// Forgets what is older, but for the last thing known of each service; how many rows went.
@@ -74,10 +74,10 @@ pub async fn forget_after(tx: &mut Tx, now: Timestamp) -> Result<u64, StoreError
 
 fn change(row: &Row) -> Result<ServiceChange, StoreError> {
     Ok(ServiceChange {
-        service_id: row.text(0)?.to_owned(),
-        at: row.time(1)?,
-        from: row.parsed(2, Health::parse)?,
-        to: row.parsed(3, Health::parse)?,
-        reason: row.opt_text(4)?.map(str::to_owned),
+        service_id: row.string("service_id")?,
+        at: row.time("at")?,
+        from: row.parsed("from_health", Health::parse)?,
+        to: row.parsed("to_health", Health::parse)?,
+        reason: row.opt_string("reason")?,
     })
 }

@@ -62,11 +62,7 @@ pub async fn find_live(
         columns!(),
         " FROM sessions WHERE hash = $1 AND ended_at IS NULL AND expires_at > $2"
     );
-    tx.one("sessions", sql, values![hash, now])
-        .await?
-        .as_ref()
-        .map(session)
-        .transpose()
+    tx.find("sessions", sql, values![hash, now], session).await
 }
 
 /// Those that are neither ended nor over, newest first.
@@ -80,10 +76,8 @@ pub async fn list_live(
         columns!(),
         " FROM sessions WHERE ended_at IS NULL AND expires_at > $1 ORDER BY id DESC LIMIT $2"
     );
-    let rows = tx
-        .all("sessions", sql, values![now, i64::from(limit)])
-        .await?;
-    rows.iter().map(session).collect()
+    tx.read("sessions", sql, values![now, i64::from(limit)], session)
+        .await
 }
 
 /// Notes that it was used, and with that when it is over. `false`: it is over, or somebody else noted
@@ -130,14 +124,14 @@ pub async fn end_others(
 
 fn session(row: &Row) -> Result<Session, StoreError> {
     Ok(Session {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        hash: row.parsed(1, |text| text.parse().ok())?,
-        created_at: row.time(2)?,
-        authenticated_at: row.time(3)?,
-        expires_at: row.time(4)?,
-        ended_at: row.opt_time(5)?,
-        method: row.parsed(6, Method::parse)?,
-        device: row.text(7)?.to_owned(),
-        last_seen_at: row.time(8)?,
+        id: row.parse("id")?,
+        hash: row.parse("hash")?,
+        created_at: row.time("created_at")?,
+        authenticated_at: row.time("authenticated_at")?,
+        expires_at: row.time("expires_at")?,
+        ended_at: row.opt_time("ended_at")?,
+        method: row.parsed("method", Method::parse)?,
+        device: row.string("device")?,
+        last_seen_at: row.time("last_seen_at")?,
     })
 }

@@ -212,10 +212,10 @@ impl Store {
 }
 
 async fn postgres_bytes(tx: &mut Tx) -> Result<DatabaseBytes, StoreError> {
-    let sql = "SELECT pg_database_size(current_database())";
+    let sql = "SELECT pg_database_size(current_database()) AS bytes";
     let row = tx.one("pg_database_size", sql, &[]).await?;
     Ok(DatabaseBytes {
-        database: row.map_or(Ok(0), |row| row.count(0))?,
+        database: row.map_or(Ok(0), |row| row.count("bytes"))?,
         log: None,
     })
 }

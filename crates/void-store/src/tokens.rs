@@ -36,7 +36,7 @@ pub struct Token {
 macro_rules! select {
     () => {
         "SELECT tokens.id, kind, tokens.name, hash, \
-         CASE WHEN kind = 'agent' THEN agents.capabilities ELSE tokens.capabilities END, \
+         CASE WHEN kind = 'agent' THEN agents.capabilities ELSE tokens.capabilities END AS capabilities, \
          tokens.created_at, last_used_at, revoked_at, resident, agent_id \
          FROM tokens LEFT JOIN agents ON agents.id = tokens.agent_id"
     };
@@ -88,20 +88,12 @@ pub async fn find_live(tx: &mut Tx, hash: Digest) -> Result<Option<Token>, Store
         " AND NOT ",
         is_quarantined!()
     );
-    tx.one("tokens", sql, values![hash])
-        .await?
-        .as_ref()
-        .map(token)
-        .transpose()
+    tx.find("tokens", sql, values![hash], token).await
 }
 
 pub async fn find(tx: &mut Tx, id: TokenId) -> Result<Option<Token>, StoreError> {
     let sql = concat!(select!(), " WHERE tokens.id = $1");
-    tx.one("tokens", sql, values![id.to_string()])
-        .await?
-        .as_ref()
-        .map(token)
-        .transpose()
+    tx.find("tokens", sql, values![id.to_string()], token).await
 }
 
 /// Of a viewer or a node, whose name is its token's.
@@ -115,11 +107,8 @@ pub async fn find_live_named(
         " WHERE kind = $1 AND tokens.name = $2 AND ",
         is_live!()
     );
-    tx.one("tokens", sql, values![kind.as_str(), name])
-        .await?
-        .as_ref()
-        .map(token)
-        .transpose()
+    tx.find("tokens", sql, values![kind.as_str(), name], token)
+        .await
 }
 
 /// The live tokens of an agent, oldest first.
@@ -131,8 +120,7 @@ pub async fn list_live_of(tx: &mut Tx, agent: AgentId) -> Result<Vec<Token>, Sto
         " ORDER BY tokens.id LIMIT $2"
     );
     let values = values![agent.to_string(), i64::from(limits::PAGE_ROWS_MAX)];
-    let rows = tx.all("tokens", sql, values).await?;
-    rows.iter().map(token).collect()
+    tx.read("tokens", sql, values, token).await
 }
 
 /// Whether an agent has a token that opens something: live, and not in quarantine.
@@ -158,8 +146,8 @@ pub async fn hand_out(tx: &mut Tx, id: TokenId, hash: Digest) -> Result<(), Stor
 /// Newest first.
 pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Token>, StoreError> {
     let sql = concat!(select!(), " ORDER BY tokens.id DESC LIMIT $1");
-    let rows = tx.all("tokens", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(token).collect()
+    tx.read("tokens", sql, values![i64::from(limit)], token)
+        .await
 }
 
 pub async fn revoke(tx: &mut Tx, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
@@ -178,8 +166,8 @@ pub async fn touch(tx: &mut Tx, id: TokenId, at: Timestamp) -> Result<(), StoreE
 }
 
 fn token(row: &Row) -> Result<Token, StoreError> {
-    let kind = row.parsed(1, ActorKind::parse)?;
-    let agent_id = match (kind, row.opt_text(9)?) {
+    let kind = row.parsed("kind", ActorKind::parse)?;
+    let agent_id = match (kind, row.opt_text("agent_id")?) {
         (ActorKind::Agent, Some(id)) => {
             let id = id.parse().map_err(|_| row.corrupt("its agent has no id"))?;
             Some(id)
@@ -191,15 +179,15 @@ fn token(row: &Row) -> Result<Token, StoreError> {
         }
     };
     Ok(Token {
-        id: row.parsed(0, |text| text.parse().ok())?,
+        id: row.parse("id")?,
         kind,
         agent_id,
-        name: row.text(2)?.to_owned(),
-        hash: row.parsed(3, |text| text.parse().ok())?,
-        capabilities: row.parsed(4, |text| serde_json::from_str(text).ok())?,
-        created_at: row.time(5)?,
-        last_used_at: row.opt_time(6)?,
-        revoked_at: row.opt_time(7)?,
-        resident: row.int(8)? != 0,
+        name: row.string("name")?,
+        hash: row.parse("hash")?,
+        capabilities: row.json("capabilities")?,
+        created_at: row.time("created_at")?,
+        last_used_at: row.opt_time("last_used_at")?,
+        revoked_at: row.opt_time("revoked_at")?,
+        resident: row.flag("resident")?,
     })
 }

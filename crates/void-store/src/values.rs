@@ -2,10 +2,15 @@
 //! engines store the same.
 
 use std::borrow::Cow;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use void_domain::digests::Digest;
 use void_domain::time::Timestamp;
 
+use crate::columns::Columns;
 use crate::errors::StoreError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +70,11 @@ pub(crate) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// A span in milliseconds.
+pub(crate) fn ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         &[$($crate::values::Value::from($value)),*]
@@ -72,16 +82,25 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// One row of a result, by column position.
+/// One row of a result, read by the names of its columns.
 #[derive(Debug)]
 pub struct Row {
     table: &'static str,
+    columns: Arc<Columns>,
     cells: Vec<Value<'static>>,
 }
 
 impl Row {
-    pub(crate) const fn new(table: &'static str, cells: Vec<Value<'static>>) -> Self {
-        Self { table, cells }
+    pub(crate) const fn new(
+        table: &'static str,
+        columns: Arc<Columns>,
+        cells: Vec<Value<'static>>,
+    ) -> Self {
+        Self {
+            table,
+            columns,
+            cells,
+        }
     }
 
     /// What to call this row in an error: its first column, which is the key.
@@ -97,43 +116,100 @@ impl Row {
         StoreError::corrupt(self.table, self.id(), what)
     }
 
-    pub(crate) fn text(&self, column: usize) -> Result<&str, StoreError> {
+    /// A column that the statement does not name is a mistake of ours and no damage of the row.
+    fn cell(&self, column: &str) -> Result<&Value<'static>, StoreError> {
+        self.columns
+            .position(column)
+            .and_then(|position| self.cells.get(position))
+            .ok_or_else(|| {
+                let table = self.table;
+                StoreError::Internal(format!("{table}: no one column is called {column}"))
+            })
+    }
+
+    pub(crate) fn text(&self, column: &str) -> Result<&str, StoreError> {
         self.opt_text(column)?
             .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
     }
 
-    pub(crate) fn opt_text(&self, column: usize) -> Result<Option<&str>, StoreError> {
-        match self.cells.get(column) {
-            Some(Value::Null) => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text)),
-            _ => Err(self.corrupt(format!("column {column} is no text"))),
+    pub(crate) fn opt_text(&self, column: &str) -> Result<Option<&str>, StoreError> {
+        match self.cell(column)? {
+            Value::Null => Ok(None),
+            Value::Text(text) => Ok(Some(text)),
+            Value::Int(_) | Value::Foreign => {
+                Err(self.corrupt(format!("column {column} is no text")))
+            }
         }
     }
 
-    pub(crate) fn int(&self, column: usize) -> Result<i64, StoreError> {
+    pub(crate) fn int(&self, column: &str) -> Result<i64, StoreError> {
         self.opt_int(column)?
             .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
     }
 
-    pub(crate) fn opt_int(&self, column: usize) -> Result<Option<i64>, StoreError> {
-        match self.cells.get(column) {
-            Some(Value::Null) => Ok(None),
-            Some(Value::Int(number)) => Ok(Some(*number)),
-            _ => Err(self.corrupt(format!("column {column} is no number"))),
+    pub(crate) fn opt_int(&self, column: &str) -> Result<Option<i64>, StoreError> {
+        match self.cell(column)? {
+            Value::Null => Ok(None),
+            Value::Int(number) => Ok(Some(*number)),
+            Value::Text(_) | Value::Foreign => {
+                Err(self.corrupt(format!("column {column} is no number")))
+            }
         }
     }
 
-    pub(crate) fn count(&self, column: usize) -> Result<u64, StoreError> {
+    pub(crate) fn count(&self, column: &str) -> Result<u64, StoreError> {
         u64::try_from(self.int(column)?)
             .map_err(|_| self.corrupt(format!("column {column} is negative")))
     }
 
-    pub(crate) fn time(&self, column: usize) -> Result<Timestamp, StoreError> {
+    pub(crate) fn time(&self, column: &str) -> Result<Timestamp, StoreError> {
         self.int(column).map(Timestamp::from_ms)
     }
 
-    pub(crate) fn opt_time(&self, column: usize) -> Result<Option<Timestamp>, StoreError> {
+    pub(crate) fn opt_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.opt_int(column)?.map(Timestamp::from_ms))
+    }
+
+    pub(crate) fn string(&self, column: &str) -> Result<String, StoreError> {
+        self.text(column).map(str::to_owned)
+    }
+
+    pub(crate) fn opt_string(&self, column: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.opt_text(column)?.map(str::to_owned))
+    }
+
+    /// Yes or no, which is 1 or 0 on both engines.
+    pub(crate) fn flag(&self, column: &str) -> Result<bool, StoreError> {
+        Ok(self.int(column)? != 0)
+    }
+
+    /// An id, a digest, whatever has one text.
+    pub(crate) fn parse<T: FromStr>(&self, column: &str) -> Result<T, StoreError> {
+        self.parsed(column, |text| text.parse().ok())
+    }
+
+    pub(crate) fn opt_parse<T: FromStr>(&self, column: &str) -> Result<Option<T>, StoreError> {
+        self.opt_parsed(column, |text| text.parse().ok())
+    }
+
+    pub(crate) fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, StoreError> {
+        self.parsed(column, |text| serde_json::from_str(text).ok())
+    }
+
+    pub(crate) fn opt_json<T: DeserializeOwned>(
+        &self,
+        column: &str,
+    ) -> Result<Option<T>, StoreError> {
+        self.opt_parsed(column, |text| serde_json::from_str(text).ok())
+    }
+
+    /// Where a page that ends with this row is continued.
+    pub(crate) fn cursor(&self, column: &str) -> Result<String, StoreError> {
+        match self.cell(column)? {
+            Value::Text(text) => Ok(text.clone().into_owned()),
+            Value::Int(number) => Ok(number.to_string()),
+            Value::Null | Value::Foreign => Err(self.corrupt(format!("column {column} is no key"))),
+        }
     }
 
     /// What it takes in memory, roughly: its texts.
@@ -148,12 +224,25 @@ impl Row {
     /// Reads a text column into a validated type, or names the row that cannot exist.
     pub(crate) fn parsed<T>(
         &self,
-        column: usize,
+        column: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, StoreError> {
-        let text = self.text(column)?;
-        parse(text)
-            .ok_or_else(|| self.corrupt(format!("column {column} does not hold what it should")))
+        self.opt_parsed(column, parse)?
+            .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
+    }
+
+    fn opt_parsed<T>(
+        &self,
+        column: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.opt_text(column)? else {
+            return Ok(None);
+        };
+        match parse(text) {
+            Some(parsed) => Ok(Some(parsed)),
+            None => Err(self.corrupt(format!("column {column} does not hold what it should"))),
+        }
     }
 }
 
@@ -229,4 +318,52 @@ pub struct DatabaseBytes {
     /// What is not in the file yet. PostgreSQL has one log for all of a server's databases, which is not
     /// ours to look at.
     pub log: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> Row {
+        let columns = Columns::new(["id", "verb", "count", "blob", "note"].into_iter());
+        let cells = vec![
+            Value::from("01"),
+            Value::from("started"),
+            Value::from(-1),
+            Value::Foreign,
+            Value::Null,
+        ];
+        Row::new("audit", Arc::new(columns), cells)
+    }
+
+    #[test]
+    fn a_column_is_read_by_its_name() {
+        let row = row();
+        assert_eq!(row.text("verb"), Ok("started"));
+        assert_eq!(row.int("count"), Ok(-1));
+        assert_eq!(row.opt_text("note"), Ok(None));
+        assert_eq!(row.parsed("verb", |text| Some(text.len())), Ok(7));
+    }
+
+    #[test]
+    fn what_a_column_does_not_hold_is_said_with_its_name() {
+        let row = row();
+        let wrong = |error: StoreError, what: &str| {
+            assert_eq!(error, StoreError::corrupt("audit", "01", what));
+        };
+        wrong(row.text("count").unwrap_err(), "column count is no text");
+        wrong(row.text("note").unwrap_err(), "column note is empty");
+        wrong(row.int("verb").unwrap_err(), "column verb is no number");
+        wrong(row.count("count").unwrap_err(), "column count is negative");
+        wrong(row.opt_text("blob").unwrap_err(), "column blob is no text");
+        let parsed = row.parsed("verb", |_| None::<()>).unwrap_err();
+        wrong(parsed, "column verb does not hold what it should");
+    }
+
+    #[test]
+    fn a_column_that_the_result_lacks_is_no_damage_of_the_row() {
+        let lacking = row().opt_text("actor").unwrap_err();
+        let text = "audit: no one column is called actor".to_owned();
+        assert_eq!(lacking, StoreError::Internal(text));
+    }
 }

@@ -16,7 +16,7 @@ use crate::values::{int, values};
 pub const SET_ASIDE_AT_ONCE_MAX: u32 = 10_000;
 pub const VERB: &str = "audit.strays_set_aside";
 
-const FOUND: &str = "SELECT count(*), min(seq), max(seq) FROM (SELECT seq FROM facts WHERE seq > $1 ORDER BY seq LIMIT $2) AS found";
+const FOUND: &str = "SELECT count(*) AS found_rows, min(seq) AS first, max(seq) AS last FROM (SELECT seq FROM facts WHERE seq > $1 ORDER BY seq LIMIT $2) AS found";
 /// Whatever a row holds fits there, however often its number was set aside before: one that cannot be kept would stop
 /// the record.
 const KEEP: &str = "INSERT INTO audit_strays (set_aside_at, noted_by, seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash) \
@@ -47,9 +47,9 @@ pub async fn is_any_before_first(tx: &mut Tx) -> Result<bool, StoreError> {
 
 /// How many rows were ever set aside.
 pub async fn count_set_aside(tx: &mut Tx) -> Result<u64, StoreError> {
-    let sql = "SELECT count(*) FROM audit_strays";
+    let sql = "SELECT count(*) AS kept FROM audit_strays";
     let row = tx.one("audit_strays", sql, &[]).await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    row.map_or(Ok(0), |row| row.count("kept"))
 }
 
 /// Moves what stands beyond the head of this batch out of the way and records that.
@@ -96,10 +96,10 @@ async fn beyond(tx: &mut Tx, head: u64) -> Result<Option<Strays>, StoreError> {
     let limit = i64::from(SET_ASIDE_AT_ONCE_MAX);
     let found = tx.one("facts", FOUND, values![int(head), limit]).await?;
     match found {
-        Some(row) if row.count(0)? > 0 => Ok(Some(Strays {
-            rows: row.count(0)?,
-            first: row.count(1)?,
-            last: row.count(2)?,
+        Some(row) if row.count("found_rows")? > 0 => Ok(Some(Strays {
+            rows: row.count("found_rows")?,
+            first: row.count("first")?,
+            last: row.count("last")?,
         })),
         _ => Ok(None),
     }

@@ -104,17 +104,15 @@ pub async fn find(
         " FROM notifications WHERE alert_id = $1 AND kind = 'alert' AND target = $2"
     );
     let values = values![id.to_string(), target.to_string()];
-    let row = tx.one("notifications", sql, values).await?;
-    row.as_ref().map(delivery).transpose()
+    tx.find("notifications", sql, values, delivery).await
 }
 
 /// How many new ones are due at a place.
 pub async fn count_fresh(tx: &mut Tx, target: &Target, now: Timestamp) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM notifications WHERE target = $1 AND kind = 'alert' AND status = 'waiting' AND shown = 0 \
+    let sql = "SELECT COUNT(*) AS total FROM notifications WHERE target = $1 AND kind = 'alert' AND status = 'waiting' AND shown = 0 \
         AND message_ref IS NULL AND next_at <= $2";
     let values = values![target.to_string(), now];
-    let row = tx.one("notifications", sql, values).await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    tx.count("notifications", sql, values).await
 }
 
 /// How many a place has got on their own that were made after `since`.
@@ -123,11 +121,10 @@ pub async fn count_separate(
     target: &Target,
     since: Timestamp,
 ) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM notifications WHERE target = $1 AND kind = 'alert' AND shown > 0 AND digest_id IS NULL \
+    let sql = "SELECT COUNT(*) AS total FROM notifications WHERE target = $1 AND kind = 'alert' AND shown > 0 AND digest_id IS NULL \
         AND created_at > $2";
     let values = values![target.to_string(), since];
-    let row = tx.one("notifications", sql, values).await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    tx.count("notifications", sql, values).await
 }
 
 /// How many a digest stands for, and a few of them: those that are not over first.
@@ -137,23 +134,22 @@ pub async fn members(
     limit: u32,
 ) -> Result<(u64, Vec<AlertId>), StoreError> {
     let id = digest.to_string();
-    let sql = "SELECT COUNT(*) FROM notifications WHERE digest_id = $1 AND kind = 'alert'";
-    let count = tx.one("notifications", sql, values![&id]).await?;
+    let sql = "SELECT COUNT(*) AS total FROM notifications WHERE digest_id = $1 AND kind = 'alert'";
+    let count = tx.count("notifications", sql, values![&id]).await?;
     let sql = "SELECT n.alert_id FROM notifications n JOIN alerts a ON a.id = n.alert_id WHERE n.digest_id = $1 \
         ORDER BY CASE WHEN a.ended_at IS NULL THEN 0 ELSE 1 END, n.alert_id LIMIT $2";
     let values = values![&id, i64::from(limit)];
     let rows = tx.all("notifications", sql, values).await?;
     let named = rows
         .iter()
-        .map(|row| row.parsed(0, |text| text.parse().ok()))
+        .map(|row| row.parse("alert_id"))
         .collect::<Result<_, _>>()?;
-    Ok((count.map_or(Ok(0), |row| row.count(0))?, named))
+    Ok((count, named))
 }
 
 /// How many services are down and to be told of, and nobody knows: every way was tried, or there is none.
 pub async fn count_untold(tx: &mut Tx) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) FROM outages o WHERE o.alert_id IS NOT NULL AND NOT EXISTS \
+    let sql = "SELECT COUNT(*) AS total FROM outages o WHERE o.alert_id IS NOT NULL AND NOT EXISTS \
         (SELECT 1 FROM notifications n WHERE n.alert_id = o.alert_id AND n.kind = 'alert' AND n.status <> 'dropped' AND (n.shown > 0 OR n.tries = 0))";
-    let row = tx.one("outages", sql, &[]).await?;
-    row.map_or(Ok(0), |row| row.count(0))
+    tx.count("outages", sql, &[]).await
 }

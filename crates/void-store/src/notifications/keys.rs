@@ -35,8 +35,7 @@ pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
 pub async fn find(tx: &mut Tx, hash: Digest) -> Result<Option<Key>, StoreError> {
     let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id \
         FROM notification_keys WHERE hash = $1";
-    let row = tx.one("notification_keys", sql, values![hash]).await?;
-    row.as_ref().map(key).transpose()
+    tx.find("notification_keys", sql, values![hash], key).await
 }
 
 /// Uses a key up. `false`: it was used before, or its time is over.
@@ -52,23 +51,24 @@ pub async fn forget(tx: &mut Tx, expired_before: Timestamp) -> Result<u64, Store
 }
 
 fn key(row: &Row) -> Result<Key, StoreError> {
-    let about = match (row.opt_text(2)?, row.opt_text(3)?, row.opt_text(9)?) {
+    let about = match (
+        row.opt_parse("proposal_id")?,
+        row.opt_parse("digest")?,
+        row.opt_parse("alert_id")?,
+    ) {
         (None, None, None) => About::Nothing,
-        (Some(_), Some(_), None) => About::Proposal(
-            row.parsed(2, |text| text.parse().ok())?,
-            row.parsed(3, |text| text.parse().ok())?,
-        ),
-        (None, None, Some(_)) => About::Alert(row.parsed(9, |text| text.parse().ok())?),
+        (Some(proposal), Some(digest), None) => About::Proposal(proposal, digest),
+        (None, None, Some(alert)) => About::Alert(alert),
         _ => return Err(row.corrupt("half of what it is about")),
     };
     Ok(Key {
-        hash: row.parsed(0, |text| text.parse().ok())?,
-        target: row.parsed(1, Target::parse)?,
+        hash: row.parse("hash")?,
+        target: row.parsed("target", Target::parse)?,
         about,
-        meaning: row.parsed(4, Meaning::parse)?,
-        created_at: row.time(5)?,
-        expires_at: row.time(6)?,
-        used_at: row.opt_time(7)?,
-        revision: row.count(8)?,
+        meaning: row.parsed("meaning", Meaning::parse)?,
+        created_at: row.time("created_at")?,
+        expires_at: row.time("expires_at")?,
+        used_at: row.opt_time("used_at")?,
+        revision: row.count("revision")?,
     })
 }

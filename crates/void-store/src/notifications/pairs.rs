@@ -6,8 +6,9 @@ use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
 use crate::quarantine::{self, Kind};
+use crate::queries::Select;
 use crate::tx::Tx;
-use crate::values::values;
+use crate::values::{Row, values};
 
 const PAIRS_MAX: i64 = 100;
 
@@ -66,30 +67,27 @@ pub async fn end(tx: &mut Tx, target: &Target, at: Timestamp) -> Result<bool, St
 
 /// Without those in quarantine: no proposal is shown there, nothing from there is heard.
 pub async fn list(tx: &mut Tx) -> Result<Vec<Pair>, StoreError> {
-    let sql = "SELECT target, name, paired_at FROM notification_pairs \
-        WHERE ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.kind = 'pair' AND q.id = target) \
-        ORDER BY paired_at LIMIT $1";
-    read(tx, sql).await
+    let is_free = "NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.kind = 'pair' AND q.id = target)";
+    read(tx, live().only(is_free)).await
 }
 
 /// With those in quarantine, for the one message that says why they are.
 pub async fn list_with_quarantined(tx: &mut Tx) -> Result<Vec<Pair>, StoreError> {
-    let sql = "SELECT target, name, paired_at FROM notification_pairs WHERE ended_at IS NULL \
-        ORDER BY paired_at LIMIT $1";
-    read(tx, sql).await
+    read(tx, live()).await
 }
 
-async fn read(tx: &mut Tx, sql: &'static str) -> Result<Vec<Pair>, StoreError> {
-    let rows = tx
-        .all("notification_pairs", sql, values![PAIRS_MAX])
-        .await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Pair {
-                target: row.parsed(0, Target::parse)?,
-                name: row.text(1)?.to_owned(),
-                paired_at: row.time(2)?,
-            })
-        })
-        .collect()
+fn live<'a>() -> Select<'a> {
+    let pairs = "SELECT target, name, paired_at FROM notification_pairs";
+    Select::new("notification_pairs", pairs).only("ended_at IS NULL")
+}
+
+async fn read(tx: &mut Tx, pairs: Select<'_>) -> Result<Vec<Pair>, StoreError> {
+    let pair = |row: &Row| {
+        Ok(Some(Pair {
+            target: row.parsed("target", Target::parse)?,
+            name: row.string("name")?,
+            paired_at: row.time("paired_at")?,
+        }))
+    };
+    pairs.order_by("paired_at").all(tx, PAIRS_MAX, pair).await
 }

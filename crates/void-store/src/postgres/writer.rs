@@ -201,10 +201,14 @@ async fn settle(pool: &Pool, txid: i64, error: StoreError) -> Result<(), StoreEr
 async fn status(pool: &Pool, txid: i64) -> Result<String, StoreError> {
     let mut tx = Tx::new(Engine::Postgres(PostgresTx::new(pool.get().await?)));
     let row = tx
-        .one("transactions", "SELECT txid_status($1)", values![txid])
+        .one(
+            "transactions",
+            "SELECT txid_status($1) AS status",
+            values![txid],
+        )
         .await?;
     release(tx);
-    let status = row.as_ref().map(|row| row.opt_text(0)).transpose()?;
+    let status = row.as_ref().map(|row| row.opt_text("status")).transpose()?;
     Ok(status.flatten().unwrap_or_default().to_owned())
 }
 

@@ -9,8 +9,8 @@ use void_domain::executions::Execution;
 use void_domain::failures::AnyCode;
 use void_domain::ids::{ActionId, ProposalCode};
 use void_domain::proposals::{
-    Approval, Cancellation, Failure, Joined, Proposal, ProposedAction, ProposedChange, Run, State,
-    Status, Subject, SubjectKind, Verification, VerificationOutcome,
+    Approval, Cancellation, Failure, Proposal, ProposedAction, ProposedChange, Run, State, Status,
+    Subject, SubjectKind, Verification, VerificationOutcome,
 };
 
 use super::Stored;
@@ -91,54 +91,51 @@ pub(super) fn state_values(proposal: &Proposal) -> Vec<Value<'_>> {
 }
 
 pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
-    let definition = json(row, 5)?;
+    let definition = row.json("definition")?;
     let (tier, risk) = grade(row, &definition)?;
     let proposal = Proposal {
-        id: row.parsed(0, |text| text.parse().ok())?,
-        code: row.parsed(1, ProposalCode::parse)?,
+        id: row.parse("id")?,
+        code: row.parsed("code", ProposalCode::parse)?,
         subject: Subject {
             label: label(row, &definition)?,
             tier,
             risk,
-            target: row.text(9)?.to_owned(),
-            digest: row.parsed(10, |text| text.parse().ok())?,
+            target: row.string("target")?,
+            digest: row.parse("digest")?,
             kind: kind(row, definition)?,
         },
         requested_by: Requester {
-            kind: row.parsed(12, ActorKind::parse)?,
-            id: match row.text(13)? {
+            kind: row.parsed("requester_kind", ActorKind::parse)?,
+            id: match row.text("requester_id")? {
                 "" => None,
-                _ => Some(row.parsed(13, |text| text.parse().ok())?),
+                _ => Some(row.parse("requester_id")?),
             },
-            name: row.text(14)?.to_owned(),
+            name: row.string("requester_name")?,
         },
-        reason: row.opt_text(15)?.map(str::to_owned),
-        diff: row.opt_text(35)?.map(str::to_owned),
-        taint: row.parsed(16, |text| serde_json::from_str(text).ok())?,
-        count: row.count(17)?,
-        joined: match row.opt_text(36)? {
-            None => Joined::default(),
-            Some(_) => row.parsed(36, |text| serde_json::from_str(text).ok())?,
-        },
-        revision: row.count(37)?,
-        created_at: row.time(18)?,
-        expires_at: row.time(19)?,
+        reason: row.opt_string("reason")?,
+        diff: row.opt_string("diff")?,
+        taint: row.json("taint")?,
+        count: row.count("asked_count")?,
+        joined: row.opt_json("joined")?.unwrap_or_default(),
+        revision: row.count("revision")?,
+        created_at: row.time("created_at")?,
+        expires_at: row.time("expires_at")?,
         state: state(row)?,
     };
     Ok(Stored {
         proposal,
-        epoch: row.count(2)?,
+        epoch: row.count("epoch")?,
     })
 }
 
 fn kind(row: &Row, definition: Json) -> Result<SubjectKind, StoreError> {
-    match row.text(38)? {
+    match row.text("subject")? {
         "action" => Ok(SubjectKind::Action(ProposedAction {
-            action_id: row.parsed(3, |text| ActionId::parse(text).ok())?,
+            action_id: row.parsed("action_id", |text| ActionId::parse(text).ok())?,
             execution: Execution::from_definition(&definition),
             definition,
-            params: json(row, 6)?,
-            exec_digest: row.parsed(11, |text| text.parse().ok())?,
+            params: row.json("params")?,
+            exec_digest: row.parse("exec_digest")?,
         })),
         "change" => Ok(SubjectKind::Change(ProposedChange {
             change: Change::from_definition(&definition),
@@ -152,9 +149,9 @@ fn kind(row: &Row, definition: Json) -> Result<SubjectKind, StoreError> {
 /// edited column can raise a risk and never lower it.
 fn grade(row: &Row, definition: &Json) -> Result<(Tier, Risk), StoreError> {
     let written = |name: &str| definition.get(name).and_then(Json::as_str);
-    let risk = row.parsed(8, Risk::parse)?;
+    let risk = row.parsed("risk", Risk::parse)?;
     let risk = risk.max(written("risk").and_then(Risk::parse).unwrap_or(risk));
-    let tier = row.parsed(7, Tier::parse)?;
+    let tier = row.parsed("tier", Tier::parse)?;
     let is_risky =
         risk != Risk::Nominal || written("tier").and_then(Tier::parse) == Some(Tier::Risky);
     Ok((if is_risky { Tier::Risky } else { tier }, risk))
@@ -165,13 +162,13 @@ fn label(row: &Row, definition: &Json) -> Result<String, StoreError> {
     let written = definition.pointer("/action/label").and_then(Json::as_str);
     let change = Change::from_definition(definition);
     let written = written.or_else(|| change.as_ref().map(Change::label));
-    Ok(written.map_or_else(|| row.text(4), Ok)?.to_owned())
+    Ok(written.map_or_else(|| row.text("label"), Ok)?.to_owned())
 }
 
 /// Matches the whole tuple of what a state needs.
 fn state(row: &Row) -> Result<State, StoreError> {
-    let status = row.parsed(20, Status::parse)?;
-    let approval = match (row.opt_text(21)?, row.opt_time(22)?) {
+    let status = row.parsed("status", Status::parse)?;
+    let approval = match (row.opt_text("approved_by")?, row.opt_time("approved_at")?) {
         (Some(by), Some(at)) => Some(Approval {
             by: by.to_owned(),
             at,
@@ -179,7 +176,11 @@ fn state(row: &Row) -> Result<State, StoreError> {
         (None, None) => None,
         _ => return Err(row.corrupt("half an approval")),
     };
-    let run = match (row.opt_time(23)?, row.opt_time(24)?, row.opt_time(25)?) {
+    let run = match (
+        row.opt_time("started_at")?,
+        row.opt_time("ticket_expires_at")?,
+        row.opt_time("lease_until")?,
+    ) {
         (Some(started_at), Some(ticket_expires_at), Some(lease_until)) => Some(Run {
             started_at,
             ticket_expires_at,
@@ -188,8 +189,8 @@ fn state(row: &Row) -> Result<State, StoreError> {
         (None, None, None) => None,
         _ => return Err(row.corrupt("half a run")),
     };
-    let ended_by = || row.text(26).map(str::to_owned);
-    let at = || row.time(27);
+    let ended_by = || row.string("ended_by");
+    let at = || row.time("ended_at");
     match (status, approval, run) {
         (Status::Pending, None, None) => Ok(State::Pending),
         (Status::Approved, Some(approval), None) => Ok(State::Approved { approval }),
@@ -198,7 +199,7 @@ fn state(row: &Row) -> Result<State, StoreError> {
             approval,
             run,
             at: at()?,
-            result: json(row, 28)?,
+            result: row.json("result")?,
             verification: verification(row)?,
         }),
         (Status::Failed, Some(approval), Some(run)) => Ok(State::Failed {
@@ -217,13 +218,13 @@ fn state(row: &Row) -> Result<State, StoreError> {
         (Status::Rejected, None, None) => Ok(State::Rejected {
             by: ended_by()?,
             at: at()?,
-            reason: row.opt_text(31)?.map(str::to_owned),
+            reason: row.opt_string("decision_reason")?,
         }),
         (Status::Expired, lapsed, None) => Ok(State::Expired { at: at()?, lapsed }),
         (Status::Cancelled, None, None) => Ok(State::Cancelled {
             by: ended_by()?,
             at: at()?,
-            why: row.parsed(29, Cancellation::parse)?,
+            why: row.parsed("failure_code", Cancellation::parse)?,
         }),
         (Status::Refused, None, None) => Ok(State::Refused {
             at: at()?,
@@ -238,26 +239,19 @@ fn state(row: &Row) -> Result<State, StoreError> {
 
 fn failure(row: &Row) -> Result<Failure, StoreError> {
     Ok(Failure {
-        code: AnyCode::read(row.text(29)?),
-        message: row.text(30)?.to_owned(),
-        result: match row.opt_text(28)? {
-            Some(_) => Some(json(row, 28)?),
-            None => None,
-        },
+        code: AnyCode::read(row.text("failure_code")?),
+        message: row.string("failure_message")?,
+        result: row.opt_json("result")?,
     })
 }
 
 fn verification(row: &Row) -> Result<Option<Verification>, StoreError> {
-    match row.opt_text(32)? {
+    match row.opt_text("verification")? {
         None => Ok(None),
         Some(_) => Ok(Some(Verification {
-            outcome: row.parsed(32, VerificationOutcome::parse)?,
-            at: row.time(33)?,
-            detail: json(row, 34)?,
+            outcome: row.parsed("verification", VerificationOutcome::parse)?,
+            at: row.time("verified_at")?,
+            detail: row.json("verification_detail")?,
         })),
     }
-}
-
-fn json(row: &Row, column: usize) -> Result<Json, StoreError> {
-    row.parsed(column, |text| serde_json::from_str(text).ok())
 }

@@ -1,14 +1,19 @@
 //! A transaction on PostgreSQL: statements are bound and rows are read.
 
 use std::pin::pin;
+use std::sync::{Arc, LazyLock};
 
 use deadpool_postgres::Object;
 use futures_util::TryStreamExt as _;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type};
+use tokio_postgres::{Column, Statement};
 
+use crate::columns::{Columns, ColumnsCache};
 use crate::errors::StoreError;
 use crate::values::{Gathering, Listing, Row, Value};
+
+static COLUMNS: LazyLock<ColumnsCache> = LazyLock::new(ColumnsCache::default);
 
 /// A connection in use. Statements are prepared once per connection.
 ///
@@ -51,21 +56,22 @@ impl PostgresTx {
     pub(crate) async fn query(
         &self,
         table: &'static str,
-        sql: &str,
+        sql: &'static str,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
         let client = self.client()?;
         let statement = client.prepare_cached(sql).await?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
         let rows = client.query(&statement, &values).await?;
-        rows.iter().map(|row| read(table, row)).collect()
+        let columns = columns(sql, &statement);
+        rows.iter().map(|row| read(table, &columns, row)).collect()
     }
 
     /// Keeps no more than `bytes_max` of what comes.
     pub(crate) async fn query_up_to(
         &self,
         table: &'static str,
-        sql: &str,
+        sql: &'static str,
         values: &[Value<'_>],
         bytes_max: usize,
     ) -> Result<Listing, StoreError> {
@@ -73,20 +79,31 @@ impl PostgresTx {
         let statement = client.prepare_cached(sql).await?;
         let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
         let mut rows = pin!(client.query_raw(&statement, values).await?);
+        let columns = columns(sql, &statement);
         let (mut gathering, mut is_cut) = (Gathering::up_to(bytes_max), false);
         // The rest is received and dropped: the connection is used again.
         while let Some(row) = rows.try_next().await? {
-            is_cut = is_cut || !gathering.push(read(table, &row)?);
+            is_cut = is_cut || !gathering.push(read(table, &columns, &row)?);
         }
         Ok(gathering.end(is_cut))
     }
 }
 
-fn read(table: &'static str, row: &tokio_postgres::Row) -> Result<Row, StoreError> {
+fn columns(sql: &'static str, statement: &Statement) -> Arc<Columns> {
+    COLUMNS.of(sql, || {
+        Columns::new(statement.columns().iter().map(Column::name))
+    })
+}
+
+fn read(
+    table: &'static str,
+    columns: &Arc<Columns>,
+    row: &tokio_postgres::Row,
+) -> Result<Row, StoreError> {
     let cells: Result<Vec<Value<'static>>, StoreError> = (0..row.len())
         .map(|column| cell(table, row, column))
         .collect();
-    cells.map(|cells| Row::new(table, cells))
+    cells.map(|cells| Row::new(table, Arc::clone(columns), cells))
 }
 
 impl Drop for PostgresTx {

@@ -1,10 +1,15 @@
 //! A transaction on SQLite: statements are bound and rows are read.
 
+use std::sync::{Arc, LazyLock};
+
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement};
 
+use crate::columns::{Columns, ColumnsCache};
 use crate::errors::StoreError;
 use crate::values::{Gathering, Listing, Row, Value};
+
+static COLUMNS: LazyLock<ColumnsCache> = LazyLock::new(ColumnsCache::default);
 
 /// A connection in use. Every call is ready at once, so a use case never really waits on it.
 pub(crate) struct SqliteTx {
@@ -33,7 +38,7 @@ impl SqliteTx {
     pub(crate) fn query(
         &mut self,
         table: &'static str,
-        sql: &str,
+        sql: &'static str,
         values: &[Value<'_>],
     ) -> Result<Vec<Row>, StoreError> {
         Ok(self.query_up_to(table, sql, values, usize::MAX)?.rows)
@@ -43,18 +48,19 @@ impl SqliteTx {
     pub(crate) fn query_up_to(
         &mut self,
         table: &'static str,
-        sql: &str,
+        sql: &'static str,
         values: &[Value<'_>],
         bytes_max: usize,
     ) -> Result<Listing, StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         bind(&mut statement, values)?;
-        let columns = statement.column_count();
+        let columns = COLUMNS.of(sql, || Columns::new(statement.column_names()));
+        let width = statement.column_count();
         let mut rows = statement.raw_query();
         let mut gathering = Gathering::up_to(bytes_max);
         while let Some(row) = rows.next()? {
-            let mut cells = Vec::with_capacity(columns);
-            for column in 0..columns {
+            let mut cells = Vec::with_capacity(width);
+            for column in 0..width {
                 cells.push(match row.get_ref(column)? {
                     ValueRef::Null => Value::Null,
                     ValueRef::Integer(number) => Value::Int(number),
@@ -65,7 +71,7 @@ impl SqliteTx {
                     ValueRef::Real(_) | ValueRef::Blob(_) => Value::Foreign,
                 });
             }
-            if !gathering.push(Row::new(table, cells)) {
+            if !gathering.push(Row::new(table, Arc::clone(&columns), cells)) {
                 return Ok(gathering.end(true));
             }
         }

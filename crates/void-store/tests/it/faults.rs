@@ -9,6 +9,7 @@ use std::process::Command;
 use rusqlite::Connection;
 use serde_json::json;
 use void_domain::facts::NewFact;
+use void_store::proposals::ProposalFilter;
 use void_store::{SqliteConfig, Store, StoreError, facts, installation, proposals};
 use void_testkit::proposals::{NOW, pending};
 
@@ -277,6 +278,48 @@ async fn a_row_that_cannot_exist_is_named_and_nothing_is_guessed() {
             "{edit}: {found:?}"
         );
     }
+}
+
+/// What is wrong is said by the name of its column; the others are listed, and a page that ends with a damaged row is
+/// continued behind it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_row_is_left_out_of_a_list_and_ends_no_page() {
+    let engine = engines::sqlite().await;
+    let ids: Vec<_> = (0..5).map(|n| pending(n).proposal.id).collect();
+    for n in 0..5 {
+        let created = pending(n);
+        let inserted = engine
+            .store
+            .write(move |tx| Box::pin(async move { proposals::insert(tx, 1, &created).await }));
+        inserted.await.unwrap();
+    }
+    let path = engine.folder.path().join("void.db");
+    let edit = format!(
+        "UPDATE proposals SET tier = 'harmless' WHERE id = '{}'",
+        ids[3]
+    );
+    tamper(&path, &edit);
+    let damaged = ids[3];
+    let found = engine
+        .store
+        .read(move |tx| Box::pin(proposals::find(tx, damaged)));
+    let what = "column tier does not hold what it should";
+    assert_eq!(
+        found.await,
+        Err(StoreError::corrupt("proposals", damaged, what))
+    );
+    let (mut seen, mut cursor) = (Vec::new(), None);
+    for page in 0..3 {
+        let filter = ProposalFilter::default();
+        let listed = engine
+            .store
+            .read(move |tx| Box::pin(proposals::list(tx, filter, cursor, 2)));
+        let listed = listed.await.unwrap();
+        seen.extend(listed.items.iter().map(|stored| stored.proposal.id));
+        assert_eq!(listed.next.is_some(), page < 2);
+        cursor = listed.next.map(|next| next.parse().unwrap());
+    }
+    assert_eq!(seen, [ids[4], ids[2], ids[1], ids[0]]);
 }
 
 /// As an intruder with the file would: constraints off.

@@ -375,6 +375,54 @@ async fn lists_page_without_gaps_and_keep_to_their_filter() {
     }
 }
 
+/// Each combination of filters, on pages of two: all that fit and nothing else, in their order.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_filter_holds_on_every_page() {
+    let agent = RequesterId::new(NOW, [5; 10]);
+    let made: Vec<Moved> = (0..12)
+        .flat_map(|n| {
+            let status = [Status::Pending, Status::Pending, Status::Refused][n as usize % 3];
+            path_to(status, n)
+        })
+        .enumerate()
+        .map(|(n, mut created)| {
+            if n % 2 == 0 {
+                created.proposal.requested_by.id = Some(agent);
+            }
+            created
+        })
+        .collect();
+    for engine in engines::both().await {
+        for created in &made {
+            insert(&engine.store, created.clone()).await;
+        }
+        for status in [None, Some(Status::Pending), Some(Status::Refused)] {
+            for requester in [None, Some(agent)] {
+                let fits = |p: &Proposal| {
+                    status.is_none_or(|status| p.status() == status)
+                        && requester.is_none_or(|id| p.requested_by.id == Some(id))
+                };
+                let expected: Vec<ProposalId> = (made.iter().rev())
+                    .filter(|made| fits(&made.proposal))
+                    .map(|made| made.proposal.id)
+                    .collect();
+                let filter = ProposalFilter { status, requester };
+                let (mut seen, mut cursor) = (Vec::new(), None);
+                while seen.len() < expected.len() {
+                    let page = engine
+                        .store
+                        .read(move |tx| Box::pin(proposals::list(tx, filter, cursor, 2)));
+                    let page = page.await.unwrap();
+                    seen.extend(page.items.iter().map(|stored| stored.proposal.id));
+                    assert_eq!(page.next.is_some(), seen.len() < expected.len());
+                    cursor = page.next.map(|next| next.parse().unwrap());
+                }
+                assert_eq!(seen, expected, "{} {filter:?}", engine.name);
+            }
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_code_finds_the_open_one_first() {
     for engine in engines::both().await {
