@@ -1,5 +1,5 @@
 //! What Void means, without doing anything: ids, actors, the catalogue, policy, the life of a
-//! proposal, audit entries and events. No I/O, no async, no clock, no randomness: time and random
+//! proposal, the entries of the record and events. No I/O, no async, no clock, no randomness: time and random
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;

@@ -94,7 +94,7 @@ impl Listener {
                 Woken::By(told) => match told.ok()?? {
                     Told::Lost(lost) => return Some(loss(lost)),
                     Told::Event(event) => {
-                        // A listener that reads from the table may be ahead of the hub.
+                        // A listener that reads from the record may be ahead of the hub.
                         let is_revoked = event.kind == EventKind::AccessRevoked;
                         if is_revoked && !self.watch.is_still_valid().await {
                             return None;

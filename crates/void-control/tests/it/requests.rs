@@ -239,7 +239,7 @@ impl Plane {
     /// The whole record, oldest first.
     pub async fn audit(&self) -> Vec<Fact> {
         self.inside(async |_, store| {
-            let read = store.read(|tx| Box::pin(audit::list_after(tx, 0, 100_000)));
+            let read = store.read(|tx| Box::pin(facts::list_after(tx, 0, 100_000)));
             read.await.unwrap()
         })
         .await

@@ -7,6 +7,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// More than a record ever has, and a whole number for every client.
+const DIGITS_MAX: usize = 15;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventId {
     pub seq: u64,
@@ -54,14 +57,20 @@ impl FromStr for EventId {
 
     fn from_str(text: &str) -> Result<Self, NoEventId> {
         let (seq, from) = match text.split_once('-') {
-            Some((seq, from)) => (seq, Some(from.parse().map_err(|_| NoEventId)?)),
+            Some((seq, from)) => (seq, Some(number(from)?)),
             None => (text, None),
         };
         Ok(Self {
-            seq: seq.parse().map_err(|_| NoEventId)?,
+            seq: number(seq)?,
             numbered_from: from,
         })
     }
+}
+
+fn number(text: &str) -> Result<u64, NoEventId> {
+    let fits = text.len() <= DIGITS_MAX && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| fits);
+    number.ok_or(NoEventId)
 }
 
 #[cfg(test)]
@@ -90,6 +99,8 @@ mod tests {
             "6-7-8",
             "1e3",
             "18446744073709551616",
+            "1000000000000000",
+            "+5",
         ] {
             assert_eq!(text.parse::<EventId>(), Err(NoEventId), "{text}");
         }
