@@ -15,14 +15,14 @@ use void_control::{Ctx, random};
 use void_domain::actors::{Actor, Surface};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::Audience;
 use void_domain::ids::{RequestId, SessionId};
 use void_domain::limits;
 use void_domain::secrets::Secret;
 use void_domain::sessions::{expires_at, is_over};
 use void_domain::time::Timestamp;
 use void_store::challenges::Purpose;
-use void_store::{StoreError, Tx, events, sessions};
+use void_store::{StoreError, Tx, sessions};
 
 use self::proofs::Proven;
 use crate::owners::OwnerAccess;
@@ -274,12 +274,6 @@ async fn record_end(
     id: SessionId,
     verb: &'static str,
 ) -> Result<(), StoreError> {
-    facts::audit(tx, context, at, verb, Some(id.to_string()), json!({})).await?;
-    let event = NewEvent {
-        kind: EventKind::AccessRevoked,
-        audience: Audience::OwnerOnly,
-        payload: json!({"session": id}),
-    };
-    events::append(tx, at, &event).await?;
-    Ok(())
+    let fact = (verb, Some(id.to_string()), json!({}));
+    facts::tell_of(tx, context, at, Audience::OwnerOnly, fact).await
 }

@@ -17,7 +17,7 @@ use crate::status::StatusResponse;
 #[schemars(rename = "Home")]
 pub struct HomeResponse {
     /// All events up to this one are in it; the stream goes on after it.
-    pub event: u64,
+    pub event: String,
     pub who: WhoResponse,
     pub status: StatusResponse,
     pub inbox: InboxResponse,

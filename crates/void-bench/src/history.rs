@@ -1,15 +1,15 @@
-//! Years of use in a minute: copies of rows that Void itself has written, back in time, with their
-//! steps, an event and a sealed audit entry each.
+//! Years of use in a minute: copies of rows that Void itself has written, back in time, with their sealed entries of
+//! the record.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::{Connection, params};
-use void_domain::audit::AuditEntry;
 use void_domain::digests::Digest;
+use void_domain::facts::Fact;
 use void_domain::time::Timestamp;
 
 use crate::Outcome;
-use crate::measure::audit::draft;
 
 /// How many different rows are copied.
 const SAMPLES: u64 = 64;
@@ -29,8 +29,6 @@ pub(crate) fn write(file: &Path, rows: u64) -> Outcome<()> {
     })?;
     tx.execute_batch(&format!(
         "CREATE TEMP TABLE sample AS SELECT * FROM proposals WHERE ended_at IS NOT NULL LIMIT {SAMPLES};
-         CREATE TEMP TABLE sample_step AS SELECT t.*, s.rowid AS sample FROM transitions t JOIN sample s ON s.id = t.proposal_id;
-         CREATE INDEX temp.sample_steps ON sample_step (sample);
          CREATE TEMP TABLE copy (number INTEGER PRIMARY KEY, sample INTEGER, id TEXT, shift INTEGER);
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows}),
            aged (i, shift) AS (SELECT i, {AGE_MIN_MS} + ({rows} - i) * {APART_MS} FROM n)
@@ -39,16 +37,9 @@ pub(crate) fn write(file: &Path, rows: u64) -> Outcome<()> {
     ))?;
     let (names, copied) = columns(&tx)?;
     tx.execute_batch(&format!(
-        "INSERT INTO proposals ({names}) SELECT {copied} FROM copy c JOIN sample s ON s.rowid = c.sample ORDER BY c.number;
-         INSERT INTO transitions (proposal_id, step, from_status, to_status, at, actor)
-           SELECT c.id, t.step, t.from_status, t.to_status, t.at - c.shift, t.actor
-           FROM copy c JOIN sample_step t ON t.sample = c.sample ORDER BY c.number, t.step;
-         INSERT INTO events (seq, at, kind, audience, payload)
-           SELECT h.event_seq + c.number, e.at, e.kind, e.audience, e.payload
-           FROM heads h, copy c JOIN events e ON e.seq = 1;
-         UPDATE heads SET event_seq = event_seq + {rows};"
+        "INSERT INTO proposals ({names}) SELECT {copied} FROM copy c JOIN sample s ON s.rowid = c.sample ORDER BY c.number;"
     ))?;
-    append_audit(&tx, rows, newest)?;
+    append_entries(&tx)?;
     tx.commit()?;
     connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
     Ok(())
@@ -71,7 +62,36 @@ fn columns(connection: &Connection) -> Outcome<(String, String)> {
     Ok((names.join(", "), copied.join(", ")))
 }
 
-fn append_audit(connection: &Connection, entries: u64, newest_ms: i64) -> Outcome<()> {
+/// What the record says of a sample.
+struct Step {
+    at: i64,
+    actor: String,
+    verb: String,
+    detail: String,
+    catalogue: Option<String>,
+}
+
+fn steps_by_sample(connection: &Connection) -> Outcome<BTreeMap<i64, Vec<Step>>> {
+    let mut statement = connection.prepare(
+        "SELECT s.rowid, f.at, f.actor, f.verb, f.detail, f.catalogue FROM sample s JOIN facts f ON f.subject = s.id \
+         ORDER BY s.rowid, f.seq",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut steps: BTreeMap<i64, Vec<Step>> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        steps.entry(row.get(0)?).or_default().push(Step {
+            at: row.get(1)?,
+            actor: row.get(2)?,
+            verb: row.get(3)?,
+            detail: row.get(4)?,
+            catalogue: row.get(5)?,
+        });
+    }
+    Ok(steps)
+}
+
+fn append_entries(connection: &Connection) -> Outcome<()> {
+    let steps = steps_by_sample(connection)?;
     let head: (i64, String) = connection.query_row(
         "SELECT audit_seq, audit_hash FROM heads WHERE id = 1",
         [],
@@ -79,25 +99,42 @@ fn append_audit(connection: &Connection, entries: u64, newest_ms: i64) -> Outcom
     )?;
     let (mut seq, mut prev) = (head.0, head.1.parse::<Digest>()?);
     let mut insert = connection.prepare(
-        "INSERT INTO audit (seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash) \
+        "INSERT INTO facts (seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash) \
          VALUES (?1, ?2, NULL, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
-    for _ in 0..entries {
-        seq += 1;
-        let at = Timestamp::from_ms(newest_ms);
-        let entry = AuditEntry::seal(draft(), u64::try_from(seq)?, at, prev)?;
-        insert.execute(params![
-            seq,
-            newest_ms,
-            entry.actor,
-            entry.verb,
-            entry.subject,
-            entry.detail,
-            entry.catalogue,
-            entry.prev.to_string(),
-            entry.hash.to_string(),
-        ])?;
-        prev = entry.hash;
+    let mut copies = connection.prepare("SELECT sample, id, shift FROM copy ORDER BY number")?;
+    let mut copies = copies.query([])?;
+    while let Some(copy) = copies.next()? {
+        let (sample, id, shift): (i64, String, i64) = (copy.get(0)?, copy.get(1)?, copy.get(2)?);
+        for step in steps.get(&sample).into_iter().flatten() {
+            seq += 1;
+            let mut entry = Fact {
+                seq: u64::try_from(seq)?,
+                at: Timestamp::from_ms(step.at - shift),
+                request_id: None,
+                actor: step.actor.clone(),
+                verb: step.verb.clone(),
+                subject: Some(id.clone()),
+                detail: step.detail.clone(),
+                catalogue: step.catalogue.clone(),
+                prev,
+                hash: Digest::ZERO,
+                audience: None,
+            };
+            entry.hash = entry.computed_hash();
+            insert.execute(params![
+                seq,
+                entry.at.as_ms(),
+                entry.actor,
+                entry.verb,
+                entry.subject,
+                entry.detail,
+                entry.catalogue,
+                entry.prev.to_string(),
+                entry.hash.to_string(),
+            ])?;
+            prev = entry.hash;
+        }
     }
     connection.execute(
         "UPDATE heads SET audit_seq = ?1, audit_hash = ?2 WHERE id = 1",

@@ -13,6 +13,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use void_domain::bridge::{FILE_BYTES_MAX, InstanceId, StatusFolder};
+use void_domain::events::EventId;
 use void_domain::{fail_point, text};
 
 /// Names of one directory that are looked at; what is beyond waits until there is room.
@@ -423,18 +424,18 @@ impl Folder {
     }
 
     /// Where the stream of events was when its last file was in place.
-    pub(super) fn cursor(&self) -> Option<u64> {
+    pub(super) fn cursor(&self) -> Option<EventId> {
         match read(self.hold.as_fd(), c"cursor") {
             Ok(FileContent::Bytes(bytes)) => String::from_utf8(bytes).ok()?.trim().parse().ok(),
             _ => None,
         }
     }
 
-    pub(super) fn save_cursor(&self, seq: u64) -> io::Result<()> {
+    pub(super) fn save_cursor(&self, id: EventId) -> io::Result<()> {
         let staged = CString::new("cursor-new")?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW;
         let file = open_file(self.hold.as_fd(), &staged, flags)?;
-        std::fs::File::from(file).write_all(seq.to_string().as_bytes())?;
+        std::fs::File::from(file).write_all(id.to_string().as_bytes())?;
         rustix::fs::renameat(&self.hold, &staged, &self.hold, c"cursor")?;
         Ok(())
     }

@@ -5,6 +5,7 @@ use void_control::proposals::display_state;
 use void_domain::bridge::{self, Details, InstanceId, Note, Rendered, Returned, StatusFolder};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{DisplayState, Proposal, Transition};
+use void_store::facts::steps;
 use void_store::{StoreError, Tx, bridge as files, proposals};
 
 #[derive(Debug, Clone)]
@@ -82,7 +83,7 @@ pub(super) async fn find(
         return Ok(None);
     };
     let known = files::find_of(tx, id).await?;
-    let history = proposals::history(tx, id).await?;
+    let history = steps::history(tx, &stored.proposal).await?;
     let instance = match &known {
         Some(known) => known.instance.clone(),
         None => InstanceId::of(&stored.proposal),

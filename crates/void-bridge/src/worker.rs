@@ -6,7 +6,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::Instant;
 use void_control::Control;
 use void_control::events::{StoredEvent, Subscription};
@@ -103,8 +102,8 @@ async fn work(bridge: &Arc<Shared>, folder: Folder) {
     if let Err(error) = &watching {
         tracing::warn!(%error, "the folder cannot be watched; it is looked at every few seconds");
     }
-    // A number from the future is from before a restore.
-    let cursor = folder.cursor().filter(|seq| *seq <= control.hub().last());
+    // What is no place in this record is from before a restore.
+    let cursor = folder.cursor().filter(|id| control.hub().has_passed(*id));
     let mut events = control.subscribe(cursor);
     let mut worker = Worker {
         control: control.clone(),
@@ -259,10 +258,10 @@ impl Worker {
         let mut whole = false;
         let mut moved = BTreeSet::new();
         let mut next = Some(first);
-        let mut last = 0;
+        let mut last = None;
         for _ in 0..EVENTS_AT_ONCE {
             let Some(event) = next else { break };
-            last = event.seq;
+            last = Some(event.id);
             match proposal_of(&event) {
                 Some(id) => _ = moved.insert(id),
                 None => whole |= event.kind == EventKind::FreezeChanged,
@@ -277,7 +276,9 @@ impl Worker {
         for id in moved {
             self.put_in_order(id, true).await;
         }
-        if moved_any && let Err(error) = self.disk(move |folder| folder.save_cursor(last)).await {
+        if let Some(last) = last.filter(|_| moved_any)
+            && let Err(error) = self.disk(move |folder| folder.save_cursor(last)).await
+        {
             self.complain("the place in the events could not be noted", &error);
         }
         whole
@@ -475,9 +476,5 @@ impl Worker {
 }
 
 fn proposal_of(event: &StoredEvent) -> Option<ProposalId> {
-    if !event.kind.is_of_proposal() {
-        return None;
-    }
-    let payload: Value = serde_json::from_str(&event.payload).ok()?;
-    payload.get("id")?.as_str()?.parse().ok()
+    event.payload.proposal().map(|proposal| proposal.id)
 }

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 use void_domain::actors::Actor;
-use void_domain::audit::AuditEntry;
 use void_domain::capabilities::Capability;
 use void_domain::digests::Digest;
+use void_domain::facts::Fact;
 use void_domain::ids::ActionId;
-use void_store::{Page, StoreError, Tx, audit};
+use void_store::{Page, StoreError, Tx, facts};
 
 use crate::context::Ctx;
 use crate::control::Control;
 
 pub use mismatches::{Mismatch, Mismatches};
-pub use void_store::audit::AuditFilter;
+pub use void_store::facts::FactFilter;
 
 /// Entries that are read and checked at a time.
 const VERIFIED_AT_ONCE: u32 = 500;
@@ -25,13 +25,13 @@ const WALK_PAUSE: Duration = Duration::from_millis(20);
 
 pub async fn list(
     control: &Control,
-    filter: AuditFilter,
+    filter: FactFilter,
     cursor: Option<u64>,
     limit: u32,
-) -> Result<Page<AuditEntry>, StoreError> {
+) -> Result<Page<Fact>, StoreError> {
     control
         .store
-        .read(move |tx| Box::pin(async move { audit::list(tx, &filter, cursor, limit).await }))
+        .read(move |tx| Box::pin(async move { facts::list(tx, &filter, cursor, limit).await }))
         .await
 }
 
@@ -58,10 +58,10 @@ pub enum ReadError {
 pub async fn read(
     control: &Control,
     ctx: &Ctx,
-    filter: AuditFilter,
+    filter: FactFilter,
     cursor: Option<u64>,
     limit: u32,
-) -> Result<Page<AuditEntry>, ReadError> {
+) -> Result<Page<Fact>, ReadError> {
     if !may_read(ctx) {
         return Err(ReadError::Forbidden);
     }
@@ -74,11 +74,7 @@ pub async fn read(
 }
 
 /// One entry, as this reader may see it.
-pub async fn read_one(
-    control: &Control,
-    ctx: &Ctx,
-    seq: u64,
-) -> Result<Option<AuditEntry>, ReadError> {
+pub async fn read_one(control: &Control, ctx: &Ctx, seq: u64) -> Result<Option<Fact>, ReadError> {
     if !may_read(ctx) {
         return Err(ReadError::Forbidden);
     }
@@ -86,7 +82,7 @@ pub async fn read_one(
     Ok(found.map(|entry| seen_by(control, ctx, entry)))
 }
 
-fn seen_by(control: &Control, ctx: &Ctx, entry: AuditEntry) -> AuditEntry {
+fn seen_by(control: &Control, ctx: &Ctx, entry: Fact) -> Fact {
     if ctx.actor.is_owner() {
         return entry;
     }
@@ -95,7 +91,7 @@ fn seen_by(control: &Control, ctx: &Ctx, entry: AuditEntry) -> AuditEntry {
         // A refused request may name anything; only what the catalogue has is repeated.
         members.retain(|name, value| name != "action_id" || is_known(control, value));
     }
-    AuditEntry {
+    Fact {
         detail: detail.to_string(),
         ..entry
     }
@@ -146,8 +142,8 @@ async fn verify_with(control: &Control, pause: Duration) -> Result<Walk, StoreEr
 
 /// The first row that stands outside the record, and how many were set aside before.
 async fn outside(tx: &mut Tx) -> Result<(Option<(u64, &'static str)>, u64), StoreError> {
-    let beyond = audit::strays::find(tx).await?;
-    let outside = if audit::strays::is_any_before_first(tx).await? {
+    let beyond = facts::strays::find(tx).await?;
+    let outside = if facts::strays::is_any_before_first(tx).await? {
         Some((0, "it stands before the first entry: Void did not write it"))
     } else {
         beyond.map(|beyond| {
@@ -155,7 +151,7 @@ async fn outside(tx: &mut Tx) -> Result<(Option<(u64, &'static str)>, u64), Stor
             (beyond.first, why)
         })
     };
-    Ok((outside, audit::strays::count_set_aside(tx).await?))
+    Ok((outside, facts::strays::count_set_aside(tx).await?))
 }
 
 /// How many entries are good, and the first that is not.
@@ -170,7 +166,7 @@ async fn walk(
         let after = seq;
         let rows = control
             .store
-            .read(move |tx| Box::pin(audit::rows_after(tx, after, VERIFIED_AT_ONCE)))
+            .read(move |tx| Box::pin(facts::rows_after(tx, after, VERIFIED_AT_ONCE)))
             .await?;
         if rows.is_empty() {
             return broken(seq + 1, "it is missing");
@@ -234,21 +230,21 @@ pub(crate) fn start_walk(control: &Control) {
     });
 }
 
-async fn find(control: &Control, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
+async fn find(control: &Control, seq: u64) -> Result<Option<Fact>, StoreError> {
     control
         .store
-        .read(move |tx| Box::pin(audit::find(tx, seq)))
+        .read(move |tx| Box::pin(facts::find(tx, seq)))
         .await
 }
 
 /// Oldest first, after an entry: one piece of an export.
-pub async fn after(control: &Control, seq: u64, limit: u32) -> Result<Vec<AuditEntry>, StoreError> {
+pub async fn after(control: &Control, seq: u64, limit: u32) -> Result<Vec<Fact>, StoreError> {
     control
         .store
-        .read(move |tx| Box::pin(audit::list_after(tx, seq, limit)))
+        .read(move |tx| Box::pin(facts::list_after(tx, seq, limit)))
         .await
 }
 
 pub async fn head(control: &Control) -> Result<(u64, Digest), StoreError> {
-    control.store.read(|tx| Box::pin(audit::head(tx))).await
+    control.store.read(|tx| Box::pin(facts::head(tx))).await
 }

@@ -10,7 +10,7 @@ use void_domain::actors::{Actor, Surface};
 use void_domain::digests::Digest;
 use void_domain::time::Timestamp;
 use void_store::backups::Checked;
-use void_store::{SqliteConfig, Store, StoreError, audit, backups, installation};
+use void_store::{SqliteConfig, Store, StoreError, backups, facts as table, installation};
 
 use crate::clock::{Clock, is_ahead};
 use crate::context::Ctx;
@@ -279,11 +279,11 @@ pub async fn restore(
                 let detail = json!({"file": file, "audit_seq": checked.audit_seq});
                 installation::raise_epoch(tx).await?;
                 facts::audit(tx, &context, at, "backup.restored", None, detail).await?;
-                quarantine::shut_down(tx, &context, at, quarantine::RESTORED).await
+                quarantine::shut_down(tx, &context, at, quarantine::RESTORED, 0).await
             })
         })
         .await?;
-    let head = store.read(|tx| Box::pin(audit::head(tx))).await?;
+    let head = store.read(|tx| Box::pin(table::head(tx))).await?;
     let epoch = store.read(|tx| Box::pin(installation::epoch(tx))).await?;
     if let Err(error) = witness::renew(witness_file, head, epoch) {
         tracing::warn!(%error, "the note beside the database could not be renewed; the next start does the same again");

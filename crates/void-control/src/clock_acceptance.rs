@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use void_domain::audit::AuditEntry;
+use void_domain::facts::Fact;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, audit, installation, notifications, quarantine, services};
+use void_store::{StoreError, facts as table, installation, notifications, quarantine, services};
 
 use crate::control::Control;
 use crate::proposals::void_open;
@@ -96,11 +96,11 @@ async fn accept_wall_clock(
     Ok(())
 }
 
-async fn newest_entry(control: &Control) -> Result<Option<AuditEntry>, StoreError> {
+async fn newest_entry(control: &Control) -> Result<Option<Fact>, StoreError> {
     let read = control.store.read(|tx| {
         Box::pin(async move {
-            let (seq, _) = audit::head(tx).await?;
-            audit::find(tx, seq).await
+            let (seq, _) = table::head(tx).await?;
+            table::find(tx, seq).await
         })
     });
     read.await

@@ -8,9 +8,10 @@ use tokio::sync::watch;
 use void_channels::{Channel, Channels, Checker};
 use void_domain::budgets::TokenBudgets;
 use void_domain::catalogue::Catalogue;
+use void_domain::events::EventId;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_store::{Store, StoreError};
+use void_store::{Newest, Store, StoreError};
 
 use crate::clock::Clock;
 use crate::context::Ctx;
@@ -186,9 +187,9 @@ impl Control {
         self.lab.is_rehearsal
     }
 
-    /// The number of the newest event. Whoever is withdrawn is so with an event, so as long as it stays
-    /// the same everybody is who they were.
-    pub fn newest_event(&self) -> u64 {
+    /// The newest entry of the record. Whoever is withdrawn is so with an entry, so as long as it stays the same
+    /// everybody is who they were.
+    pub fn newest_entry(&self) -> Newest {
         *self.store.committed().borrow()
     }
 
@@ -200,8 +201,8 @@ impl Control {
         &self.listeners.hub
     }
 
-    /// Every event after number `after`, or from now on.
-    pub fn subscribe(&self, after: Option<u64>) -> Subscription {
+    /// Every event after `after`, or from now on.
+    pub fn subscribe(&self, after: Option<EventId>) -> Subscription {
         self.listeners.hub.subscribe(&self.store, after)
     }
 

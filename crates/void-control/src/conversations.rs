@@ -5,15 +5,15 @@ mod abandoned;
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use void_domain::conversations::{Conversation, Message, Said, Truth, Turn, TurnState};
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::{Audience, EventKind};
 use void_domain::ids::{ConversationId, MessageId, ProposalId};
 use void_domain::limits;
 use void_domain::taint::Taint;
 use void_domain::time::Timestamp;
 use void_store::conversations::Summary;
-use void_store::{Page, StoreError, Tx, conversations, events, proposals};
+use void_store::{Page, StoreError, Tx, conversations, proposals};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -339,9 +339,8 @@ async fn began(
 ) -> Result<(), StoreError> {
     let detail = json!({"agent": conversation.agent, "conversation_id": conversation.id});
     let subject = Some(message_id.to_string());
-    let kind = EventKind::TurnStarted;
-    facts::audit(tx, context, at, kind.as_str(), subject, detail).await?;
-    tell(tx, kind, at, conversation, message_id, None).await
+    let fact = (EventKind::TurnStarted.as_str(), subject, detail);
+    facts::tell_of(tx, context, at, Audience::People, fact).await
 }
 
 /// Writes how a turn ended, with what it used. `false`: it had ended already.
@@ -398,35 +397,9 @@ async fn end(
         "tainted_by": turn.tainted_by,
     });
     let subject = Some(message_id.to_string());
-    facts::audit(tx, context, at, kind.as_str(), subject, detail).await?;
-    tell(tx, kind, at, conversation, message_id, failure).await?;
+    let fact = (kind.as_str(), subject, detail);
+    facts::tell_of(tx, context, at, Audience::People, fact).await?;
     Ok(true)
-}
-
-async fn tell(
-    tx: &mut Tx,
-    kind: EventKind,
-    at: Timestamp,
-    conversation: &Conversation,
-    message_id: MessageId,
-    failure: Option<String>,
-) -> Result<(), StoreError> {
-    let mut payload = json!({
-        "message_id": message_id,
-        "conversation_id": conversation.id,
-        "agent": conversation.agent,
-        "at": at,
-    });
-    if let (Value::Object(members), Some(failure)) = (&mut payload, failure) {
-        members.insert("code".to_owned(), json!(failure));
-    }
-    let event = NewEvent {
-        kind,
-        audience: Audience::People,
-        payload,
-    };
-    events::append(tx, at, &event).await?;
-    Ok(())
 }
 
 /// Notes what a turn has read, before its model reads it: a crash must not make it forgotten.

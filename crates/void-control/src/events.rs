@@ -9,6 +9,7 @@ use crate::control::Control;
 use crate::parts::hub::read_after;
 pub use crate::parts::hub::{Hub, Lost, StoredEvent, Subscription, Told};
 use crate::{freezes, nodes};
+pub use void_store::Newest;
 
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
@@ -38,6 +39,9 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
     let hub = &control.listeners.hub;
     loop {
         let page = read_after(&control.store, hub.last()).await?;
+        if hub.follow(&page.heads) {
+            continue;
+        }
         let Some(newest) = page.read_to else {
             return Ok(());
         };

@@ -1,14 +1,15 @@
-//! Writes what a use case did: audit entry and event, in its transaction.
+//! Writes what a use case did, in its transaction: one entry of the record, which is also the step of the proposal that
+//! it is about and the event that its audience hears.
 
 use serde_json::{Map, Value, json};
-use void_domain::audit::NewAuditEntry;
 use void_domain::canonical;
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::{Audience, EventKind};
+use void_domain::facts::{Fact, NewFact};
 use void_domain::ids::RequestId;
 use void_domain::proposals::{Approval, Moved, Proposal, State, Subject, Twin, Words};
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, audit, events};
+use void_store::{StoreError, Tx, facts as table};
 
 use crate::outbox::{self, Cause, Outbox};
 
@@ -25,7 +26,7 @@ pub struct AuditContext {
     pub(crate) outbox: Outbox,
 }
 
-/// An entry of the record, in the transaction that does what it says.
+/// On the record, and told to nobody, in the transaction that does what it says.
 pub async fn audit(
     tx: &mut Tx,
     context: &AuditContext,
@@ -34,28 +35,65 @@ pub async fn audit(
     subject: Option<String>,
     detail: Value,
 ) -> Result<(), StoreError> {
-    let draft = NewAuditEntry {
+    let new = new(context, verb, subject, detail, None);
+    append(tx, at, new).await.map(drop)
+}
+
+/// On the record, and heard by its audience.
+pub async fn tell_of(
+    tx: &mut Tx,
+    context: &AuditContext,
+    at: Timestamp,
+    audience: Audience,
+    (verb, subject, detail): (&'static str, Option<String>, Value),
+) -> Result<(), StoreError> {
+    let new = new(context, verb, subject, detail, Some(audience));
+    append(tx, at, new).await.map(drop)
+}
+
+fn new(
+    context: &AuditContext,
+    verb: &'static str,
+    subject: Option<String>,
+    detail: Value,
+    audience: Option<Audience>,
+) -> NewFact {
+    NewFact {
         request_id: Some(context.request_id),
         actor: context.actor.clone(),
         verb,
         subject,
         detail,
         catalogue: context.catalogue,
-    };
-    audit::append(tx, at, draft).await?;
-    Ok(())
+        audience,
+    }
 }
 
-/// Audit entry and event for a proposal that moved. The event's name is the audit's verb.
+async fn append(tx: &mut Tx, at: Timestamp, new: NewFact) -> Result<Fact, StoreError> {
+    let fact = table::append(tx, at, new).await?;
+    debug_assert!(
+        fact.audience.is_none() || matches!(void_domain::events::told(&fact), Ok(Some(_))),
+        "an entry with an audience cannot be told: {fact:?}"
+    );
+    Ok(fact)
+}
+
+/// The entry of a proposal that moved. The event's name is its verb.
 pub(crate) async fn moved(
     tx: &mut Tx,
     context: &AuditContext,
     moved: &Moved,
 ) -> Result<(), StoreError> {
-    let kind = moved.transition.to.event();
-    proposal(tx, context, moved.transition.at, kind, &moved.proposal).await
+    let (step, proposal) = (&moved.transition, &moved.proposal);
+    let kind = step.to.event();
+    let mut detail = detail(proposal, step.at);
+    if let Value::Object(all) = &mut detail {
+        all.insert("by".to_owned(), json!(step.by));
+    }
+    announce(tx, context, step.at, kind, proposal, detail).await
 }
 
+/// The entry of something about a proposal that is no step to another state.
 pub(crate) async fn proposal(
     tx: &mut Tx,
     context: &AuditContext,
@@ -63,34 +101,25 @@ pub(crate) async fn proposal(
     kind: EventKind,
     proposal: &Proposal,
 ) -> Result<(), StoreError> {
-    let subject = Some(proposal.id.to_string());
-    let actor = decided_by(context, kind, proposal);
-    let draft = NewAuditEntry {
-        request_id: Some(context.request_id),
-        actor,
-        verb: kind.as_str(),
-        subject,
-        detail: detail(proposal),
-        catalogue: context.catalogue,
-    };
-    audit::append(tx, at, draft).await?;
-    announce(tx, context, at, kind, proposal).await
+    announce(tx, context, at, kind, proposal, detail(proposal, at)).await
 }
 
-/// To whoever listens, and to whom a message goes.
+/// On the record, to whoever listens, and to whom a message goes.
 async fn announce(
     tx: &mut Tx,
     context: &AuditContext,
     at: Timestamp,
     kind: EventKind,
     proposal: &Proposal,
+    detail: Value,
 ) -> Result<(), StoreError> {
-    let event = NewEvent {
-        kind,
-        audience: audience(proposal),
-        payload: payload(proposal, at),
+    let subject = Some(proposal.id.to_string());
+    let audience = Some(audience(proposal));
+    let new = NewFact {
+        actor: decided_by(context, kind, proposal),
+        ..new(context, kind.as_str(), subject, detail, audience)
     };
-    let seq = events::append(tx, at, &event).await?;
+    let seq = append(tx, at, new).await?.seq;
     let cause = Cause { seq, at, kind };
     outbox::note(tx, &context.outbox, cause, proposal).await
 }
@@ -129,10 +158,15 @@ pub(crate) async fn joined(
     let kind = EventKind::ProposalJoined;
     let mut entry = json!({
         "code": proposal.code,
+        "subject": proposal.subject.word(),
         "action_id": proposal.subject.action_id(),
+        "label": proposal.subject.label,
+        "tier": proposal.subject.tier,
+        "status": proposal.status().as_str(),
         "digest": proposal.subject.digest,
         "count": proposal.count,
         "revision": proposal.revision,
+        "waited_ms": waited_ms(proposal, at),
         JOINED_DIGEST: digest_of_joined(proposal),
         "risk": proposal.subject.risk,
         "asked_risk": asked.twin.risk,
@@ -145,12 +179,11 @@ pub(crate) async fn joined(
         tell_some(all, "reason", words.reason.as_deref());
         tell_some(all, "diff", words.diff.as_deref());
     }
-    let subject = Some(proposal.id.to_string());
-    audit(tx, context, at, kind.as_str(), subject, entry).await?;
     if !asked.is_news {
-        return Ok(());
+        let subject = Some(proposal.id.to_string());
+        return audit(tx, context, at, kind.as_str(), subject, entry).await;
     }
-    announce(tx, context, at, kind, proposal).await
+    announce(tx, context, at, kind, proposal, entry).await
 }
 
 /// The member that says which words of later requests the row holds after this one.
@@ -170,12 +203,14 @@ fn audience(proposal: &Proposal) -> Audience {
         .map_or(Audience::People, Audience::Requester)
 }
 
-/// What the record keeps: enough to know what was decided about what, and by which definition.
-fn detail(proposal: &Proposal) -> Value {
+/// What the record keeps: enough to know what was decided about what, and by which definition, and what listeners hear;
+/// they fetch the row if they want to know more.
+fn detail(proposal: &Proposal, at: Timestamp) -> Value {
     let subject = &proposal.subject;
     let mut detail = json!({
         "code": proposal.code,
         "action_id": subject.action_id(),
+        "label": subject.label,
         "params": subject.params(),
         "tier": subject.tier,
         "risk": subject.risk,
@@ -183,6 +218,8 @@ fn detail(proposal: &Proposal) -> Value {
         "digest": subject.digest,
         "status": proposal.status().as_str(),
         "requested_by": proposal.requested_by.name,
+        "revision": proposal.revision,
+        "waited_ms": waited_ms(proposal, at),
     });
     let extra = match &proposal.state {
         State::Pending => {
@@ -267,20 +304,7 @@ pub(crate) fn cut_member(name: &str) -> &'static str {
     }
 }
 
-/// What listeners hear; they fetch the row if they want to know more.
-fn payload(proposal: &Proposal, at: Timestamp) -> Value {
-    json!({
-        "id": proposal.id,
-        "code": proposal.code,
-        "subject": proposal.subject.word(),
-        "action_id": proposal.subject.action_id(),
-        "label": proposal.subject.label,
-        "tier": proposal.subject.tier,
-        "risk": proposal.subject.risk,
-        "status": proposal.status().as_str(),
-        "verification": proposal.verification().map(|seen| seen.outcome.as_str()),
-        "revision": proposal.revision,
-        "at": at,
-        "waited_ms": u64::try_from(at.since(proposal.created_at).as_millis()).unwrap_or(0),
-    })
+/// Since it was asked for.
+fn waited_ms(proposal: &Proposal, at: Timestamp) -> u64 {
+    u64::try_from(at.since(proposal.created_at).as_millis()).unwrap_or(0)
 }

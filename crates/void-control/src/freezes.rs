@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capability;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::Audience;
 use void_domain::freezes::{self as domain, Authority, Freeze, FreezeVerdict, Frozen};
 use void_domain::limits;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, events, freezes};
+use void_store::{StoreError, Tx, freezes};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -146,18 +146,8 @@ pub(crate) async fn save(
             json!({"frozen": true, "by": frozen.by, "reason": frozen.reason, "until": frozen.until})
         }
     };
-    let mut told = detail.clone();
-    if let (Freeze::Frozen(frozen), Some(reason)) = (freeze, told.get_mut("reason")) {
-        *reason = json!(frozen.reason_for_everyone());
-    }
-    facts::audit(tx, context, at, verb, None, detail).await?;
-    let event = NewEvent {
-        kind: EventKind::FreezeChanged,
-        audience: Audience::Everyone,
-        payload: told,
-    };
-    events::append(tx, at, &event).await?;
-    Ok(())
+    let fact = (verb, None, detail);
+    facts::tell_of(tx, context, at, Audience::Everyone, fact).await
 }
 
 /// Sets the freeze switch as the record says; also how other instances' freezes reach this one. A freeze that

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use serde_json::json;
 use void_channels::GuestStatus;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::{Audience, EventKind};
 use void_domain::services::{
     Bad, Check, CheckResult, Health, Location, Monitor, Reading, Service, Unreadable,
 };
-use void_store::{StoreError, events, services};
+use void_store::{StoreError, services};
 
 use crate::control::Control;
 use crate::parts::watch::Watched;
 pub use crate::service_views::{ServiceChange, ServiceView, about, eyes, find, history, list};
-use crate::{alerts, lab, random};
+use crate::{alerts, facts, lab, random};
 
 /// The first looks are spread by this much per service.
 const FIRST_SPREAD: Duration = Duration::from_millis(2);
@@ -184,6 +184,7 @@ async fn record(
 ) -> Result<(), StoreError> {
     let (this, service) = (control.clone(), service.clone());
     let (id, label) = (service.id.to_string(), service.label.clone());
+    let context = control.context(&control.system_ctx()?);
     control
         .store
         .write(move |tx| {
@@ -205,19 +206,15 @@ async fn record(
                     reason: reading.answer.reason().map(str::to_owned),
                 };
                 services::append(tx, &change).await?;
-                let event = NewEvent {
-                    kind: EventKind::ServiceChanged,
-                    audience: Audience::Everyone,
-                    payload: json!({
-                        "id": id,
-                        "label": label,
-                        "from": from.as_str(),
-                        "status": to.as_str(),
-                        "at": at,
-                        "detail": reading.answer,
-                    }),
-                };
-                events::append(tx, at, &event).await?;
+                let detail = json!({
+                    "label": label,
+                    "from": from.as_str(),
+                    "status": to.as_str(),
+                    "detail": reading.answer,
+                });
+                let verb = EventKind::ServiceChanged.as_str();
+                let fact = (verb, Some(format!("service:{id}")), detail);
+                facts::tell_of(tx, &context, at, Audience::Everyone, fact).await?;
                 let reason = change.reason.as_deref();
                 alerts::follow(tx, &this, &service, to, at, reason).await
             })

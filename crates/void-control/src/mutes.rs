@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::Audience;
 use void_domain::ids::MuteId;
 use void_domain::limits;
 use void_domain::mutes::{InvalidEnd, Mute, Muted, RUNNING_MAX, check_end, host_of};
 use void_domain::text;
 use void_domain::time::Timestamp;
 use void_store::notifications::keys;
-use void_store::{StoreError, Tx, events, mutes};
+use void_store::{StoreError, Tx, mutes};
 
 use crate::context::Ctx;
 use crate::control::Control;
@@ -219,14 +219,6 @@ async fn record(
     detail.insert("until".to_owned(), json!(mute.until));
     facts::tell(&mut detail, "reason", &text::escaped(&mute.reason));
     let detail = Value::Object(detail);
-    facts::audit(tx, context, at, verb, Some(subject.clone()), detail).await?;
-    let event = NewEvent {
-        kind: EventKind::MuteChanged,
-        audience: Audience::OwnerOnly,
-        payload: json!({
-            "mute": mute.id, "subject": subject, "what": verb, "until": mute.until, "at": at,
-        }),
-    };
-    events::append(tx, at, &event).await?;
-    Ok(())
+    let fact = (verb, Some(subject), detail);
+    facts::tell_of(tx, context, at, Audience::OwnerOnly, fact).await
 }

@@ -9,12 +9,12 @@ mod relay;
 mod remove;
 mod report;
 
-use serde_json::{Value, json};
-use void_domain::events::{Audience, EventKind, NewEvent};
-use void_domain::nodes::Node;
+use serde_json::Value;
+use void_domain::events::{Audience, Payload};
+use void_domain::nodes::{Node, NodeName};
 use void_domain::time::Timestamp;
 use void_store::events::StoredEvent;
-use void_store::{StoreError, Tx, events, nodes};
+use void_store::{StoreError, Tx, nodes};
 
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
@@ -61,12 +61,12 @@ fn remember_list(control: &Control, node: &Node) {
 
 /// A node changed, perhaps at another instance.
 pub(crate) async fn apply_change(control: &Control, event: &StoredEvent) -> Result<(), StoreError> {
-    let payload: Option<Value> = serde_json::from_str(&event.payload).ok();
-    let name = payload.as_ref().and_then(|payload| {
-        let name = payload.get("name")?.as_str()?;
-        void_domain::nodes::NodeName::parse(name)
-    });
-    let Some(name) = name else { return Ok(()) };
+    let Payload::Node(changed) = &event.payload else {
+        return Ok(());
+    };
+    let Some(name) = NodeName::parse(&changed.name) else {
+        return Ok(());
+    };
     let wanted = name.clone();
     let found = control
         .store
@@ -85,7 +85,7 @@ pub(crate) async fn apply_change(control: &Control, event: &StoredEvent) -> Resu
     Ok(())
 }
 
-/// Audit entry and event for a node that changed.
+/// A node changed: on the record, and to people who listen.
 async fn record(
     tx: &mut Tx,
     context: &AuditContext,
@@ -94,12 +94,6 @@ async fn record(
     name: &str,
     detail: Value,
 ) -> Result<(), StoreError> {
-    let event = NewEvent {
-        kind: EventKind::NodeChanged,
-        audience: Audience::People,
-        payload: json!({"name": name, "what": verb, "at": at}),
-    };
-    facts::audit(tx, context, at, verb, Some(format!("node:{name}")), detail).await?;
-    events::append(tx, at, &event).await?;
-    Ok(())
+    let fact = (verb, Some(format!("node:{name}")), detail);
+    facts::tell_of(tx, context, at, Audience::People, fact).await
 }

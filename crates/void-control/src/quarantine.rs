@@ -7,7 +7,7 @@
 
 use serde_json::json;
 use void_domain::actors::Actor;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::Audience;
 use void_domain::freezes::{Freeze, Frozen};
 use void_domain::ids::PasskeyId;
 use void_domain::notifications::Target;
@@ -53,15 +53,18 @@ pub(crate) async fn shut_down(
     context: &AuditContext,
     at: Timestamp,
     why: &str,
+    lost_seq: u64,
 ) -> Result<ShutDown, StoreError> {
+    events::renumber(tx, lost_seq)?;
     let voided = void_open(tx, context, at).await?;
     let sessions_ended = sessions::end_others(tx, context, at, None, "restored").await?;
     quarantine::void_one_time(tx).await?;
     mutes::lift_all(tx, context, at).await?;
     let quarantined = quarantine::set_all(tx, at).await?;
     let detail = json!({"quarantined": quarantined, "sessions_ended": sessions_ended});
-    facts::audit(tx, context, at, "quarantine.set", None, detail).await?;
-    announce(tx, at).await?;
+    // Streams look again at who is listening.
+    let fact = ("quarantine.set", None, detail);
+    facts::tell_of(tx, context, at, Audience::OwnerOnly, fact).await?;
     let current = void_store::freezes::load(tx).await?;
     let holds_for_good = matches!(&current, Freeze::Frozen(frozen) if frozen.until.is_none());
     if !holds_for_good {
@@ -78,17 +81,6 @@ pub(crate) async fn shut_down(
         sessions_ended,
         quarantined,
     })
-}
-
-/// Streams look again at who is listening.
-async fn announce(tx: &mut Tx, at: Timestamp) -> Result<(), StoreError> {
-    let event = NewEvent {
-        kind: EventKind::AccessRevoked,
-        audience: Audience::OwnerOnly,
-        payload: json!({"quarantine": true}),
-    };
-    events::append(tx, at, &event).await?;
-    Ok(())
 }
 
 pub async fn list(control: &Control) -> Result<Vec<Quarantined>, StoreError> {

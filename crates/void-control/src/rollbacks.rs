@@ -152,9 +152,9 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                 });
                 let subject = Some(witness::ROLLBACK_SUBJECT.to_owned());
                 facts::audit(tx, &context, at, witness::ROLLED_BACK, subject, detail).await?;
-                let voided = quarantine::shut_down(tx, &context, at, quarantine::RESTORED)
-                    .await?
-                    .voided;
+                let (why, lost) = (quarantine::RESTORED, rollback.seen_seq);
+                let shut_down = quarantine::shut_down(tx, &context, at, why, lost).await?;
+                let voided = shut_down.voided;
                 let frozen = Freeze::Frozen(Frozen {
                     by: "system".to_owned(),
                     at,

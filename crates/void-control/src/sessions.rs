@@ -2,10 +2,10 @@
 //! are opened and kept is in `void-access`.
 
 use serde_json::json;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::Audience;
 use void_domain::ids::SessionId;
 use void_domain::time::Timestamp;
-use void_store::{StoreError, Tx, events, sessions};
+use void_store::{StoreError, Tx, sessions};
 
 use crate::facts::{self, AuditContext};
 
@@ -21,13 +21,8 @@ pub async fn end_others(
     let ended = sessions::end_others(tx, but, at).await?;
     if ended > 0 {
         let detail = json!({"count": ended, "because": because});
-        facts::audit(tx, context, at, "session.others_ended", None, detail).await?;
-        let event = NewEvent {
-            kind: EventKind::AccessRevoked,
-            audience: Audience::OwnerOnly,
-            payload: json!({"sessions": ended}),
-        };
-        events::append(tx, at, &event).await?;
+        let fact = ("session.others_ended", None, detail);
+        facts::tell_of(tx, context, at, Audience::OwnerOnly, fact).await?;
     }
     Ok(ended)
 }

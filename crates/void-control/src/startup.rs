@@ -54,7 +54,7 @@ impl Control {
         self.store
             .write_closing(move |tx| {
                 Box::pin(async move {
-                    void_store::audit::strays::set_aside(tx, at).await?;
+                    void_store::facts::strays::set_aside(tx, at).await?;
                     facts::audit(tx, &context, at, "server.started", None, detail).await
                 })
             })

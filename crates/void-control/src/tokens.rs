@@ -7,13 +7,13 @@ use void_domain::actors::ActorKind;
 use void_domain::agents::{AgentRefusal, judge_grant};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::Audience;
 use void_domain::ids::TokenId;
 use void_domain::limits;
 use void_domain::secrets::Secret;
 use void_domain::time::Timestamp;
 use void_store::tokens::{self, Token};
-use void_store::{StoreError, Tx, events};
+use void_store::{StoreError, Tx};
 
 use crate::agents::{self, AskedToken};
 use crate::context::Ctx;
@@ -182,26 +182,23 @@ pub async fn revoke(control: &Control, ctx: &Ctx, id: TokenId) -> Result<(), Tok
                 if !tokens::revoke(tx, id, at).await? {
                     return Err(TokenError::NotFound);
                 }
-                facts::audit(
-                    tx,
-                    &context,
-                    at,
-                    "token.revoked",
-                    Some(id.to_string()),
-                    json!({}),
-                )
-                .await?;
+                record_revoked(tx, &context, at, id).await?;
                 agents::withdraw_without_tokens(tx, &context, at, id).await?;
-                let event = NewEvent {
-                    kind: EventKind::AccessRevoked,
-                    audience: Audience::OwnerOnly,
-                    payload: json!({"token": id}),
-                };
-                events::append(tx, at, &event).await?;
                 Ok(())
             })
         })
         .await
+}
+
+/// A token opens nothing any more; open streams look again at who is listening.
+pub(crate) async fn record_revoked(
+    tx: &mut Tx,
+    context: &AuditContext,
+    at: Timestamp,
+    id: TokenId,
+) -> Result<(), StoreError> {
+    let fact = ("token.revoked", Some(id.to_string()), json!({}));
+    facts::tell_of(tx, context, at, Audience::OwnerOnly, fact).await
 }
 
 /// Newest first, without anything that could be used.

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use void_domain::digests::Digest;
-use void_store::audit::{self, AuditFilter};
+use void_store::facts::{self as table, FactFilter};
 use void_store::{StoreError, installation};
 
 use crate::control::Control;
@@ -34,7 +34,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     let Some(path) = &control.safekeeping.witness_file else {
         return Ok(());
     };
-    let read = control.store.read(|tx| Box::pin(audit::head(tx)));
+    let read = control.store.read(|tx| Box::pin(table::head(tx)));
     let (head, head_hash) = read.await?;
     let found = Found::read(path);
     if let Found::Noted(noted) = found
@@ -67,7 +67,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
                 let detail = found.detail(head, head_hash, epoch);
                 let subject = Some(ROLLBACK_SUBJECT.to_owned());
                 facts::audit(tx, &context, at, ROLLED_BACK, subject, detail).await?;
-                quarantine::shut_down(tx, &context, at, why).await
+                quarantine::shut_down(tx, &context, at, why, found.seq()).await
             })
         })
         .await?;
@@ -101,6 +101,14 @@ impl Found {
         }
     }
 
+    /// How far the record had come, as far as that is known.
+    const fn seq(self) -> u64 {
+        match self {
+            Self::Noted(noted) => noted.audit_seq,
+            Self::Missing | Self::Unreadable => 0,
+        }
+    }
+
     fn detail(self, head: u64, hash: Digest, epoch: u64) -> Value {
         match self {
             Self::Noted(noted) => json!({
@@ -129,7 +137,7 @@ async fn is_in_record(control: &Control, noted: Witness) -> Result<bool, StoreEr
     let seq = noted.audit_seq;
     let found = control
         .store
-        .read(move |tx| Box::pin(audit::find(tx, seq)))
+        .read(move |tx| Box::pin(table::find(tx, seq)))
         .await?;
     Ok(seq == 0 || found.is_some_and(|entry| entry.hash == noted.audit_hash))
 }
@@ -140,14 +148,14 @@ async fn is_answered(control: &Control, noted: Witness) -> Result<bool, StoreErr
     let Some(epoch) = noted.epoch else {
         return Ok(false);
     };
-    let filter = AuditFilter {
+    let filter = FactFilter {
         subject: Some(ROLLBACK_SUBJECT.to_owned()),
         verb: ROLLED_BACK.to_owned(),
-        ..AuditFilter::default()
+        ..FactFilter::default()
     };
     let answers = control
         .store
-        .read(move |tx| Box::pin(async move { audit::list(tx, &filter, None, ANSWERS_MAX).await }))
+        .read(move |tx| Box::pin(async move { table::list(tx, &filter, None, ANSWERS_MAX).await }))
         .await?;
     Ok(answers.items.iter().any(|answer| {
         let said: Value = serde_json::from_str(&answer.detail).unwrap_or_default();

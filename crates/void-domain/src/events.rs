@@ -1,10 +1,21 @@
-//! What others are told. Events are durable and numbered in commit order; the number is the
-//! SSE id, so a client that was away resumes without a gap.
+//! What others are told: an entry of the record, seen by its audience. The entry's number is the SSE id, so a client
+//! that was away resumes without a gap.
+//!
+//! [`told`] is the only way from an entry to an event. What it does not take out of an entry's detail reaches no stream
+//! and no agent.
 
-use serde_json::Value;
+mod ids;
+mod payloads;
 
+use crate::facts::Fact;
 use crate::ids::RequesterId;
 use crate::time::Timestamp;
+
+pub use self::ids::EventId;
+pub use self::payloads::{
+    AccessEvent, FreezeEvent, MuteEvent, NodeEvent, NotificationEvent, Payload, ProposalEvent,
+    ServiceEvent, TurnEvent,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
@@ -87,6 +98,46 @@ impl EventKind {
         }
     }
 
+    /// The verbs of the entries that are this event.
+    pub const fn verbs(self) -> &'static [&'static str] {
+        match self {
+            Self::ProposalCreated => &["proposal.created"],
+            Self::ProposalJoined => &["proposal.joined"],
+            Self::ProposalApproved => &["proposal.approved"],
+            Self::ProposalStarted => &["proposal.started"],
+            Self::ProposalExecuted => &["proposal.executed"],
+            Self::ProposalVerified => &["proposal.verified"],
+            Self::ProposalFailed => &["proposal.failed"],
+            Self::ProposalRejected => &["proposal.rejected"],
+            Self::ProposalRefused => &["proposal.refused"],
+            Self::ProposalExpired => &["proposal.expired"],
+            Self::ProposalCancelled => &["proposal.cancelled"],
+            Self::ProposalUnknown => &["proposal.unknown"],
+            Self::ServiceChanged => &["service.changed"],
+            Self::TurnStarted => &["turn.started"],
+            Self::TurnFinished => &["turn.finished"],
+            Self::TurnFailed => &["turn.failed"],
+            Self::FreezeChanged => &["freeze.set", "freeze.lengthened", "freeze.lifted"],
+            Self::NodeChanged => &[
+                "node.invited",
+                "node.asked",
+                "node.joined",
+                "node.changed",
+                "node.twin_refused",
+                "node.removed",
+            ],
+            Self::AccessRevoked => &[
+                "token.revoked",
+                "session.closed",
+                "session.revoked",
+                "session.others_ended",
+                "quarantine.set",
+            ],
+            Self::NotificationFailed => &["notification.failed"],
+            Self::MuteChanged => &["mute.set", "mute.lifted", "mute.ended"],
+        }
+    }
+
     /// Whether it is a step of a proposal.
     pub const fn is_of_proposal(self) -> bool {
         match self {
@@ -114,18 +165,12 @@ impl EventKind {
         }
     }
 
-    /// `None`: a kind of another version, which is passed over.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    /// The event that an entry with this verb is. `None`: nobody is told of such entries, or another version is.
+    pub fn of_verb(verb: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.verbs().contains(&verb))
     }
-}
-
-/// An event before it has a number.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewEvent {
-    pub kind: EventKind,
-    pub audience: Audience,
-    pub payload: Value,
 }
 
 /// Who may hear of it, beside the owner.
@@ -146,28 +191,34 @@ pub struct Event {
     pub at: Timestamp,
     pub kind: EventKind,
     pub audience: Audience,
-    pub payload: Value,
+    pub payload: Payload,
+}
+
+/// An entry that was to be told and whose detail is not what its verb says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {seq} ({verb}) does not say what its event tells")]
+pub struct Unreadable {
+    pub seq: u64,
+    pub verb: String,
+}
+
+/// The event that an entry is. `None`: nobody is to be told of it, or another version knows whom and what.
+pub fn told(fact: &Fact) -> Result<Option<Event>, Unreadable> {
+    let (Some(audience), Some(kind)) = (fact.audience, EventKind::of_verb(&fact.verb)) else {
+        return Ok(None);
+    };
+    let payload = Payload::of(kind, fact).ok_or_else(|| Unreadable {
+        seq: fact.seq,
+        verb: fact.verb.clone(),
+    })?;
+    Ok(Some(Event {
+        seq: fact.seq,
+        at: fact.at,
+        kind,
+        audience,
+        payload,
+    }))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kind_reads_back_and_one_of_another_version_is_none() {
-        for kind in EventKind::ALL {
-            assert_eq!(EventKind::parse(kind.as_str()), Some(kind));
-            let noun = kind.as_str().split_once('.').map(|(noun, _)| noun);
-            assert_eq!(kind.is_of_proposal(), noun == Some("proposal"), "{kind:?}");
-        }
-        for other in [
-            "",
-            "proposal",
-            "proposal.",
-            "proposal.postponed",
-            "incident.opened",
-        ] {
-            assert_eq!(EventKind::parse(other), None);
-        }
-    }
-}
+mod tests;

@@ -1,11 +1,10 @@
 //! What Void means, without doing anything: ids, actors, the catalogue, policy, the life of a
-//! proposal, audit entries and events. No I/O, no async, no clock, no randomness: time and random
+//! proposal, the entries of the record and events. No I/O, no async, no clock, no randomness: time and random
 //! bytes arrive as arguments, so every rule here can be tested as a table.
 
 pub mod actors;
 pub mod agents;
 pub mod alerts;
-pub mod audit;
 pub mod bridge;
 pub mod budgets;
 pub mod canonical;
@@ -18,6 +17,7 @@ pub mod diffs;
 pub mod digests;
 pub mod events;
 pub mod executions;
+pub mod facts;
 pub mod failpoints;
 pub mod failures;
 pub mod freezes;

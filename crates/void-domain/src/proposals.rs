@@ -5,15 +5,18 @@
 //! There is no way from a finished state back, and none from *unknown* but evidence or the owner.
 
 mod display;
+mod history;
 mod joining;
 mod sight;
 mod transitions;
 
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use display::{DisplayState, StartHold};
+pub use history::history;
 pub use joining::{Joined, Twin, Words};
 pub use sight::Sight;
 pub use transitions::{InvalidTransition, Moved};
@@ -312,7 +315,8 @@ pub struct Verification {
     pub detail: Value,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum VerificationOutcome {
     Verified,
     Failed,
@@ -346,7 +350,8 @@ pub enum Decision {
 }
 
 /// The name of a state, as the API, the table and the record spell it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     Pending,
     Approved,
@@ -407,7 +412,14 @@ impl Status {
         }
     }
 
-    /// What arriving in this state is called in events and in the audit.
+    /// The state that an entry with this verb says a proposal has arrived in.
+    pub fn of_verb(verb: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.event().as_str() == verb)
+    }
+
+    /// What arriving in this state is called in events and in the record.
     pub const fn event(self) -> EventKind {
         match self {
             Self::Pending => EventKind::ProposalCreated,

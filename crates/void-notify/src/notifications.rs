@@ -7,7 +7,7 @@ use void_domain::notifications::Target;
 use void_domain::notifications::messages::{self, Frame, Message, Room};
 use void_domain::proposals::Proposal;
 use void_domain::time::Timestamp;
-use void_store::{Store, StoreError, audit};
+use void_store::{Store, StoreError, facts as table};
 
 use crate::notifiers::Notifiers;
 
@@ -46,7 +46,7 @@ impl Notifications {
 
 /// What every message needs beside its proposal.
 pub(crate) async fn frame(notify: &Notifications) -> Result<Frame, StoreError> {
-    let head = notify.store().read(|tx| Box::pin(audit::head(tx))).await?;
+    let head = notify.store().read(|tx| Box::pin(table::head(tx))).await?;
     Ok(Frame {
         zone: notify.notifiers.zone.clone(),
         rehearsal: notify.control().is_rehearsal(),

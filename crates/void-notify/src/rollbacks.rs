@@ -9,11 +9,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use void_control::{ROLLBACK_SUBJECT, ROLLED_BACK, facts, random};
-use void_domain::audit::AuditEntry;
+use void_domain::facts::Fact;
 use void_domain::notifications::{RolledBack, TRIES_MAX, Target, messages, pause_after};
 use void_domain::text;
 use void_domain::time::Timestamp;
-use void_store::audit::{self, AuditFilter};
+use void_store::facts::{self as table, FactFilter};
 use void_store::notifications::pairs;
 use void_store::{StoreError, Tx};
 
@@ -163,13 +163,13 @@ async fn targets(tx: &mut Tx, notify: &Notifications) -> Result<Vec<Target>, Sto
 
 /// The newest rollback on the record that nobody was told of.
 async fn find_untold(notify: &Notifications) -> Result<Option<(u64, RolledBack)>, StoreError> {
-    let filter = AuditFilter {
+    let filter = FactFilter {
         subject: Some(ROLLBACK_SUBJECT.to_owned()),
-        ..AuditFilter::default()
+        ..FactFilter::default()
     };
     let newest = notify
         .store()
-        .read(move |tx| Box::pin(async move { audit::list(tx, &filter, None, LOOKED_BACK).await }))
+        .read(move |tx| Box::pin(async move { table::list(tx, &filter, None, LOOKED_BACK).await }))
         .await?
         .items;
     let told = newest
@@ -188,7 +188,7 @@ async fn find_untold(notify: &Notifications) -> Result<Option<(u64, RolledBack)>
     Ok((!is_told).then_some((entry, rolled_back)))
 }
 
-fn read(entry: &AuditEntry) -> Option<RolledBack> {
+fn read(entry: &Fact) -> Option<RolledBack> {
     let detail: Value = serde_json::from_str(&entry.detail).ok()?;
     Some(RolledBack {
         noted_seq: detail.get("noted_seq").and_then(Value::as_u64),
@@ -198,7 +198,7 @@ fn read(entry: &AuditEntry) -> Option<RolledBack> {
 }
 
 /// What an entry says that the owner was told.
-fn told_by(entry: &AuditEntry) -> Option<RolledBack> {
+fn told_by(entry: &Fact) -> Option<RolledBack> {
     let detail: Value = serde_json::from_str(&entry.detail).ok()?;
     let rolled_back_at = detail.get("rolled_back_at")?.as_str()?;
     Some(RolledBack {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use void_control::outbox;
 use void_control::{facts, random};
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::{Audience, EventKind};
 use void_domain::fail_point;
 use void_domain::ids::ProposalId;
 use void_domain::notifications::{
@@ -18,7 +18,7 @@ use void_domain::notifications::{
 use void_domain::text;
 use void_domain::time::Timestamp;
 use void_store::notifications::{self, Kinds, New};
-use void_store::{StoreError, Tx, events};
+use void_store::{StoreError, Tx};
 
 use crate::contents::ERROR_BYTES_MAX;
 use crate::notifications::{Notifications, is_known};
@@ -338,16 +338,9 @@ async fn write_failure(
                     return Ok(());
                 }
                 let detail = json!({"notification": id, "target": target, "why": why});
-                let kind = EventKind::NotificationFailed;
                 let subject = about.map(|id| id.to_string());
-                facts::audit(tx, &context, now, kind.as_str(), subject, detail).await?;
-                let event = NewEvent {
-                    kind,
-                    audience: Audience::OwnerOnly,
-                    payload: json!({"notification": id, "target": target, "why": why, "proposal_id": about, "at": now}),
-                };
-                events::append(tx, now, &event).await?;
-                Ok::<_, StoreError>(())
+                let fact = (EventKind::NotificationFailed.as_str(), subject, detail);
+                facts::tell_of(tx, &context, now, Audience::OwnerOnly, fact).await
             })
         })
         .await

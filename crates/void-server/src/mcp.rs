@@ -26,6 +26,7 @@ use serde_json::{Map, Value};
 use void_agent::tools::{Notes, Outcome, Registry, Tool, ToolError};
 use void_agent::turns::Pass;
 use void_control::callers::new_request_id;
+use void_control::events::Newest;
 use void_control::lanes::{self, Lane};
 use void_control::{Control, Ctx};
 use void_domain::failures::FailureCode;
@@ -63,10 +64,10 @@ pub(crate) struct Client {
     _counted: Counted,
 }
 
-/// What a look showed, and how far the events were before it.
+/// What a look showed, and how far the record was before it.
 struct ToolListState {
     toolbox: Toolbox,
-    newest_event: u64,
+    newest_entry: Newest,
     at: Instant,
 }
 
@@ -111,12 +112,12 @@ impl Client {
         self.app.shared().budgets.charge(&self.account, bytes);
     }
 
-    /// What it may use now. `None`: it is nobody any more. Without a single event since the last look
-    /// nobody was withdrawn here; a neighbour's event may take its time, so no look lasts long.
+    /// What it may use now. `None`: it is nobody any more. Without a single entry since the last look
+    /// nobody was withdrawn here; a neighbour's entry may take its time, so no look lasts long.
     async fn toolbox(&mut self) -> Option<Toolbox> {
-        let newest_event = self.app.control().newest_event();
+        let newest_entry = self.app.control().newest_entry();
         if let Some(seen) = &self.seen
-            && seen.newest_event == newest_event
+            && seen.newest_entry == newest_entry
             && seen.at.elapsed() < LOOK_LASTS
         {
             return Some(seen.toolbox.clone());
@@ -129,10 +130,10 @@ impl Client {
         });
         let is_turn = admitted.as_ref()?.pass.is_some();
         let toolbox = Toolbox::of(&self.app, admitted?, self.registry, self.lane());
-        // A turn ends without an event.
+        // A pass ends without an entry.
         self.seen = (!is_turn).then(|| ToolListState {
             toolbox: toolbox.clone(),
-            newest_event,
+            newest_entry,
             at: Instant::now(),
         });
         Some(toolbox)

@@ -9,9 +9,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge as PrometheusGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use serde_json::Value;
 use void_control::Control;
 use void_control::retention::Sizes;
+use void_domain::catalogue::Tier;
 use void_domain::events::EventKind;
 use void_domain::retention::Kept;
 
@@ -263,12 +263,10 @@ fn count_events(control: Control, proposals: Family<EventLabels, Counter>, decis
                     continue;
                 }
             };
-            let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
-            let tier = match payload.get("tier").and_then(Value::as_str) {
-                Some("safe") => "safe",
-                Some("risky") => "risky",
-                _ => continue,
+            let Some(proposal) = event.payload.proposal() else {
+                continue;
             };
+            let tier = proposal.tier.as_str();
             proposals
                 .get_or_create(&EventLabels {
                     event: event.kind.as_str(),
@@ -279,12 +277,8 @@ fn count_events(control: Control, proposals: Family<EventLabels, Counter>, decis
                 event.kind,
                 EventKind::ProposalApproved | EventKind::ProposalRejected
             );
-            if decided && tier == "risky" {
-                let waited_ms = payload
-                    .get("waited_ms")
-                    .and_then(Value::as_u64)
-                    .unwrap_or(0);
-                decisions.observe(waited_ms as f64 / 1000.0);
+            if decided && proposal.tier == Tier::Risky {
+                decisions.observe(proposal.waited_ms as f64 / 1000.0);
             }
         }
     });

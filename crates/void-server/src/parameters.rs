@@ -33,6 +33,7 @@ pub(crate) fn in_query(operation: &str, name: &str) -> Option<Shape> {
             min: 0,
             max: WAIT_SECONDS_MAX,
         },
+        ("after", "streamEvents") => Shape::Like("^[0-9]{1,15}(-[0-9]{1,15})?$"),
         ("after", _) => Shape::Whole {
             min: 0,
             max: NUMBER_MAX,

@@ -17,7 +17,7 @@ use void_control::callers::{self, Caller};
 use void_control::events::{Lost, StoredEvent, Subscription, Told};
 use void_control::lanes::{self, Lane};
 use void_domain::actors::Actor;
-use void_domain::events::{Audience, EventKind};
+use void_domain::events::{Audience, EventId, EventKind};
 
 use crate::metrics::Gauge;
 use crate::takeovers::EndlessAnswer;
@@ -57,7 +57,7 @@ struct Listener {
 pub(crate) fn events(
     control: &Control,
     caller: Caller,
-    after: Option<u64>,
+    after: Option<EventId>,
     counted: Gauge,
 ) -> Response {
     let listener = Listener {
@@ -94,7 +94,7 @@ impl Listener {
                 Woken::By(told) => match told.ok()?? {
                     Told::Lost(lost) => return Some(loss(lost)),
                     Told::Event(event) => {
-                        // A listener that reads from the table may be ahead of the hub.
+                        // A listener that reads from the record may be ahead of the hub.
                         let is_revoked = event.kind == EventKind::AccessRevoked;
                         if is_revoked && !self.watch.is_still_valid().await {
                             return None;
@@ -197,18 +197,16 @@ fn may_hear(actor: &Actor, audience: Audience) -> bool {
 fn loss(lost: Lost) -> Bytes {
     Bytes::from(format!(
         "id: {}\nevent: stream.lost\ndata: {{\"after\":{},\"next\":{}}}\n\n",
-        lost.next - 1,
-        lost.after,
-        lost.next
+        lost.id, lost.after, lost.next
     ))
 }
 
-/// The payload is stored as one line of JSON.
+/// The payload is one line of JSON.
 fn frame(event: &StoredEvent) -> Bytes {
     Bytes::from(format!(
         "id: {}\nevent: {}\ndata: {}\n\n",
-        event.seq,
+        event.id,
         event.kind.as_str(),
-        event.payload
+        event.json
     ))
 }

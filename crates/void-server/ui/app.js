@@ -87,7 +87,7 @@ async function begin() {
     );
   shell = frame();
   mount(app, shell.node);
-  startLive(home.value?.event ?? 0);
+  startLive(home.value?.event ?? "");
   rail = chatRail(shell.aside, async () => (await import("./pages/chat.js")).chatPanel);
   await open();
 }

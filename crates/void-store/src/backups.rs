@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::backup::Backup;
-use void_domain::audit::AuditEntry;
 use void_domain::digests::Digest;
+use void_domain::facts::Fact;
 
-use crate::audit;
 use crate::errors::StoreError;
+use crate::facts;
 use crate::sqlite::{Access, connect, now};
 use crate::store::Store;
 use crate::tx::{Engine, SqliteTx, Tx};
@@ -87,21 +87,36 @@ pub fn check(path: &Path) -> Result<Checked, StoreError> {
         return Err(StoreError::corrupt("the backup", path.display(), verdict));
     }
     migrations::check_sqlite(&connection)?;
+    show_as_facts(&connection)?;
     let mut tx = Tx::new(Engine::Sqlite(SqliteTx::new(connection)));
     now(Box::pin(walk(&mut tx)))?
+}
+
+/// A copy from before `facts` is walked as it is: its `audit` is the same entries. The names are of this connection only.
+fn show_as_facts(connection: &rusqlite::Connection) -> Result<(), StoreError> {
+    let sql = "SELECT COUNT(*) FROM main.sqlite_master WHERE type = 'table' AND name = 'audit'";
+    let is_older: bool = connection.query_row(sql, [], |row| row.get(0))?;
+    if is_older {
+        connection.execute_batch(
+            "CREATE TEMP VIEW facts AS SELECT *, NULL AS audience FROM main.audit; \
+             CREATE TEMP VIEW heads AS SELECT id, audit_seq, audit_hash, audit_seq AS told_after, 0 AS numbered_from, \
+             open_proposals FROM main.heads;",
+        )?;
+    }
+    Ok(())
 }
 
 async fn walk(tx: &mut Tx) -> Result<Checked, StoreError> {
     let (mut seq, mut hash) = (0, Digest::ZERO);
     loop {
-        let entries = audit::list_after(tx, seq, CHAIN_PAGE).await?;
+        let entries = facts::list_after(tx, seq, CHAIN_PAGE).await?;
         if entries.is_empty() {
             break;
         }
         for entry in entries {
             if !follows(&entry, seq, hash) {
                 return Err(StoreError::corrupt(
-                    "audit",
+                    "facts",
                     entry.seq,
                     "the chain is broken here",
                 ));
@@ -109,9 +124,9 @@ async fn walk(tx: &mut Tx) -> Result<Checked, StoreError> {
             (seq, hash) = (entry.seq, entry.hash);
         }
     }
-    if let Some(found) = audit::strays::find(tx).await? {
+    if let Some(found) = facts::strays::find(tx).await? {
         return Err(StoreError::corrupt(
-            "audit",
+            "facts",
             found.first,
             "it stands beyond the head: Void did not write it; a start sets it aside",
         ));
@@ -119,7 +134,7 @@ async fn walk(tx: &mut Tx) -> Result<Checked, StoreError> {
     let heads = heads::load(tx).await?;
     if (heads.audit_seq, heads.audit_hash) != (seq, hash) {
         return Err(StoreError::corrupt(
-            "audit",
+            "facts",
             heads.audit_seq,
             "the newest entries are missing",
         ));
@@ -130,7 +145,7 @@ async fn walk(tx: &mut Tx) -> Result<Checked, StoreError> {
     })
 }
 
-fn follows(entry: &AuditEntry, seq: u64, hash: Digest) -> bool {
+fn follows(entry: &Fact, seq: u64, hash: Digest) -> bool {
     entry.seq == seq + 1 && entry.prev == hash && entry.computed_hash() == entry.hash
 }
 

@@ -1,4 +1,4 @@
-//! Where the chain and the event numbers stand.
+//! Where the record stands, and which of its numbers a listener may go on from.
 //!
 //! The writer reads this row (on PostgreSQL with a lock) before the first use case of a batch and
 //! writes it back before the commit. In between, use cases advance the copy in memory; a use case
@@ -14,15 +14,34 @@ use crate::values::{Row, int, values};
 pub struct Heads {
     pub audit_seq: u64,
     pub audit_hash: Digest,
-    pub event_seq: u64,
+    /// Listeners are told of the entries after this one.
+    pub told_after: u64,
+    /// A number below it may be one of an earlier numbering: see [`void_domain::events::EventId`].
+    pub numbered_from: u64,
     /// Proposals that wait for a decision.
     pub open_proposals: u64,
 }
 
-const COLUMNS: &str =
-    "SELECT audit_seq, audit_hash, event_seq, open_proposals FROM heads WHERE id = 1";
-const COLUMNS_LOCKED: &str = "SELECT audit_seq, audit_hash, event_seq, open_proposals, txid_current() FROM heads WHERE id = 1 FOR UPDATE";
-const UPDATE: &str = "UPDATE heads SET audit_seq = $1, audit_hash = $2, event_seq = $3, open_proposals = $4 WHERE id = 1";
+/// The newest entry that is known to be committed. A record that went back and was repaired is newer than the one that it
+/// was, whatever its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Newest {
+    pub numbered_from: u64,
+    pub seq: u64,
+}
+
+impl Heads {
+    pub(crate) const fn newest(&self) -> Newest {
+        Newest {
+            numbered_from: self.numbered_from,
+            seq: self.audit_seq,
+        }
+    }
+}
+
+const COLUMNS: &str = "SELECT audit_seq, audit_hash, told_after, numbered_from, open_proposals FROM heads WHERE id = 1";
+const COLUMNS_LOCKED: &str = "SELECT audit_seq, audit_hash, told_after, numbered_from, open_proposals, txid_current() AS txid FROM heads WHERE id = 1 FOR UPDATE";
+const UPDATE: &str = "UPDATE heads SET audit_seq = $1, audit_hash = $2, told_after = $3, numbered_from = $4, open_proposals = $5 WHERE id = 1";
 
 pub(crate) async fn load(tx: &mut Tx) -> Result<Heads, StoreError> {
     heads(&read(tx, COLUMNS).await?)
@@ -32,7 +51,7 @@ pub(crate) async fn load(tx: &mut Tx) -> Result<Heads, StoreError> {
 /// knows the transaction, to ask what became of it. For PostgreSQL only.
 pub(crate) async fn load_locked(tx: &mut Tx) -> Result<(Heads, i64), StoreError> {
     let row = read(tx, COLUMNS_LOCKED).await?;
-    Ok((heads(&row)?, row.int(4)?))
+    Ok((heads(&row)?, row.int("txid")?))
 }
 
 async fn read(tx: &mut Tx, sql: &'static str) -> Result<Row, StoreError> {
@@ -43,10 +62,11 @@ async fn read(tx: &mut Tx, sql: &'static str) -> Result<Row, StoreError> {
 
 fn heads(row: &Row) -> Result<Heads, StoreError> {
     Ok(Heads {
-        audit_seq: row.count(0)?,
-        audit_hash: row.parsed(1, |text| text.parse().ok())?,
-        event_seq: row.count(2)?,
-        open_proposals: row.count(3)?,
+        audit_seq: row.count("audit_seq")?,
+        audit_hash: row.parsed("audit_hash", |text| text.parse().ok())?,
+        told_after: row.count("told_after")?,
+        numbered_from: row.count("numbered_from")?,
+        open_proposals: row.count("open_proposals")?,
     })
 }
 
@@ -57,7 +77,8 @@ pub(crate) async fn save(tx: &mut Tx, heads: Heads) -> Result<(), StoreError> {
             values![
                 int(heads.audit_seq),
                 heads.audit_hash,
-                int(heads.event_seq),
+                int(heads.told_after),
+                int(heads.numbered_from),
                 int(heads.open_proposals)
             ],
         )
@@ -67,4 +88,17 @@ pub(crate) async fn save(tx: &mut Tx, heads: Heads) -> Result<(), StoreError> {
     } else {
         Err(StoreError::corrupt("heads", 1, "the row is missing"))
     }
+}
+
+/// How far a record that went back may have been told beyond what is known of it.
+const TOLD_UNKNOWN_MAX: u64 = 1_000_000;
+
+/// The record went back, and up to `lost_seq` at least listeners know numbers that now stand for something else. They
+/// are told that what they know may be wrong, and go on from here.
+pub fn renumber(tx: &mut Tx, lost_seq: u64) -> Result<(), StoreError> {
+    let heads = tx.heads()?;
+    heads.told_after = heads.audit_seq;
+    let known = heads.numbered_from.max(heads.audit_seq).max(lost_seq);
+    heads.numbered_from = known.saturating_add(TOLD_UNKNOWN_MAX);
+    Ok(())
 }

@@ -2,13 +2,12 @@
 //!
 //! Writes go through one writer per process, which runs use cases in savepoints and commits many at
 //! once; a caller is answered only after its commit. The writer holds the row `heads` for the whole
-//! batch, so audit entries and events are numbered in commit order, on both engines and across
+//! batch, so the entries of the record are numbered in commit order, on both engines and across
 //! instances. Reads use their own connections. One file per noun; every function takes the
 //! transaction first, and the same SQL text serves both engines.
 
 pub mod agents;
 pub mod alerts;
-pub mod audit;
 pub mod backups;
 pub mod bridge;
 pub mod challenges;
@@ -17,6 +16,7 @@ mod columns;
 pub mod conversations;
 mod errors;
 pub mod events;
+pub mod facts;
 pub mod freezes;
 mod heads;
 pub mod installation;
@@ -47,7 +47,7 @@ mod writer;
 
 pub use errors::StoreError;
 pub use futures_util::future::BoxFuture;
-pub use heads::Heads;
+pub use heads::{Heads, Newest};
 pub use postgres::PostgresConfig;
 pub use rollbacks::Rollback;
 pub use sqlite::SqliteConfig;

@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0018_alert_stops",
     "0019_agents",
     "0020_changes",
+    "0021_facts",
 ];
 
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY NOT NULL, checksum TEXT NOT NULL)";

@@ -20,6 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use void_domain::secrets::Secret;
 
 use crate::errors::StoreError;
+use crate::heads::Newest;
 use crate::lanes::ReadTurn;
 use crate::migrations;
 use crate::rollbacks::HighWater;
@@ -55,7 +56,7 @@ impl PostgresConfig {
 pub(crate) async fn open(
     config: &PostgresConfig,
     queue: mpsc::Receiver<Box<dyn Job>>,
-) -> Result<(PostgresReaders, watch::Receiver<u64>, HighWater), StoreError> {
+) -> Result<(PostgresReaders, watch::Receiver<Newest>, HighWater), StoreError> {
     let settings = settings(config)?;
     let tls = tls(config.ca_file.as_deref())?;
     // The writer has a connection of its own: a crowd of readers cannot hold up what must be recorded.
@@ -68,7 +69,7 @@ pub(crate) async fn open(
     limits::prepare(&client).await?;
     let heads = writer::heads_now(client).await?;
     let high_water = HighWater::new(heads);
-    let (committed, watcher) = watch::channel(heads.event_seq);
+    let (committed, watcher) = watch::channel(heads.newest());
     let committed = Arc::new(committed);
     writer::start(
         for_writing,

@@ -1,4 +1,4 @@
-//! The table `proposals` and its history. Guards are in the WHERE clause: losing a race is an
+//! The table `proposals`; its history is in the record ([`crate::facts::steps::history`]). Guards are in the WHERE clause: losing a race is an
 //! answer, not an error.
 
 mod rows;
@@ -7,7 +7,7 @@ mod tests;
 
 use void_domain::actors::Requester;
 use void_domain::ids::{ActionId, ProposalCode, ProposalId, RequesterId};
-use void_domain::proposals::{Moved, Proposal, Status, Transition, Verification};
+use void_domain::proposals::{Moved, Proposal, Status, Verification};
 use void_domain::time::Timestamp;
 
 use self::rows::{columns, requester_id, state_values};
@@ -27,9 +27,6 @@ const UPDATE: &str = "UPDATE proposals SET status = $3, approved_by = $4, approv
     ticket_expires_at = $7, lease_until = $8, ended_by = $9, ended_at = $10, result = $11, failure_code = $12, \
     failure_message = $13, decision_reason = $14, verification = $15, verified_at = $16, verification_detail = $17 \
     WHERE id = $1 AND status = $2";
-
-const INSERT_TRANSITION: &str = "INSERT INTO transitions (proposal_id, step, from_status, to_status, at, actor) \
-    VALUES ($1, (SELECT COALESCE(MAX(step), 0) + 1 FROM transitions WHERE proposal_id = $1), $2, $3, $4, $5)";
 
 /// Stores a new proposal in the state that policy gave it.
 pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), StoreError> {
@@ -64,7 +61,6 @@ pub async fn insert(tx: &mut Tx, epoch: u64, created: &Moved) -> Result<(), Stor
     row.push(proposal.diff.as_ref().into());
     row.push(subject.word().into());
     tx.execute(INSERT, &row).await?;
-    record(tx, proposal.id, &created.transition).await?;
     if proposal.status() == Status::Pending {
         tx.heads()?.open_proposals += 1;
     }
@@ -84,7 +80,6 @@ pub async fn advance(tx: &mut Tx, moved: &Moved) -> Result<bool, StoreError> {
     if tx.execute(UPDATE, &row).await? == 0 {
         return Ok(false);
     }
-    record(tx, proposal.id, &moved.transition).await?;
     if from == Status::Pending {
         let heads = tx.heads()?;
         heads.open_proposals = heads.open_proposals.saturating_sub(1);
@@ -125,18 +120,6 @@ pub async fn join(tx: &mut Tx, joined: &Proposal) -> Result<bool, StoreError> {
         int(joined.revision),
     ];
     Ok(tx.execute(sql, row).await? == 1)
-}
-
-async fn record(tx: &mut Tx, id: ProposalId, step: &Transition) -> Result<(), StoreError> {
-    let values = values![
-        id.to_string(),
-        step.from.map(Status::as_str),
-        step.to.as_str(),
-        step.at,
-        &step.by,
-    ];
-    tx.execute(INSERT_TRANSITION, values).await?;
-    Ok(())
 }
 
 /// A proposal with the epoch it was made in.
@@ -270,26 +253,6 @@ pub async fn is_any_decided(tx: &mut Tx) -> Result<bool, StoreError> {
         + (SELECT COUNT(*) FROM (SELECT id FROM proposals \
             WHERE tier = 'risky' AND approved_at IS NOT NULL LIMIT 1) AS yes) AS total";
     Ok(tx.count("proposals", sql, values![]).await? > 0)
-}
-
-pub async fn history(tx: &mut Tx, id: ProposalId) -> Result<Vec<Transition>, StoreError> {
-    let sql = "SELECT proposal_id, from_status, to_status, at, actor FROM transitions WHERE proposal_id = $1 ORDER BY step";
-    let rows = tx.all("transitions", sql, values![id.to_string()]).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Transition {
-                from: match row.opt_text(1)? {
-                    None => None,
-                    Some(text) => {
-                        Some(Status::parse(text).ok_or_else(|| row.corrupt("unknown status"))?)
-                    }
-                },
-                to: row.parsed(2, Status::parse)?,
-                at: row.time(3)?,
-                by: row.text(4)?.to_owned(),
-            })
-        })
-        .collect()
 }
 
 /// A row that cannot exist is named in the log and left out: one damaged row must not hide or hold up

@@ -1,6 +1,6 @@
 //! Forgets what is old, a bounded number of rows at a time, and says how large everything is.
 //!
-//! What is open, in doubt or not checked yet is never touched, nor is the audit. Each function can be
+//! What is open, in doubt or not checked yet is never touched, nor is the record. Each function can be
 //! repeated, by this instance or another: it deletes what still fits its condition.
 
 use void_domain::retention::{MESSAGES_KEPT_PER_CONVERSATION, RUNS_KEPT_PER_ACTION};
@@ -8,7 +8,7 @@ use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Value, values};
+use crate::values::{Value, int, values};
 
 /// Ended before $1 and in no doubt; $2 rows at most, oldest first. Of what ran, the newest $3 of each
 /// action stay.
@@ -58,11 +58,6 @@ macro_rules! deletes {
                 $which!(),
                 ")"
             ),
-            concat!(
-                "DELETE FROM transitions WHERE proposal_id IN (",
-                $which!(),
-                ")"
-            ),
             concat!("DELETE FROM proposals WHERE id IN (", $which!(), ")"),
         ]
     };
@@ -83,7 +78,7 @@ pub async fn prune_refused(tx: &mut Tx, before: Timestamp, limit: u32) -> Result
 
 async fn prune_proposals(
     tx: &mut Tx,
-    statements: [&'static str; 5],
+    statements: [&'static str; 4],
     values: &[Value<'_>],
 ) -> Result<u64, StoreError> {
     let mut gone = 0;
@@ -93,21 +88,29 @@ async fn prune_proposals(
     Ok(gone)
 }
 
-/// The oldest events, never one behind a younger one: what is kept has no hole, and its first number
-/// says what is gone. The newest one stays. An event that a wrong clock dated later than `until` is not young:
-/// it would keep all behind it for years.
+/// Listeners go on from the entries that are young, and are told of no older one: by how many that moved. The record
+/// keeps them all. Never past a younger one, so that what is told has no hole, and the newest stays. An entry that a wrong
+/// clock dated later than `until` is not young: it would keep all before it for years.
 pub async fn prune_events(
     tx: &mut Tx,
     before: Timestamp,
     until: Timestamp,
     limit: u32,
 ) -> Result<u64, StoreError> {
-    let sql = "DELETE FROM events WHERE seq IN (SELECT seq FROM events \
-        WHERE seq < (SELECT MAX(seq) FROM events) ORDER BY seq LIMIT $2) \
-        AND NOT EXISTS (SELECT 1 FROM events AS young WHERE young.seq <= events.seq \
-        AND young.at >= $1 AND young.at <= $3)";
-    tx.execute(sql, values![before, i64::from(limit), until])
-        .await
+    let heads = *tx.heads()?;
+    let newest_left = heads.audit_seq.saturating_sub(1);
+    let last = newest_left.min(heads.told_after.saturating_add(u64::from(limit)));
+    if last <= heads.told_after {
+        return Ok(0);
+    }
+    let sql = "SELECT MIN(seq) AS young FROM facts WHERE seq > $1 AND seq <= $2 AND at >= $3 AND at <= $4";
+    let values = values![int(heads.told_after), int(last), before, until];
+    let row = tx.one("facts", sql, values).await?;
+    let young = row.map_or(Ok(None), |row| row.opt_int("young"))?;
+    let young = young.and_then(|seq| u64::try_from(seq).ok());
+    let told_after = young.map_or(last, |seq| seq.saturating_sub(1));
+    tx.heads()?.told_after = told_after;
+    Ok(told_after - heads.told_after)
 }
 
 /// Deliveries about what has ended, then the alerts that nothing is to be told of any more, and mutes that are
@@ -195,22 +198,29 @@ pub async fn prune_usage(tx: &mut Tx, before_day: i64) -> Result<u64, StoreError
 
 /// How many rows each table that grows has.
 pub async fn sizes(tx: &mut Tx) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    const COUNTS: [(&str, &str); 10] = [
-        ("proposals", "SELECT COUNT(*) FROM proposals"),
-        ("transitions", "SELECT COUNT(*) FROM transitions"),
-        ("events", "SELECT COUNT(*) FROM events"),
-        ("notifications", "SELECT COUNT(*) FROM notifications"),
-        ("alerts", "SELECT COUNT(*) FROM alerts"),
-        ("mutes", "SELECT COUNT(*) FROM mutes"),
-        ("sessions", "SELECT COUNT(*) FROM sessions"),
-        ("messages", "SELECT COUNT(*) FROM messages"),
-        ("service_changes", "SELECT COUNT(*) FROM service_changes"),
-        ("audit", "SELECT audit_seq FROM heads WHERE id = 1"),
+    const COUNTS: [(&str, &str); 8] = [
+        ("proposals", "SELECT COUNT(*) AS rows_there FROM proposals"),
+        (
+            "notifications",
+            "SELECT COUNT(*) AS rows_there FROM notifications",
+        ),
+        ("alerts", "SELECT COUNT(*) AS rows_there FROM alerts"),
+        ("mutes", "SELECT COUNT(*) AS rows_there FROM mutes"),
+        ("sessions", "SELECT COUNT(*) AS rows_there FROM sessions"),
+        ("messages", "SELECT COUNT(*) AS rows_there FROM messages"),
+        (
+            "service_changes",
+            "SELECT COUNT(*) AS rows_there FROM service_changes",
+        ),
+        (
+            "facts",
+            "SELECT audit_seq AS rows_there FROM heads WHERE id = 1",
+        ),
     ];
     let mut sizes = Vec::with_capacity(COUNTS.len());
     for (table, sql) in COUNTS {
         let row = tx.one(table, sql, &[]).await?;
-        sizes.push((table, row.map_or(Ok(0), |row| row.count(0))?));
+        sizes.push((table, row.map_or(Ok(0), |row| row.count("rows_there"))?));
     }
     Ok(sizes)
 }

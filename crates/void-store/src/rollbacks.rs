@@ -12,8 +12,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use void_domain::digests::Digest;
 
-use crate::audit;
 use crate::errors::StoreError;
+use crate::facts;
 use crate::heads::Heads;
 use crate::tx::Tx;
 
@@ -137,7 +137,7 @@ pub(crate) async fn compare(
         None
     } else if found.audit_seq > seen.audit_seq && seen.audit_seq > 0 {
         // Another instance went on from there, or somebody put another history in place.
-        audit::find(tx, seen.audit_seq)
+        facts::find(tx, seen.audit_seq)
             .await?
             .map(|entry| entry.hash)
     } else if seen.audit_seq == 0 {
@@ -145,7 +145,7 @@ pub(crate) async fn compare(
     } else {
         None
     };
-    let same = at_seen == Some(seen.audit_hash) && found.event_seq >= seen.event_seq;
+    let same = at_seen == Some(seen.audit_hash);
     Ok((!same).then_some(Rollback {
         seen_seq: seen.audit_seq,
         seen_hash: seen.audit_hash,

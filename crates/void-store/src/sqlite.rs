@@ -19,6 +19,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::errors::StoreError;
+use crate::heads::Newest;
 use crate::lanes::ReadTurn;
 use crate::migrations;
 use crate::rollbacks::HighWater;
@@ -53,7 +54,7 @@ impl SqliteConfig {
 pub(crate) fn open(
     config: &SqliteConfig,
     queue: mpsc::Receiver<Box<dyn Job>>,
-) -> Result<(SqliteReaders, watch::Receiver<u64>, HighWater), StoreError> {
+) -> Result<(SqliteReaders, watch::Receiver<Newest>, HighWater), StoreError> {
     let lock = lock_folder(&config.path)?;
     keep_private(&config.path);
     let mut connection = connect(&config.path, Access::ReadWrite)?;

@@ -6,6 +6,7 @@ use void_domain::digests::Digest;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
+use crate::heads::Newest;
 use crate::lanes::{self, Lanes};
 use crate::postgres::{PostgresConfig, PostgresReaders};
 use crate::rollbacks::{HighWater, Rollback, compare};
@@ -21,7 +22,7 @@ pub struct Store {
     jobs: mpsc::Sender<Box<dyn Job>>,
     readers: Readers,
     lanes: Lanes,
-    committed: watch::Receiver<u64>,
+    committed: watch::Receiver<Newest>,
     high_water: HighWater,
 }
 
@@ -181,8 +182,8 @@ impl Store {
         }
     }
 
-    /// The number of the newest event that is known to be committed; changes wake the listeners.
-    pub fn committed(&self) -> watch::Receiver<u64> {
+    /// The newest entry that is known to be committed; changes wake the listeners.
+    pub fn committed(&self) -> watch::Receiver<Newest> {
         self.committed.clone()
     }
 

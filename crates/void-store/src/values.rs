@@ -2,7 +2,6 @@
 //! engines store the same.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,23 +90,6 @@ pub struct Row {
     cells: Vec<Value<'static>>,
 }
 
-/// How a reader calls a column: by its name. By its position only where the table is about to change.
-pub(crate) trait Column: Copy + Display {
-    fn position_in(self, columns: &Columns) -> Option<usize>;
-}
-
-impl Column for &str {
-    fn position_in(self, columns: &Columns) -> Option<usize> {
-        columns.position(self)
-    }
-}
-
-impl Column for usize {
-    fn position_in(self, _columns: &Columns) -> Option<usize> {
-        Some(self)
-    }
-}
-
 impl Row {
     pub(crate) const fn new(
         table: &'static str,
@@ -135,9 +117,9 @@ impl Row {
     }
 
     /// A column that the statement does not name is a mistake of ours and no damage of the row.
-    fn cell(&self, column: impl Column) -> Result<&Value<'static>, StoreError> {
-        column
-            .position_in(&self.columns)
+    fn cell(&self, column: &str) -> Result<&Value<'static>, StoreError> {
+        self.columns
+            .position(column)
             .and_then(|position| self.cells.get(position))
             .ok_or_else(|| {
                 let table = self.table;
@@ -145,12 +127,12 @@ impl Row {
             })
     }
 
-    pub(crate) fn text(&self, column: impl Column) -> Result<&str, StoreError> {
+    pub(crate) fn text(&self, column: &str) -> Result<&str, StoreError> {
         self.opt_text(column)?
             .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
     }
 
-    pub(crate) fn opt_text(&self, column: impl Column) -> Result<Option<&str>, StoreError> {
+    pub(crate) fn opt_text(&self, column: &str) -> Result<Option<&str>, StoreError> {
         match self.cell(column)? {
             Value::Null => Ok(None),
             Value::Text(text) => Ok(Some(text)),
@@ -160,12 +142,12 @@ impl Row {
         }
     }
 
-    pub(crate) fn int(&self, column: impl Column) -> Result<i64, StoreError> {
+    pub(crate) fn int(&self, column: &str) -> Result<i64, StoreError> {
         self.opt_int(column)?
             .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
     }
 
-    pub(crate) fn opt_int(&self, column: impl Column) -> Result<Option<i64>, StoreError> {
+    pub(crate) fn opt_int(&self, column: &str) -> Result<Option<i64>, StoreError> {
         match self.cell(column)? {
             Value::Null => Ok(None),
             Value::Int(number) => Ok(Some(*number)),
@@ -175,57 +157,54 @@ impl Row {
         }
     }
 
-    pub(crate) fn count(&self, column: impl Column) -> Result<u64, StoreError> {
+    pub(crate) fn count(&self, column: &str) -> Result<u64, StoreError> {
         u64::try_from(self.int(column)?)
             .map_err(|_| self.corrupt(format!("column {column} is negative")))
     }
 
-    pub(crate) fn time(&self, column: impl Column) -> Result<Timestamp, StoreError> {
+    pub(crate) fn time(&self, column: &str) -> Result<Timestamp, StoreError> {
         self.int(column).map(Timestamp::from_ms)
     }
 
-    pub(crate) fn opt_time(&self, column: impl Column) -> Result<Option<Timestamp>, StoreError> {
+    pub(crate) fn opt_time(&self, column: &str) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.opt_int(column)?.map(Timestamp::from_ms))
     }
 
-    pub(crate) fn string(&self, column: impl Column) -> Result<String, StoreError> {
+    pub(crate) fn string(&self, column: &str) -> Result<String, StoreError> {
         self.text(column).map(str::to_owned)
     }
 
-    pub(crate) fn opt_string(&self, column: impl Column) -> Result<Option<String>, StoreError> {
+    pub(crate) fn opt_string(&self, column: &str) -> Result<Option<String>, StoreError> {
         Ok(self.opt_text(column)?.map(str::to_owned))
     }
 
     /// Yes or no, which is 1 or 0 on both engines.
-    pub(crate) fn flag(&self, column: impl Column) -> Result<bool, StoreError> {
+    pub(crate) fn flag(&self, column: &str) -> Result<bool, StoreError> {
         Ok(self.int(column)? != 0)
     }
 
     /// An id, a digest, whatever has one text.
-    pub(crate) fn parse<T: FromStr>(&self, column: impl Column) -> Result<T, StoreError> {
+    pub(crate) fn parse<T: FromStr>(&self, column: &str) -> Result<T, StoreError> {
         self.parsed(column, |text| text.parse().ok())
     }
 
-    pub(crate) fn opt_parse<T: FromStr>(
-        &self,
-        column: impl Column,
-    ) -> Result<Option<T>, StoreError> {
+    pub(crate) fn opt_parse<T: FromStr>(&self, column: &str) -> Result<Option<T>, StoreError> {
         self.opt_parsed(column, |text| text.parse().ok())
     }
 
-    pub(crate) fn json<T: DeserializeOwned>(&self, column: impl Column) -> Result<T, StoreError> {
+    pub(crate) fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, StoreError> {
         self.parsed(column, |text| serde_json::from_str(text).ok())
     }
 
     pub(crate) fn opt_json<T: DeserializeOwned>(
         &self,
-        column: impl Column,
+        column: &str,
     ) -> Result<Option<T>, StoreError> {
         self.opt_parsed(column, |text| serde_json::from_str(text).ok())
     }
 
     /// Where a page that ends with this row is continued.
-    pub(crate) fn cursor(&self, column: impl Column) -> Result<String, StoreError> {
+    pub(crate) fn cursor(&self, column: &str) -> Result<String, StoreError> {
         match self.cell(column)? {
             Value::Text(text) => Ok(text.clone().into_owned()),
             Value::Int(number) => Ok(number.to_string()),
@@ -245,7 +224,7 @@ impl Row {
     /// Reads a text column into a validated type, or names the row that cannot exist.
     pub(crate) fn parsed<T>(
         &self,
-        column: impl Column,
+        column: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, StoreError> {
         self.opt_parsed(column, parse)?
@@ -254,7 +233,7 @@ impl Row {
 
     fn opt_parsed<T>(
         &self,
-        column: impl Column,
+        column: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, StoreError> {
         let Some(text) = self.opt_text(column)? else {

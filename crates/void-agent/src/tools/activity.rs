@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use void_control::{audit, proposals};
-use void_domain::audit::AuditEntry;
 use void_domain::capabilities::Capability;
+use void_domain::facts::Fact;
 use void_domain::ids::ActionId;
 use void_domain::proposals::{DisplayState, Proposal, Status};
 use void_domain::text;
@@ -150,7 +150,7 @@ fn name(text: &str) -> String {
 async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
     let page = audit::list(
         &call.control,
-        audit::AuditFilter::default(),
+        audit::FactFilter::default(),
         None,
         ENTRIES_READ_MAX,
     )
@@ -163,7 +163,7 @@ async fn record(call: &Call) -> Result<Vec<Entry>, ToolError> {
     Ok(others.take(most).map(|entry| tell(call, &entry)).collect())
 }
 
-fn tell(call: &Call, entry: &AuditEntry) -> Entry {
+fn tell(call: &Call, entry: &Fact) -> Entry {
     let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
     let action = detail.get("action_id").and_then(Value::as_str);
     // A refused request may name anything; only what the catalogue has is repeated.

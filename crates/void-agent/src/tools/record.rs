@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use void_control::audit::{self, AuditFilter};
-use void_domain::audit::AuditEntry;
+use void_control::audit::{self, FactFilter};
 use void_domain::capabilities::Capability;
+use void_domain::facts::Fact;
 use void_domain::failures::FailureCode;
 use void_domain::text;
 
@@ -90,7 +90,7 @@ fn run(mut call: Call) -> Running {
                 message,
             ));
         }
-        let filter = AuditFilter {
+        let filter = FactFilter {
             subject: asked.subject,
             actor: asked.actor,
             verb: asked.verb,
@@ -105,7 +105,7 @@ fn run(mut call: Call) -> Running {
     })
 }
 
-fn tell(entry: &AuditEntry) -> Entry {
+fn tell(entry: &Fact) -> Entry {
     Entry {
         seq: entry.seq,
         at: entry.at.to_string(),

@@ -133,7 +133,7 @@ async fn of_proposals(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError>
 
 /// The record shows everybody's deeds; an agent that may not read it finds its own.
 async fn of_record(call: &Call, words: &Words) -> Result<Vec<Hit>, ToolError> {
-    let page = audit::list(&call.control, audit::AuditFilter::default(), None, ROWS_MAX).await?;
+    let page = audit::list(&call.control, audit::FactFilter::default(), None, ROWS_MAX).await?;
     let me = call.ctx.actor.to_string();
     let reads_all = audit::may_read(&call.ctx);
     let entries = page.items.into_iter();

@@ -17,9 +17,9 @@ use void_agent::tools::Registry;
 use void_agent::turns::{ChatEvent, Talk};
 use void_control::{conversations, freezes, tokens};
 use void_domain::actors::ActorKind;
-use void_domain::audit::AuditEntry;
 use void_domain::capabilities::Capabilities;
 use void_domain::catalogue::Tier;
+use void_domain::facts::Fact;
 use void_domain::freezes::Freeze;
 use void_domain::ids::MessageId;
 use void_domain::limits;
@@ -266,7 +266,7 @@ fn nothing_ran_without_its_approval(room: &Room, rows: &[Proposal]) {
     );
 }
 
-fn nothing_was_decided(entries: &[AuditEntry]) {
+fn nothing_was_decided(entries: &[Fact]) {
     let known = [
         "server.started",
         "agent.created",
@@ -325,7 +325,7 @@ impl Configuration {
 async fn everything_is_recorded(
     room: &Room,
     attempts: &[Attempt],
-    entries: &[AuditEntry],
+    entries: &[Fact],
     turns: &[(usize, (MessageId, Vec<ChatEvent>))],
 ) {
     let schema = (Registry::named("blue")
@@ -351,7 +351,7 @@ async fn everything_is_recorded(
         let (_, turn) = room.stored(*id).await;
         let tools: Vec<String> = turn.trace.iter().map(|step| step.tool.clone()).collect();
         let subject = id.to_string();
-        let of_turn = |entry: &&AuditEntry| {
+        let of_turn = |entry: &&Fact| {
             entry.verb == "turn.finished" && entry.subject.as_deref() == Some(subject.as_str())
         };
         let entry = entries
@@ -378,7 +378,7 @@ async fn everything_is_recorded(
 
 async fn no_secret_got_out(
     stage: &Stage,
-    entries: &[AuditEntry],
+    entries: &[Fact],
     rows: &[Proposal],
     turns: &[(usize, (MessageId, Vec<ChatEvent>))],
 ) {
@@ -409,7 +409,7 @@ async fn no_secret_got_out(
         .store
         .read(|tx| Box::pin(events::list_after(tx, 0, 100_000)));
     for event in read.await.unwrap() {
-        canaries.assert_absent("an event", &event.payload);
+        canaries.assert_absent("an event", &event.json);
     }
     let log = canaries::log();
     assert!(log.contains("TRACE"), "somebody listened to the log");

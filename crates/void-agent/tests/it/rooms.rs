@@ -13,15 +13,15 @@ use void_control::conversations;
 use void_control::instances::Identity;
 use void_control::{Beside, Clock, Control, ControlConfig, Ctx, Limits};
 use void_domain::actors::{Actor, Surface};
-use void_domain::audit::AuditEntry;
 use void_domain::capabilities::Capabilities;
 use void_domain::conversations::{Conversation, Message, Said, Turn};
+use void_domain::facts::Fact;
 use void_domain::ids::{MessageId, RequestId};
 use void_domain::proposals::Proposal;
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_store::proposals::ProposalFilter;
-use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, proposals};
+use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, facts, proposals};
 use void_testkit::{eventually, postgres_database};
 
 use crate::labs::Lab;
@@ -221,10 +221,10 @@ impl Room {
     }
 
     /// The whole record, oldest first, checked by the program that knows nothing of Void.
-    pub(crate) async fn audit(&self) -> Vec<AuditEntry> {
+    pub(crate) async fn audit(&self) -> Vec<Fact> {
         let read = self
             .store
-            .read(|tx| Box::pin(audit::list_after(tx, 0, 100_000)));
+            .read(|tx| Box::pin(facts::list_after(tx, 0, 100_000)));
         let entries = read.await.unwrap();
         let lines: String = entries
             .iter()

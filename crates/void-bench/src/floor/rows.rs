@@ -24,17 +24,14 @@ const INSERT: &str = "INSERT INTO proposals (id, code, epoch, action_id, label, 
     digest, exec_digest, requester_kind, requester_id, requester_name, reason, taint, asked_count, created_at, expires_at, \
     status, approved_by, approved_at) \
     VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'owner', '', 'owner', ?12, ?13, 1, ?14, ?14, ?15, ?16, ?17)";
-const TRANSITION: &str = "INSERT INTO transitions (proposal_id, step, from_status, to_status, at, actor) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const AUDIT: &str = "INSERT INTO audit (seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-const EVENT: &str =
-    "INSERT INTO events (seq, at, kind, audience, payload) VALUES (?1, ?2, ?3, 'people', ?4)";
+const FACT: &str = "INSERT INTO facts (seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash, audience) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'people')";
 const APPROVED: &str = "UPDATE proposals SET status = 'approved', approved_by = 'owner-api', approved_at = ?2 WHERE id = ?1 AND status = 'pending'";
 const RUNNING: &str = "UPDATE proposals SET status = 'running', started_at = ?2, ticket_expires_at = ?2, lease_until = ?2 \
     WHERE id = ?1 AND status = 'approved'";
 const EXECUTED: &str = "UPDATE proposals SET status = 'executed', ended_by = 'system', ended_at = ?2, result = ?3, \
     verification = 'unverified', verified_at = ?2, verification_detail = ?4 WHERE id = ?1 AND status = 'running'";
-const HEADS: &str = "UPDATE heads SET audit_seq = ?1, audit_hash = ?2, event_seq = ?3 WHERE id = 1";
+const HEADS: &str = "UPDATE heads SET audit_seq = ?1, audit_hash = ?2 WHERE id = 1";
 
 /// One durable step of an operation.
 pub(super) enum Step {
@@ -73,21 +70,10 @@ impl Tier {
     const fn detail(self) -> &'static str {
         match self {
             Self::Safe => {
-                r#""params":{},"requested_by":"owner","risk":"nominal","target":"host:local/safe17","tier":"safe""#
+                r#""label":"Restart service 17 of the lab","params":{},"requested_by":"owner","risk":"nominal","target":"host:local/safe17","tier":"safe""#
             }
             Self::Risky => {
-                r#""params":{"n":12},"requested_by":"owner","risk":"guarded","target":"node:local/risky17","tier":"risky""#
-            }
-        }
-    }
-
-    const fn payload(self) -> &'static str {
-        match self {
-            Self::Safe => {
-                r#""action_id":"safe-17","label":"Restart service 17 of the lab","risk":"nominal","tier":"safe""#
-            }
-            Self::Risky => {
-                r#""action_id":"risky-17","label":"Scale service 17 of the lab","risk":"guarded","tier":"risky""#
+                r#""label":"Scale service 17 of the lab","params":{"n":12},"requested_by":"owner","risk":"guarded","target":"node:local/risky17","tier":"risky""#
             }
         }
     }
@@ -96,13 +82,12 @@ impl Tier {
 /// Where the numbers stand.
 #[derive(Default)]
 pub(super) struct Heads {
-    audit: i64,
-    event: i64,
+    seq: i64,
 }
 
 impl Heads {
     pub(super) fn save(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let values = params![self.audit, hash(self.audit), self.event];
+        let values = params![self.seq, hash(self.seq)];
         connection.prepare_cached(HEADS)?.execute(values)?;
         Ok(())
     }
@@ -130,7 +115,6 @@ pub(super) fn write(
     match step {
         Step::Queue(wish) => {
             page.insert(wish, None)?;
-            page.transition(&wish.id, 1, None, "pending", "owner-api")?;
             page.record(
                 &wish.id,
                 Tier::Risky,
@@ -141,13 +125,11 @@ pub(super) fn write(
         }
         Step::Approve(id) => {
             page.update(APPROVED, id)?;
-            page.transition(id, 2, Some("pending"), "approved", "owner-api")?;
             page.record(id, Tier::Risky, "proposal.approved", "approved", DECIDED)?;
-            page.run(id, Tier::Risky, 3)
+            page.run(id, Tier::Risky)
         }
         Step::Start(wish) => {
             page.insert(wish, Some("policy"))?;
-            page.transition(&wish.id, 1, None, "approved", "policy")?;
             page.record(
                 &wish.id,
                 Tier::Safe,
@@ -162,11 +144,10 @@ pub(super) fn write(
                 "approved",
                 DECIDED,
             )?;
-            page.run(&wish.id, Tier::Safe, 2)
+            page.run(&wish.id, Tier::Safe)
         }
         Step::Finish(id, tier) => {
             page.finish(id)?;
-            page.transition(id, 4, Some("running"), "executed", "system")?;
             page.record(id, *tier, "proposal.executed", "executed", ENDED)
         }
     }
@@ -219,9 +200,8 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn run(&mut self, id: &str, tier: Tier, step: i64) -> rusqlite::Result<()> {
+    fn run(&mut self, id: &str, tier: Tier) -> rusqlite::Result<()> {
         self.update(RUNNING, id)?;
-        self.transition(id, step, Some("approved"), "running", "system")?;
         self.record(id, tier, "proposal.started", "running", DECIDED)
     }
 
@@ -237,22 +217,7 @@ impl Page<'_> {
             .execute(params![id, AT])?)
     }
 
-    fn transition(
-        &self,
-        id: &str,
-        step: i64,
-        from: Option<&str>,
-        to: &str,
-        actor: &str,
-    ) -> rusqlite::Result<()> {
-        let values = params![id, step, from, to, AT, actor];
-        self.connection
-            .prepare_cached(TRANSITION)?
-            .execute(values)?;
-        Ok(())
-    }
-
-    /// An audit entry and an event.
+    /// An entry of the record.
     fn record(
         &mut self,
         id: &str,
@@ -261,22 +226,15 @@ impl Page<'_> {
         status: &str,
         more: &str,
     ) -> rusqlite::Result<()> {
-        self.heads.audit += 1;
-        self.heads.event += 1;
-        let seq = self.heads.audit;
+        self.heads.seq += 1;
+        let seq = self.heads.seq;
         let detail = format!(
-            r#"{{"action_id":"risky-17","code":"7F3K","digest":"{CATALOGUE}","status":"{status}",{},{more}}}"#,
+            r#"{{"action_id":"risky-17","by":"system","code":"7F3K","digest":"{CATALOGUE}","revision":0,"status":"{status}","waited_ms":17,{},{more}}}"#,
             tier.detail()
         );
         let (prev, hash) = (hash(seq - 1), hash(seq));
         let values = params![seq, AT, id, ACTOR, verb, id, detail, CATALOGUE, prev, hash];
-        self.connection.prepare_cached(AUDIT)?.execute(values)?;
-        let payload = format!(
-            r#"{{{},"at":"2030-03-17T17:46:40.000Z","code":"7F3K","id":"{id}","revision":0,"status":"{status}","verification":null,"waited_ms":17}}"#,
-            tier.payload()
-        );
-        let values = params![self.heads.event, AT, verb, payload];
-        self.connection.prepare_cached(EVENT)?.execute(values)?;
+        self.connection.prepare_cached(FACT)?.execute(values)?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use void_testkit::{eventually, free_port};
 use crate::load::{Crowd, Operation};
 use crate::subject::{self, Engine};
 
-const TABLES: [&str; 4] = ["proposals", "transitions", "audit", "events"];
+const TABLES: [&str; 2] = ["proposals", "facts"];
 const CLIENTS: usize = 8;
 /// How much longer or shorter the floor's rows of a table may be.
 const BYTES_APART_MAX: f64 = 0.1;
@@ -22,7 +22,7 @@ fn written(file: &Path, operations: usize) -> Vec<(f64, f64)> {
             "SELECT group_concat('COALESCE(length(' || name || '), 0)', ' + ') FROM pragma_table_info('{table}')"
         );
         let lengths: String = connection.query_row(&names, [], |row| row.get(0)).unwrap();
-        let own = if table == "audit" {
+        let own = if table == "facts" {
             "verb LIKE 'proposal.%'"
         } else {
             "TRUE"

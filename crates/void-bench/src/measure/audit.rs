@@ -8,10 +8,10 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use void_control::Clock;
-use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::digests::Digest;
+use void_domain::facts::{Fact, NewFact};
 use void_domain::time::Timestamp;
-use void_store::{Store, StoreError, audit};
+use void_store::{Store, StoreError, facts};
 use void_verify::Options;
 
 use crate::Outcome;
@@ -67,7 +67,7 @@ async fn append(store: &Store, entries: usize) -> Outcome<f64> {
             for _ in 0..share {
                 let at = Clock::system().now();
                 store
-                    .write(move |tx| Box::pin(audit::append(tx, at, draft())))
+                    .write(move |tx| Box::pin(facts::append(tx, at, draft())))
                     .await?;
             }
             Ok::<usize, StoreError>(share)
@@ -85,7 +85,7 @@ fn export(entries: u64) -> Outcome<String> {
     let mut prev = Digest::ZERO;
     for seq in 1..=entries {
         let at = Timestamp::from_ms(1_900_000_000_000 + i64::try_from(seq)?);
-        let entry = AuditEntry::seal(draft(), seq, at, prev)?;
+        let entry = Fact::seal(draft(), seq, at, prev)?;
         writeln!(text, "{}", entry.export_line())?;
         prev = entry.hash;
     }
@@ -93,8 +93,8 @@ fn export(entries: u64) -> Outcome<String> {
 }
 
 /// As long as an ordinary one.
-pub(crate) fn draft() -> NewAuditEntry {
-    NewAuditEntry {
+fn draft() -> NewFact {
+    NewFact {
         request_id: None,
         actor: "owner-api".to_owned(),
         verb: "proposal.approved",
@@ -112,5 +112,6 @@ pub(crate) fn draft() -> NewAuditEntry {
             "tier": "risky",
         }),
         catalogue: Some(Digest::of(b"catalogue")),
+        audience: None,
     }
 }

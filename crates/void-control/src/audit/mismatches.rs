@@ -8,7 +8,7 @@
 use serde_json::Value;
 use void_domain::canonical;
 use void_domain::time::Timestamp;
-use void_store::audit::steps::{self, AgentStep, FreezeStep, ProposalStep, TokenStep};
+use void_store::facts::steps::{self, AgentStep, FreezeStep, ProposalStep, TokenStep};
 use void_store::{StoreError, schema};
 
 use crate::control::Control;

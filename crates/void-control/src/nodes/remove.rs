@@ -1,9 +1,8 @@
 //! The owner withdraws an invitation, turns a machine away, or ends a membership. The secret opens nothing any more.
 
 use serde_json::json;
-use void_domain::events::{Audience, EventKind, NewEvent};
 use void_domain::nodes::{Membership, NodeName};
-use void_store::{StoreError, events, nodes, tokens};
+use void_store::{StoreError, nodes, tokens};
 
 use super::record;
 use crate::context::Ctx;
@@ -35,12 +34,7 @@ pub async fn remove(control: &Control, ctx: &Ctx, name: &str) -> Result<&'static
                 if let Membership::Joined { token_id, .. } = node.membership
                     && tokens::revoke(tx, token_id, at).await?
                 {
-                    let revoked = NewEvent {
-                        kind: EventKind::AccessRevoked,
-                        audience: Audience::OwnerOnly,
-                        payload: json!({"token": token_id}),
-                    };
-                    events::append(tx, at, &revoked).await?;
+                    crate::tokens::record_revoked(tx, &context, at, token_id).await?;
                 }
                 let was = node.membership.as_str();
                 let detail = json!({"was": was});

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::Value;
 use tokio::sync::{oneshot, watch};
 use void_domain::ids::ProposalId;
 use void_domain::proposals::Proposal;
@@ -71,12 +70,8 @@ impl Waiters {
         {
             return;
         }
-        let payload: Option<Value> = serde_json::from_str(&event.payload).ok();
-        let id = payload
-            .as_ref()
-            .and_then(|payload| payload.get("id")?.as_str()?.parse().ok());
-        if let Some(id) = id {
-            self.wake_id(id);
+        if let Some(proposal) = event.payload.proposal() {
+            self.wake_id(proposal.id);
         }
     }
 }

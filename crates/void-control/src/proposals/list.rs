@@ -4,6 +4,7 @@ use void_domain::actors::Actor;
 use void_domain::ids::{ProposalId, RequesterId};
 use void_domain::notifications::Told;
 use void_domain::proposals::{DisplayState, Proposal, Status, Transition};
+use void_store::facts::steps;
 use void_store::proposals::{self, ProposalFilter, Stored};
 use void_store::{Page, StoreError, Tx, notifications};
 
@@ -81,7 +82,14 @@ pub async fn runs_before(
 pub async fn history(control: &Control, id: ProposalId) -> Result<Vec<Transition>, StoreError> {
     control
         .store
-        .read(move |tx| Box::pin(proposals::history(tx, id)))
+        .read(move |tx| {
+            Box::pin(async move {
+                match proposals::find(tx, id).await? {
+                    Some(stored) => steps::history(tx, &stored.proposal).await,
+                    None => Ok(Vec::new()),
+                }
+            })
+        })
         .await
 }
 
@@ -210,8 +218,8 @@ async fn listed(
     let id = stored.proposal.id;
     Ok(Listed {
         shown: display_state(tx, control, &stored.proposal).await?,
+        history: steps::history(tx, &stored.proposal).await?,
         proposal: stored.proposal,
-        history: proposals::history(tx, id).await?,
         told: match tells {
             true => notifications::told(tx, id).await?,
             false => None,

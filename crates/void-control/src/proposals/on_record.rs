@@ -8,17 +8,20 @@
 //! Whoever rewrites the record as well is found by a head that was kept elsewhere, not here.
 
 use serde_json::{Map, Value, json};
-use void_domain::audit::AuditEntry;
 use void_domain::canonical;
+use void_domain::events::EventKind;
+use void_domain::facts::Fact;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Cancellation, Proposal, State};
 use void_domain::time::Timestamp;
-use void_store::audit::steps;
+use void_store::facts::steps;
 use void_store::{StoreError, Tx, installation, proposals};
 
 use super::recover;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
+
+const CREATED: &str = EventKind::ProposalCreated.as_str();
 
 /// Whether the record says that this proposal waits, is approved or runs, as its row says.
 pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, StoreError> {
@@ -43,12 +46,15 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
         }
         State::Pending => {
             let asked = steps::newest_asked(tx, proposal.id).await?;
+            let is_first = asked.as_ref().is_some_and(|asked| asked.verb == CREATED);
             let asked = asked.as_ref().and_then(detail);
             let risks = members(json!({"risk": proposal.subject.risk, "taint": proposal.taint}));
             let mut expected = subject(proposal);
             expected.extend(members(json!({"expires_at": proposal.expires_at})));
             says(&said, expected)
-                && asked.is_some_and(|asked| says(&asked, risks) && says_joined(&asked, proposal))
+                && asked.is_some_and(|asked| {
+                    says(&asked, risks) && says_joined(&asked, is_first, proposal)
+                })
                 && tells(&said, "reason", proposal.reason.as_deref())
                 && tells(&said, "diff", proposal.diff.as_deref())
         }
@@ -59,10 +65,9 @@ pub(crate) async fn holds(tx: &mut Tx, proposal: &Proposal) -> Result<bool, Stor
 
 /// Whether the newest request is the last one that the row knows, and left it with these words. Entries of
 /// older versions have no digest of them.
-fn says_joined(asked: &Value, proposal: &Proposal) -> bool {
+fn says_joined(asked: &Value, is_first: bool, proposal: &Proposal) -> bool {
     let revision = asked.get("revision").and_then(Value::as_u64).unwrap_or(0);
     let words = asked.get(facts::JOINED_DIGEST);
-    let is_first = asked.get("revision").is_none();
     revision == proposal.revision
         && words.map_or(!is_first || proposal.joined.is_empty(), |words| {
             facts::digest_of_joined(proposal).is_some_and(|digest| *words == json!(digest))
@@ -95,7 +100,7 @@ fn members(value: Value) -> Map<String, Value> {
 }
 
 /// An entry's detail, if the entry is the one that was hashed.
-fn detail(entry: &AuditEntry) -> Option<Value> {
+fn detail(entry: &Fact) -> Option<Value> {
     if entry.computed_hash() != entry.hash {
         return None;
     }

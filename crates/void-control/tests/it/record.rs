@@ -1,7 +1,7 @@
 //! What must hold after every story, whatever happened in it.
 //!
 //! The chain verifies and no row says anything but the record; every step of every proposal has its entry and
-//! its event, in order and with its time; no run has had its effect twice.
+//! its event, in order and with its time; what the row says of who and when is in its history; no run has had its effect twice.
 
 use std::collections::BTreeMap;
 
@@ -72,6 +72,12 @@ impl Plane {
     async fn expected(&self, row: &Proposal) -> Vec<(String, Timestamp)> {
         let history = self.history(row.id).await;
         assert_eq!(history.last().map(|step| step.to), Some(row.status()));
+        let started = history.iter().find(|step| step.to == Status::Running);
+        let started_at = row.run().map(|run| run.started_at);
+        assert_eq!(started.map(|step| step.at), started_at, "{history:?}");
+        let approved = history.iter().find(|step| step.to == Status::Approved);
+        let approval = row.approval().map(|approval| (&approval.by, approval.at));
+        assert_eq!(approved.map(|step| (&step.by, step.at)), approval);
         let mut expected = Vec::new();
         if let Some(first) = history.first()
             && first.to == Status::Approved
@@ -110,10 +116,16 @@ impl Plane {
             })
             .await;
         let mut steps = Steps::new();
-        for (event, number) in all.into_iter().zip(1..) {
-            assert_eq!(event.seq, number, "events are numbered without a gap");
+        let entries = self.audit().await.into_iter();
+        let expected: Vec<u64> = entries
+            .filter(|entry| entry.audience.is_some())
+            .map(|entry| entry.seq)
+            .collect();
+        let numbers: Vec<u64> = all.iter().map(|event| event.seq).collect();
+        assert_eq!(numbers, expected, "every entry with an audience is told");
+        for event in all {
             let kind = event.kind.as_str();
-            let payload: Value = serde_json::from_str(&event.payload).unwrap();
+            let payload: Value = serde_json::from_str(&event.json).unwrap();
             if let Some(id) = payload["id"].as_str().filter(|_| is_step(kind)) {
                 let list = steps.entry(id.to_owned()).or_default();
                 list.push((kind.to_owned(), event.at));

@@ -9,12 +9,12 @@ use void_control::proposals::{
     Proposed, SettleError, Settled,
 };
 use void_control::{Ctx, freezes};
-use void_domain::audit::AuditEntry;
+use void_domain::facts::Fact;
 use void_domain::ids::ProposalId;
 use void_domain::policy::Refusal;
 use void_domain::proposals::{Proposal, Status, Transition};
 use void_domain::taint::Taint;
-use void_store::audit;
+use void_store::facts;
 use void_testkit::eventually;
 
 use crate::callers::{owner, owner_on};
@@ -237,9 +237,9 @@ impl Plane {
     }
 
     /// The whole record, oldest first.
-    pub async fn audit(&self) -> Vec<AuditEntry> {
+    pub async fn audit(&self) -> Vec<Fact> {
         self.inside(async |_, store| {
-            let read = store.read(|tx| Box::pin(audit::list_after(tx, 0, 100_000)));
+            let read = store.read(|tx| Box::pin(facts::list_after(tx, 0, 100_000)));
             read.await.unwrap()
         })
         .await
@@ -249,7 +249,7 @@ impl Plane {
     pub async fn audited(&self, verb: &str) -> Vec<Value> {
         let mut entries = self.audit().await;
         entries.retain(|entry| entry.verb == verb);
-        let detail = |entry: AuditEntry| serde_json::from_str(&entry.detail).unwrap();
+        let detail = |entry: Fact| serde_json::from_str(&entry.detail).unwrap();
         entries.into_iter().map(detail).collect()
     }
 

@@ -101,7 +101,7 @@ fn data(kind: EventKind) -> Value {
         ),
         EventKind::AccessRevoked => object(
             &[],
-            json!({"token": text(), "session": text(), "quarantine": {"type": "boolean"}}),
+            json!({"token": text(), "session": text(), "sessions": whole(), "quarantine": {"type": "boolean"}}),
         ),
         EventKind::MuteChanged => object(
             &["mute", "subject", "what", "until", "at"],

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use void_api::audit::{
     AuditResponse, EntryResponse, HeadResponse, VerdictMismatch, VerdictProblem, VerdictResponse,
 };
-use void_control::audit::{self, AuditFilter, ReadError};
+use void_control::audit::{self, FactFilter, ReadError};
 use void_control::{Control, StoreError};
-use void_domain::audit::AuditEntry;
+use void_domain::facts::Fact;
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -92,7 +92,7 @@ pub(super) const ROUTES: &[Route] = &[
 
 const EXPORT_PAGE: u32 = 500;
 
-fn entry_response(entry: AuditEntry) -> EntryResponse {
+fn entry_response(entry: Fact) -> EntryResponse {
     EntryResponse {
         seq: entry.seq,
         at: entry.at.to_string(),
@@ -126,7 +126,7 @@ pub(crate) async fn list(
 ) -> Result<Json<AuditResponse>, ApiError> {
     let cursor: Option<u64> = parse_cursor(query.cursor.as_deref())?;
     let limit = page_rows(query.limit)?;
-    let filter = AuditFilter {
+    let filter = FactFilter {
         subject: query.subject,
         actor: query.actor,
         verb: query.verb,

@@ -5,6 +5,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use serde::Deserialize;
+use void_domain::events::EventId;
 
 use crate::access::Admitted;
 use crate::app::App;
@@ -21,8 +22,8 @@ pub(super) const ROUTES: &[Route] = &[Route {
     summary: "Server-sent events; resumes after Last-Event-ID or ?after=",
     query: &[Parameter {
         name: "after",
-        kind: "integer",
-        meaning: "the last event that was seen",
+        kind: "string",
+        meaning: "the id of the last event that was seen",
     }],
     request: None,
     response: Content::Text("text/event-stream"),
@@ -32,7 +33,12 @@ pub(super) const ROUTES: &[Route] = &[Route {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AfterQuery {
-    after: Option<u64>,
+    after: Option<String>,
+}
+
+fn id(name: &'static str, text: &str) -> Result<EventId, ApiError> {
+    text.parse()
+        .map_err(|_| ApiError::invalid_field(name, "must be the id of an event"))
 }
 
 pub(crate) async fn stream(
@@ -42,11 +48,8 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let after = match headers.get("last-event-id") {
-        None => query.after,
-        Some(value) => {
-            let seen = value.to_str().ok().and_then(|text| text.parse().ok());
-            Some(seen.ok_or_else(|| ApiError::invalid_field("Last-Event-ID", "must be a number"))?)
-        }
+        None => query.after.map(|text| id("after", &text)).transpose()?,
+        Some(value) => Some(id("Last-Event-ID", value.to_str().unwrap_or_default())?),
     };
     let counted = app.shared().metrics.listener();
     Ok(streams::events(

@@ -65,7 +65,7 @@ pub(crate) async fn show(
 ) -> Result<Json<HomeResponse>, ApiError> {
     let ctx = admitted.ctx.clone();
     let control = app.control();
-    let event = control.hub().last();
+    let event = control.hub().last_id().to_string();
     let page = actions::RecentQuery::default();
     let Json(inbox) = inbox::look(State(app.clone()), Caller(ctx.clone()), Query(page)).await?;
     let mut cards = Vec::new();

@@ -414,8 +414,7 @@ async fn the_record_keeps_how_long_words_begin_and_their_digest() {
         assert_eq!(row["reason"], json!(reason), "the row has all of it");
         let path = format!("/api/proposals/{}/cancel", id(&row));
         app.owner().post_nothing(&path).await.ok();
-        let about =
-            |entry: &&void_domain::audit::AuditEntry| entry.subject.as_deref() == Some(id(&row));
+        let about = |entry: &&void_domain::facts::Fact| entry.subject.as_deref() == Some(id(&row));
         let entries = app.audit().await;
         let kept: usize = entries
             .iter()

@@ -2,18 +2,40 @@
 //! and once, and what it does not know is passed over.
 
 use serde_json::json;
+use void_control::events::Told;
+use void_domain::events::Audience;
+use void_domain::facts::NewFact;
+use void_store::{StoreError, facts};
 
 use crate::apps::{App, Engine};
 use crate::forgeries::run;
 use crate::sse::Listener;
 
-/// As a newer instance commits it: the next number is taken, and the kind or the audience is none of ours.
-fn newer(kind: &str, audience: &str) -> String {
-    format!(
-        "UPDATE heads SET event_seq = event_seq + 1 WHERE id = 1;
-         INSERT INTO events (seq, at, kind, audience, payload)
-         SELECT event_seq, 0, '{kind}', '{audience}', '{{\"id\": \"x\"}}' FROM heads WHERE id = 1;"
-    )
+/// As a newer instance commits it: the verb or the audience is none of ours.
+async fn newer(app: &App, engine: &Engine, verb: &'static str, audience: Option<&str>) {
+    let at = app.control.clock().now();
+    let written: Result<u64, StoreError> = app
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                let fact = NewFact {
+                    request_id: None,
+                    actor: "system".to_owned(),
+                    verb,
+                    subject: None,
+                    detail: json!({"id": "x"}),
+                    catalogue: None,
+                    audience: Some(Audience::Everyone),
+                };
+                Ok(facts::append(tx, at, fact).await?.seq)
+            })
+        })
+        .await;
+    let seq = written.unwrap();
+    if let Some(audience) = audience {
+        let sql = format!("UPDATE facts SET audience = '{audience}' WHERE seq = {seq};");
+        run(app, engine, &sql);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,13 +48,15 @@ async fn kinds_of_a_newer_version_are_passed_over() {
         let mut live = Listener::open(&owner).await;
         app.queue("stop-a").await;
         let first = live.wait_for("proposal.created").await.seq;
-        for (kind, audience) in [
-            ("incident.opened", "everyone"),
-            ("proposal.postponed", "everyone"),
-            ("freeze.changed", "the-neighbours"),
-            ("", ""),
+        for (verb, audience) in [
+            ("incident.opened", None),
+            ("proposal.postponed", None),
+            ("freeze.set", Some("the-neighbours")),
+            ("", Some("")),
+            // Of ours, and not what ours say.
+            ("freeze.set", None),
         ] {
-            run(&app, &engine, &newer(kind, audience));
+            newer(&app, &engine, verb, audience).await;
         }
         // What comes after them reaches whoever listens already, and whoever reads from the table.
         owner.post("/api/freeze", json!({})).await.ok();
@@ -44,5 +68,75 @@ async fn kinds_of_a_newer_version_are_passed_over() {
         assert_eq!(names, ["proposal.created", "freeze.changed"]);
         assert_eq!(all[0].seq, first);
         assert_eq!(app.owner().get("/readyz").await.status, 200);
+    }
+}
+
+/// What an upgrade or a restored copy does to the numbers: those below `numbered_from` were given out before.
+fn renumber(app: &App, engine: &Engine) {
+    let sql =
+        "UPDATE heads SET told_after = audit_seq, numbered_from = audit_seq + 100 WHERE id = 1;";
+    run(app, engine, sql);
+}
+
+/// The text of a stream from its beginning to this line.
+async fn text_until(app: &App, after: &str, line: &str) -> String {
+    let request = app
+        .owner()
+        .request(reqwest::Method::GET, "/api/events")
+        .header("last-event-id", after);
+    let mut response = request.send().await.unwrap();
+    let mut text = String::new();
+    let reading = async {
+        while !text.contains(line) {
+            text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
+        }
+    };
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(30), reading).await;
+    waited.unwrap_or_else(|_| panic!("{line} after {after}"));
+    text
+}
+
+/// Numbers of two numberings are told apart: nobody goes on from a number that stood for something else.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_of_another_numbering_is_lost_and_one_of_this_goes_on() {
+    for engine in Engine::both().await {
+        let app = App::on(engine.clone()).await;
+        let owner = app.owner();
+        let mut live = app.control.subscribe(None);
+        app.queue("stop-a").await;
+        let before = live.next().await.unwrap().unwrap();
+        assert_eq!(before.id.to_string(), before.seq.to_string());
+        renumber(&app, &engine);
+        let from = before.seq + 100;
+        // Whoever listens already is told, and hears what comes then.
+        owner.post("/api/freeze", json!({})).await.ok();
+        let Some(Told::Lost(lost)) = live.next_told().await.unwrap() else {
+            panic!("told that the numbers are others");
+        };
+        assert_eq!((lost.after, lost.next), (before.seq, before.seq + 1));
+        let frozen = live.next().await.unwrap().unwrap();
+        let id = format!("{}-{from}", before.seq + 1);
+        assert_eq!(frozen.id.to_string(), id);
+        // A number of before, which the record has or has not reached again, and one of yet another numbering.
+        for other in [
+            before.seq.to_string(),
+            frozen.seq.to_string(),
+            (from - 1).to_string(),
+            (from + 5).to_string(),
+            format!("{}-{}", frozen.seq, from + 1),
+        ] {
+            let text = text_until(&app, &other, "stream.lost").await;
+            assert!(!text.contains("freeze.changed"), "{other}: {text}");
+        }
+        // This numbering's own goes on without a word, and so does what the page begins with.
+        let last = format!("{}-{from}", before.seq);
+        let text = text_until(&app, &last, "freeze.changed").await;
+        assert!(text.contains(&format!("id: {id}\n")), "{text}");
+        assert!(!text.contains("stream.lost"), "{text}");
+        let home = owner.get("/api/home").await.ok();
+        assert_eq!(home["event"], json!(id));
+        owner.delete("/api/freeze").await.ok();
+        let going_on = text_until(&app, &id, "\"frozen\":false").await;
+        assert!(!going_on.contains("stream.lost"), "{going_on}");
     }
 }

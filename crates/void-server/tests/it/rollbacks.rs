@@ -18,14 +18,7 @@ use crate::apps::{App, Engine, Setup};
 use crate::phones::{Rig, telegram};
 use crate::stands::{Stand, services};
 
-const TABLES: [&str; 6] = [
-    "heads",
-    "installation",
-    "proposals",
-    "transitions",
-    "audit",
-    "events",
-];
+const TABLES: [&str; 4] = ["heads", "installation", "proposals", "facts"];
 const NOTICED_WITHIN: Duration = Duration::from_secs(5);
 
 fn pour(from: &Path, into: &Path) {
@@ -342,11 +335,11 @@ async fn a_channel_that_is_down_hears_of_a_rollback_later() {
 fn go_back_unanswered(app: &App, engine: &Engine) {
     let no_entries = match engine {
         Engine::Sqlite => {
-            "CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END;"
+            "CREATE TRIGGER no_entries BEFORE INSERT ON facts BEGIN SELECT RAISE(ABORT, 'no'); END;"
         }
         Engine::Postgres(_) => {
             "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$; \
-             CREATE TRIGGER no_entries BEFORE INSERT ON audit EXECUTE FUNCTION refuse();"
+             CREATE TRIGGER no_entries BEFORE INSERT ON facts EXECUTE FUNCTION refuse();"
         }
     };
     run_sql(
@@ -359,7 +352,7 @@ fn go_back_unanswered(app: &App, engine: &Engine) {
 fn undo(app: &App, engine: &Engine) {
     let drop = match engine {
         Engine::Sqlite => "DROP TRIGGER no_entries;",
-        Engine::Postgres(_) => "DROP TRIGGER no_entries ON audit; DROP FUNCTION refuse();",
+        Engine::Postgres(_) => "DROP TRIGGER no_entries ON facts; DROP FUNCTION refuse();",
     };
     run_sql(
         app,
@@ -454,7 +447,7 @@ async fn goes_back(engine: &Engine, back: Back) {
             &app,
             engine,
             &format!(
-                "UPDATE audit SET hash = '{0}' WHERE seq = (SELECT audit_seq FROM heads); UPDATE heads SET audit_hash = '{0}';",
+                "UPDATE facts SET hash = '{0}' WHERE seq = (SELECT audit_seq FROM heads); UPDATE heads SET audit_hash = '{0}';",
                 "ab".repeat(32)
             ),
         ),

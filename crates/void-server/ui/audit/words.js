@@ -38,7 +38,8 @@ function what(detail) {
 
 /** What the rest of an entry's sentence is about. @param {Entry} entry */
 function about(entry) {
-  const { detail, subject } = entry;
+  const { detail, subject, verb } = entry;
+  if (verb === "service.changed" && typeof detail.label === "string") return detail.label;
   const name =
     detail.name ??
     detail.code ??
@@ -60,6 +61,7 @@ function keyOf(entry) {
   if (verb === "proposal.approved" && detail.approved_by === "policy") return "audit.did.proposal.let_through";
   if (verb === "proposal.verified" && detail.verification === "failed") return "audit.did.proposal.check_failed";
   if (verb === "proposal.verified" && detail.verification === "unverified") return "audit.did.proposal.unverified";
+  if (verb === "service.changed") return `audit.did.service.${String(detail.status)}`;
   return `audit.did.${verb}`;
 }
 
@@ -97,6 +99,8 @@ export function entryShape({ verb, detail }) {
         : detail.verification === "unverified"
           ? ["unsure", ""]
           : ["done", "ok"];
+    case "service.changed":
+      return detail.status === "down" ? ["failed", "bad"] : null;
     case "proposal.failed":
     case "proposal.refused":
     case "turn.failed":

@@ -92,7 +92,7 @@ function change(next) {
   tellEach(watchers, next);
 }
 
-/** @param {number} after the last event that what is shown already knows of */
+/** @param {string} after the id of the last event that what is shown already knows of */
 export function startLive(after) {
   stopLive();
   lastHeard = Date.now();
@@ -101,7 +101,7 @@ export function startLive(after) {
     if (connection.isFirst) change({ kind: "connecting" });
   }, FIRST_MS);
   stream = openSse({
-    request: (lastId) => ({ path: `/api/events?after=${lastId || after}` }),
+    request: (lastId) => ({ path: lastId || after ? `/api/events?after=${lastId || after}` : "/api/events" }),
     opened: () => {
       clearTimeout(askTimer);
       change({ kind: "live" });

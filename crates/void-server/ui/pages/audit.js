@@ -44,6 +44,7 @@ const KINDS = [
   "clock.",
   "audit.",
   "refusals.",
+  "service.",
 ];
 const OUTCOMES = [
   "created",

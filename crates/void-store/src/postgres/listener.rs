@@ -11,7 +11,8 @@ use tokio_postgres::AsyncMessage;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::limits;
-use super::writer::{last_event, raise};
+use super::writer::{heads_now, raise};
+use crate::heads::Newest;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -19,7 +20,7 @@ pub(super) fn start(
     settings: tokio_postgres::Config,
     tls: MakeRustlsConnect,
     pool: Pool,
-    committed: Arc<watch::Sender<u64>>,
+    committed: Arc<watch::Sender<Newest>>,
 ) {
     let (wake, mut woken) = mpsc::channel::<()>(1);
     tokio::spawn(listen(settings, tls, wake));
@@ -27,9 +28,9 @@ pub(super) fn start(
         while !committed.is_closed() {
             // Whether woken, timed out or without a listener: the answer is to look.
             let _ = tokio::time::timeout(LOOK_EVERY, woken.recv()).await;
-            let looking = async { last_event(pool.get().await?).await };
-            if let Ok(seq) = limits::within(limits::READ_WITHIN, "a look", looking).await {
-                raise(&committed, seq);
+            let looking = async { heads_now(pool.get().await?).await };
+            if let Ok(heads) = limits::within(limits::READ_WITHIN, "a look", looking).await {
+                raise(&committed, heads.newest());
             }
         }
     });

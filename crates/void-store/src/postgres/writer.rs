@@ -16,17 +16,13 @@ use void_domain::fail_point;
 
 use super::limits::{self, BATCH_WITHIN, COMMIT_WITHIN, SETTLE_WITHIN, within};
 use crate::errors::StoreError;
-use crate::heads::{self, Heads};
+use crate::heads::{self, Heads, Newest};
 use crate::rollbacks::{HighWater, Rollback};
 use crate::tx::{Engine, PostgresTx, Tx};
 use crate::values::values;
 use crate::writer::{BATCH_MAX, Done, Job, admit};
 
 const ASK_EVERY: Duration = Duration::from_millis(100);
-
-pub(super) async fn last_event(client: Object) -> Result<u64, StoreError> {
-    Ok(heads_now(client).await?.event_seq)
-}
 
 pub(super) async fn heads_now(client: Object) -> Result<Heads, StoreError> {
     let mut tx = Tx::new(Engine::Postgres(PostgresTx::new(client)));
@@ -38,7 +34,7 @@ pub(super) async fn heads_now(client: Object) -> Result<Heads, StoreError> {
 pub(super) fn start(
     pool: Pool,
     mut queue: mpsc::Receiver<Box<dyn Job>>,
-    committed: Arc<watch::Sender<u64>>,
+    committed: Arc<watch::Sender<Newest>>,
     high_water: HighWater,
 ) {
     tokio::spawn(async move {
@@ -52,7 +48,7 @@ pub(super) fn start(
 async fn batch(
     pool: &Pool,
     waiting: &mut Vec<Box<dyn Job>>,
-    committed: &watch::Sender<u64>,
+    committed: &watch::Sender<Newest>,
     high_water: &HighWater,
 ) {
     let client = match pool.get().await {
@@ -77,7 +73,7 @@ async fn batch(
                 None => high_water.committed(*heads),
                 Some(_) => high_water.repaired(*heads),
             }
-            raise(committed, heads.event_seq);
+            raise(committed, heads.newest());
         }
         Err(StoreError::Unconfirmed) => {
             tracing::error!("nobody can say whether a batch of writes was committed");
@@ -134,12 +130,8 @@ async fn run_all(
 
 async fn begin(tx: &mut Tx, high_water: &HighWater) -> Result<Begun, StoreError> {
     sql(tx, "BEGIN").await?;
-    let (mut heads, txid) = heads::load_locked(tx).await?;
+    let (heads, txid) = heads::load_locked(tx).await?;
     let rollback = high_water.check(tx, heads).await?;
-    if rollback.is_some() {
-        // Listeners have seen these numbers; none stands for a second event.
-        heads.event_seq = heads.event_seq.max(high_water.seen().event_seq);
-    }
     tx.set_heads(Some(heads));
     Ok(Begun { txid, rollback })
 }
@@ -235,12 +227,12 @@ fn release(tx: Tx) {
     }
 }
 
-/// The number never goes back, whoever reports it.
-pub(super) fn raise(committed: &watch::Sender<u64>, seq: u64) {
+/// What is known to be committed never goes back, whoever reports it.
+pub(super) fn raise(committed: &watch::Sender<Newest>, newest: Newest) {
     committed.send_if_modified(|known| {
-        let newer = seq > *known;
+        let newer = newest > *known;
         if newer {
-            *known = seq;
+            *known = newest;
         }
         newer
     });

@@ -10,7 +10,7 @@ use void_domain::fail_point;
 use super::reserve::Reserve;
 use super::{SqliteConfig, now};
 use crate::errors::StoreError;
-use crate::heads;
+use crate::heads::{self, Newest};
 use crate::rollbacks::{HighWater, Rollback};
 use crate::tx::{Engine, SqliteTx, Tx, run_cached};
 use crate::writer::{BATCH_MAX, Done, Job, Urgency, admit};
@@ -20,10 +20,10 @@ pub(super) fn start(
     connection: Connection,
     lock: File,
     queue: mpsc::Receiver<Box<dyn Job>>,
-) -> Result<(watch::Receiver<u64>, HighWater), StoreError> {
+) -> Result<(watch::Receiver<Newest>, HighWater), StoreError> {
     let mut tx = Tx::new(Engine::Sqlite(SqliteTx::new(connection)));
     let heads = now(Box::pin(heads::load(&mut tx)))??;
-    let (committed, watcher) = watch::channel(heads.event_seq);
+    let (committed, watcher) = watch::channel(heads.newest());
     let high_water = HighWater::of_file(heads, config.path.clone());
     let writer = Writer {
         tx,
@@ -42,7 +42,7 @@ pub(super) fn start(
 struct Writer {
     tx: Tx,
     high_water: HighWater,
-    committed: watch::Sender<u64>,
+    committed: watch::Sender<Newest>,
     reserve: Reserve,
     _lock: File,
 }
@@ -121,12 +121,8 @@ impl Writer {
 
     fn begin(&mut self) -> Result<Option<Rollback>, StoreError> {
         self.sql("BEGIN IMMEDIATE")?;
-        let mut heads = now(Box::pin(heads::load(&mut self.tx)))??;
+        let heads = now(Box::pin(heads::load(&mut self.tx)))??;
         let rollback = now(Box::pin(self.high_water.check(&mut self.tx, heads)))??;
-        if rollback.is_some() {
-            // Listeners have seen these numbers; none stands for a second event.
-            heads.event_seq = heads.event_seq.max(self.high_water.seen().event_seq);
-        }
         self.tx.set_heads(Some(heads));
         Ok(rollback)
     }
@@ -146,7 +142,7 @@ impl Writer {
             None => self.high_water.committed(heads),
             Some(_) => self.high_water.repaired(heads),
         }
-        self.committed.send_replace(heads.event_seq);
+        self.committed.send_replace(heads.newest());
         Ok(())
     }
 

@@ -4,24 +4,25 @@ use std::fs;
 
 use rusqlite::Connection;
 use serde_json::json;
-use void_domain::audit::NewAuditEntry;
-use void_store::{SqliteConfig, Store, StoreError, audit, backups};
+use void_domain::facts::NewFact;
+use void_store::{SqliteConfig, Store, StoreError, backups, facts};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
 use crate::migrations::release;
 
 async fn note(store: &Store, n: u64) -> u64 {
-    let draft = NewAuditEntry {
+    let draft = NewFact {
         request_id: None,
         actor: "system".into(),
         verb: "test",
         subject: None,
         detail: json!({"n": n}),
         catalogue: None,
+        audience: None,
     };
     let write = store.write(move |tx| {
-        Box::pin(async move { Ok::<_, StoreError>(audit::append(tx, NOW, draft).await?.seq) })
+        Box::pin(async move { Ok::<_, StoreError>(facts::append(tx, NOW, draft).await?.seq) })
     });
     write.await.unwrap()
 }
@@ -102,10 +103,10 @@ async fn a_damaged_copy_is_refused_and_nothing_is_replaced() {
     let damages: [(&str, &str); 4] = [
         (
             "an edited entry",
-            "UPDATE audit SET actor = 'nobody' WHERE seq = 3",
+            "UPDATE facts SET actor = 'nobody' WHERE seq = 3",
         ),
-        ("a removed entry", "DELETE FROM audit WHERE seq = 3"),
-        ("a cut tail", "DELETE FROM audit WHERE seq > 3"),
+        ("a removed entry", "DELETE FROM facts WHERE seq = 3"),
+        ("a cut tail", "DELETE FROM facts WHERE seq > 3"),
         (
             "a newer schema",
             "INSERT INTO migrations VALUES ('9999_future', 'x')",

@@ -1,9 +1,9 @@
 //! What PostgreSQL acknowledged is there after its crash, or Void does not use it.
 
 use serde_json::json;
-use void_domain::audit::NewAuditEntry;
+use void_domain::facts::NewFact;
 use void_domain::secrets::Secret;
-use void_store::{PostgresConfig, Store, StoreError, audit};
+use void_store::{PostgresConfig, Store, StoreError, facts};
 use void_testkit::proposals::NOW;
 use void_testkit::{PostgresCluster, has_postgres};
 
@@ -17,21 +17,22 @@ fn config(url: &str) -> PostgresConfig {
 }
 
 pub async fn note(store: &Store) -> Result<u64, StoreError> {
-    let draft = NewAuditEntry {
+    let draft = NewFact {
         request_id: None,
         actor: "system".into(),
         verb: "test",
         subject: None,
         detail: json!({}),
         catalogue: None,
+        audience: None,
     };
     store
-        .write(move |tx| Box::pin(async move { Ok(audit::append(tx, NOW, draft).await?.seq) }))
+        .write(move |tx| Box::pin(async move { Ok(facts::append(tx, NOW, draft).await?.seq) }))
         .await
 }
 
 pub async fn head(store: &Store) -> u64 {
-    store.read(|tx| Box::pin(audit::head(tx))).await.unwrap().0
+    store.read(|tx| Box::pin(facts::head(tx))).await.unwrap().0
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,18 +2,24 @@
 //! read, every number below it.
 
 use serde_json::json;
-use void_domain::events::{Audience, EventKind, NewEvent};
+use void_domain::events::{Audience, EventKind};
+use void_domain::facts::NewFact;
 use void_domain::ids::RequesterId;
-use void_store::{Store, StoreError, events};
+use void_store::{Store, StoreError, events, facts};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
 
-fn draft(label: &str) -> NewEvent {
-    NewEvent {
-        kind: EventKind::FreezeChanged,
-        audience: Audience::Everyone,
-        payload: json!({"label": label}),
+/// An entry that everybody hears.
+pub fn told(label: &str) -> NewFact {
+    NewFact {
+        request_id: None,
+        actor: "owner-cli".to_owned(),
+        verb: "freeze.set",
+        subject: None,
+        detail: json!({"frozen": true, "by": "owner-cli", "reason": label, "until": null}),
+        catalogue: None,
+        audience: Some(Audience::Everyone),
     }
 }
 
@@ -21,11 +27,11 @@ async fn append(store: &Store, label: String, fail: bool) -> Result<u64, StoreEr
     store
         .write(move |tx| {
             Box::pin(async move {
-                let seq = events::append(tx, NOW, &draft(&label)).await?;
+                let fact = facts::append(tx, NOW, told(&label)).await?;
                 if fail {
                     Err(StoreError::Internal("told to fail".into()))
                 } else {
-                    Ok(seq)
+                    Ok(fact.seq)
                 }
             })
         })
@@ -114,14 +120,18 @@ async fn an_event_reads_back_as_it_was_written() {
             Audience::Requester(id),
         ];
         for audience in audiences {
-            let written = NewEvent {
-                audience,
-                ..draft("é\u{1f600}")
+            let written = NewFact {
+                audience: Some(audience),
+                ..told("é\u{1f600}")
             };
-            let event = written.clone();
+            let fact = written.clone();
             let seq = engine
                 .store
-                .write(move |tx| Box::pin(async move { events::append(tx, NOW, &event).await }))
+                .write(move |tx| {
+                    Box::pin(
+                        async move { Ok::<_, StoreError>(facts::append(tx, NOW, fact).await?.seq) },
+                    )
+                })
                 .await
                 .unwrap();
             let read = engine
@@ -131,14 +141,49 @@ async fn an_event_reads_back_as_it_was_written() {
                 .unwrap();
             assert_eq!(
                 (read[0].seq, read[0].at, read[0].kind, read[0].audience),
-                (seq, NOW, written.kind, audience)
+                (seq, NOW, EventKind::FreezeChanged, audience)
             );
-            assert_eq!(
-                read[0].payload,
-                written.payload.to_string(),
-                "{}",
-                engine.name
-            );
+            assert_eq!(read[0].id.to_string(), seq.to_string());
+            let heard: serde_json::Value = serde_json::from_str(&read[0].json).unwrap();
+            assert_eq!(heard, written.detail, "{}", engine.name);
         }
+    }
+}
+
+/// What nobody is told, what another version knows and what cannot be read has a number and no event.
+#[tokio::test(flavor = "multi_thread")]
+async fn entries_without_an_event_are_passed_over() {
+    for engine in engines::both().await {
+        let quiet = NewFact {
+            audience: None,
+            ..told("quiet")
+        };
+        let other = NewFact {
+            verb: "incident.opened",
+            ..told("other")
+        };
+        let damaged = NewFact {
+            detail: json!({"frozen": "perhaps"}),
+            ..told("damaged")
+        };
+        for fact in [told("first"), quiet, other, damaged, told("last")] {
+            let written: Result<_, StoreError> = engine
+                .store
+                .write(move |tx| Box::pin(async move { facts::append(tx, NOW, fact).await }))
+                .await;
+            written.unwrap();
+        }
+        let page: Result<_, StoreError> = engine
+            .store
+            .read(|tx| Box::pin(events::page_after(tx, 1, 3)))
+            .await;
+        let page = page.unwrap();
+        assert_eq!((page.events.len(), page.read_to), (0, Some(4)));
+        assert_eq!(
+            read_after(&engine.store, 0).await,
+            [1, 5],
+            "{}",
+            engine.name
+        );
     }
 }

@@ -8,9 +8,9 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use serde_json::json;
-use void_domain::audit::NewAuditEntry;
+use void_domain::facts::NewFact;
 use void_store::proposals::ProposalFilter;
-use void_store::{SqliteConfig, Store, StoreError, audit, installation, proposals};
+use void_store::{SqliteConfig, Store, StoreError, facts, installation, proposals};
 use void_testkit::proposals::{NOW, pending};
 
 use crate::engines;
@@ -52,16 +52,17 @@ impl Drop for SmallDisk {
 }
 
 async fn note(store: &Store, bytes: usize) -> Result<u64, StoreError> {
-    let draft = move || NewAuditEntry {
+    let draft = move || NewFact {
         request_id: None,
         actor: "system".into(),
         verb: "test",
         subject: None,
         detail: json!({"filler": "x".repeat(bytes)}),
         catalogue: None,
+        audience: None,
     };
     store
-        .write(move |tx| Box::pin(async move { Ok(audit::append(tx, NOW, draft()).await?.seq) }))
+        .write(move |tx| Box::pin(async move { Ok(facts::append(tx, NOW, draft()).await?.seq) }))
         .await
 }
 
@@ -96,7 +97,7 @@ async fn a_full_disk_refuses_new_work_and_still_closes_what_is_open() {
     }
     closed.unwrap();
     let seen = store
-        .read(|tx| Box::pin(async move { Ok::<_, StoreError>(audit::head(tx).await?.0) }))
+        .read(|tx| Box::pin(async move { Ok::<_, StoreError>(facts::head(tx).await?.0) }))
         .await;
     assert_eq!(
         seen,

@@ -22,7 +22,7 @@ async fn read_slowly(store: Store, slow: Arc<Slow>, is_sqlite: bool) {
     let read: Result<(), StoreError> = store
         .read(move |tx| {
             Box::pin(async move {
-                events::last(tx).await?;
+                events::standing(tx).await?;
                 slow.reading.fetch_add(1, Ordering::SeqCst);
                 while !slow.is_over.load(Ordering::SeqCst) {
                     match is_sqlite {
@@ -39,8 +39,8 @@ async fn read_slowly(store: Store, slow: Arc<Slow>, is_sqlite: bool) {
 }
 
 async fn looks(store: &Store, who: &str) {
-    let read = store.read(|tx| Box::pin(events::last(tx)));
-    let read: Result<u64, StoreError> = tokio::time::timeout(PATIENCE, read).await.expect(who);
+    let read = store.read(|tx| Box::pin(events::standing(tx)));
+    let read: Result<_, StoreError> = tokio::time::timeout(PATIENCE, read).await.expect(who);
     read.unwrap();
 }
 

@@ -22,6 +22,7 @@ mod durability;
 mod engines;
 mod events;
 mod executions;
+mod facts;
 mod faults;
 mod instances;
 mod lanes;

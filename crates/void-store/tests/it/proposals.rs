@@ -4,27 +4,55 @@
 use std::time::Duration;
 
 use serde_json::json;
+use void_domain::facts::NewFact;
 use void_domain::failures::AnyCode;
 use void_domain::ids::{ProposalCode, ProposalId, RequesterId};
 use void_domain::proposals::{
     Cancellation, Failure, Moved, Proposal, State, Status, Verification, VerificationOutcome,
 };
 use void_store::proposals::{self, ProposalFilter};
-use void_store::{Store, StoreError};
+use void_store::{Store, StoreError, facts};
 use void_testkit::proposals::{NOW, pending, run_at};
 
 use crate::engines;
 
 pub async fn insert(store: &Store, created: Moved) {
     store
-        .write(move |tx| Box::pin(async move { proposals::insert(tx, 1, &created).await }))
+        .write(move |tx| {
+            Box::pin(async move {
+                proposals::insert(tx, 1, &created).await?;
+                facts::append(tx, created.transition.at, step(&created)).await
+            })
+        })
         .await
         .unwrap();
 }
 
+/// The entry of the record that says that it moved.
+fn step(moved: &Moved) -> NewFact {
+    let (step, id) = (&moved.transition, moved.proposal.id);
+    NewFact {
+        request_id: None,
+        actor: "owner-cli".to_owned(),
+        verb: step.to.event().as_str(),
+        subject: Some(id.to_string()),
+        detail: json!({"status": step.to, "by": step.by}),
+        catalogue: None,
+        audience: None,
+    }
+}
+
 pub async fn advance(store: &Store, moved: Moved) -> Result<bool, StoreError> {
     store
-        .write(move |tx| Box::pin(async move { proposals::advance(tx, &moved).await }))
+        .write(move |tx| {
+            Box::pin(async move {
+                let won = proposals::advance(tx, &moved).await?;
+                if won {
+                    facts::append(tx, moved.transition.at, step(&moved)).await?;
+                }
+                Ok(won)
+            })
+        })
         .await
 }
 
@@ -127,9 +155,10 @@ async fn every_state_reads_back_as_it_was_written() {
                     engine.name
                 );
             }
+            let last = path.last().unwrap().proposal.clone();
             let history = engine
                 .store
-                .read(move |tx| Box::pin(proposals::history(tx, id)))
+                .read(move |tx| Box::pin(async move { facts::steps::history(tx, &last).await }))
                 .await
                 .unwrap();
             let steps: Vec<_> = path.iter().map(|moved| moved.transition.clone()).collect();

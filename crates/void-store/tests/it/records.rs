@@ -2,16 +2,16 @@
 
 use serde_json::json;
 use void_domain::actors::ActorKind;
-use void_domain::audit::NewAuditEntry;
 use void_domain::capabilities::Capability;
 use void_domain::digests::Digest;
+use void_domain::facts::NewFact;
 use void_domain::freezes::{Freeze, Frozen};
 use void_domain::ids::{SessionId, TokenId};
 use void_domain::sessions::Method;
 use void_domain::time::Timestamp;
 use void_store::sessions::Session;
 use void_store::tokens::Token;
-use void_store::{Store, StoreError, audit, freezes, sessions, tokens};
+use void_store::{Store, StoreError, facts, freezes, sessions, tokens};
 use void_testkit::proposals::NOW;
 
 use crate::engines;
@@ -20,19 +20,20 @@ async fn append(
     store: &Store,
     subject: String,
     fail: bool,
-) -> Result<void_domain::audit::AuditEntry, StoreError> {
+) -> Result<void_domain::facts::Fact, StoreError> {
     store
         .write(move |tx| {
             Box::pin(async move {
-                let draft = NewAuditEntry {
+                let draft = NewFact {
                     request_id: None,
                     actor: "owner-cli".into(),
                     verb: "proposal.created",
                     subject: Some(subject),
                     detail: json!({"n": 1, "text": "é\u{1f600}\n"}),
                     catalogue: Some(Digest::of(b"c")),
+                    audience: None,
                 };
-                let entry = audit::append(tx, NOW, draft).await?;
+                let entry = facts::append(tx, NOW, draft).await?;
                 if fail {
                     Err(StoreError::Internal("told to fail".into()))
                 } else {
@@ -64,8 +65,8 @@ async fn the_chain_has_no_gap_whatever_is_rolled_back() {
             .read(|tx| {
                 Box::pin(async move {
                     Ok::<_, StoreError>((
-                        audit::list_after(tx, 0, 500).await?,
-                        audit::head(tx).await?,
+                        facts::list_after(tx, 0, 500).await?,
+                        facts::head(tx).await?,
                     ))
                 })
             })
@@ -88,11 +89,11 @@ async fn the_chain_has_no_gap_whatever_is_rolled_back() {
             .store
             .read(|tx| {
                 Box::pin(async move {
-                    let filter = audit::AuditFilter {
+                    let filter = facts::FactFilter {
                         subject: Some("s1".to_owned()),
-                        ..audit::AuditFilter::default()
+                        ..facts::FactFilter::default()
                     };
-                    audit::list(tx, &filter, None, 5).await
+                    facts::list(tx, &filter, None, 5).await
                 })
             })
             .await

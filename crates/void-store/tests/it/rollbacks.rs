@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
-use void_domain::audit::NewAuditEntry;
+use void_domain::facts::NewFact;
 use void_domain::freezes::Freeze;
-use void_store::{SqliteConfig, Store, StoreError, audit, freezes, installation};
+use void_store::{SqliteConfig, Store, StoreError, facts, freezes, installation};
 use void_testkit::proposals::NOW;
 
 use crate::engines::{self, Engine};
@@ -17,16 +17,17 @@ async fn write(store: &Store, verb: &'static str) -> Result<u64, StoreError> {
 }
 
 async fn append(tx: &mut void_store::Tx, verb: &'static str) -> Result<u64, StoreError> {
-    let draft = NewAuditEntry {
+    let draft = NewFact {
         request_id: None,
         actor: "test".to_owned(),
         verb,
         subject: None,
         detail: serde_json::json!({}),
         catalogue: None,
+        audience: None,
     };
     installation::raise_epoch(tx).await?;
-    Ok(audit::append(tx, NOW, draft).await?.seq)
+    Ok(facts::append(tx, NOW, draft).await?.seq)
 }
 
 /// A copy of what is there now, and the way to put it back under the running store.
@@ -49,7 +50,7 @@ impl Copy {
             Some(url) => {
                 run(
                     url,
-                    "CREATE TABLE old_heads AS TABLE heads; CREATE TABLE old_audit AS TABLE audit",
+                    "CREATE TABLE old_heads AS TABLE heads; CREATE TABLE old_facts AS TABLE facts",
                 )
                 .await;
                 Self::Tables(url.clone())
@@ -62,7 +63,7 @@ impl Copy {
             Self::File(live, copy) => pour(copy, live),
             Self::Tables(url) => {
                 let sql = "BEGIN; DELETE FROM heads; INSERT INTO heads TABLE old_heads; \
-                    DELETE FROM audit; INSERT INTO audit TABLE old_audit; COMMIT";
+                    DELETE FROM facts; INSERT INTO facts TABLE old_facts; COMMIT";
                 run(url, sql).await;
             }
         }
@@ -247,7 +248,7 @@ async fn a_head_that_is_set_back_again_and_again_is_repaired_each_time() {
             assert_eq!(repaired, Ok(4), "{} round {round}", engine.name);
             assert_eq!(write(&store, "yes").await, Ok(5), "{}", engine.name);
             kept += beyond;
-            let aside = store.read(|tx| Box::pin(audit::strays::count_set_aside(tx)));
+            let aside = store.read(|tx| Box::pin(facts::strays::count_set_aside(tx)));
             assert_eq!(aside.await, Ok(kept), "{} round {round}", engine.name);
         }
         // Without anybody who has seen more: a start sets them aside, too.
@@ -268,7 +269,7 @@ async fn a_head_that_is_set_back_again_and_again_is_repaired_each_time() {
             }
         };
         let set_aside = again
-            .write(|tx| Box::pin(audit::strays::set_aside(tx, NOW)))
+            .write(|tx| Box::pin(facts::strays::set_aside(tx, NOW)))
             .await;
         assert_eq!(set_aside.unwrap().unwrap().seq, 3, "{name}");
         assert_eq!(write(&again, "on").await, Ok(4), "{name}");

@@ -13,7 +13,7 @@ pub(super) fn bytes(storage: &StorageResponse) -> String {
     }
 }
 
-/// `40 audit, 120 events, …`, largest first.
+/// `40 facts, 12 messages, …`, largest first.
 pub(super) fn rows(storage: &StorageResponse) -> String {
     let mut rows: Vec<_> = storage.rows.iter().collect();
     rows.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

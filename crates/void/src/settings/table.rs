@@ -182,7 +182,7 @@ const LIMITS: &[Row] = &[
     file("limits.token_streams", MILLION, count(TOKEN_STREAMS_MAX), "streams and MCP connections that one token keeps open"),
     retention("retention.refused_days", Kept::Refused, "days that refused proposals are kept"),
     retention("retention.ended_days", Kept::Ended, "days that proposals are kept after their end"),
-    retention("retention.events_days", Kept::Events, "days that events are kept for streams"),
+    retention("retention.events_days", Kept::Events, "days back from which a stream can go on"),
     retention("retention.notifications_days", Kept::Notifications, "days that deliveries are kept"),
     retention("retention.sessions_days", Kept::Sessions, "days that sessions are kept after their end"),
     retention("retention.messages_days", Kept::Messages, "days that conversations are kept"),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use void_domain::audit::{AuditEntry, NewAuditEntry};
+use void_domain::facts::{Fact, NewFact};
 use void_domain::time::Timestamp;
 use void_testkit::{eventually_blocking, postgres_database, postgres_run};
 
@@ -42,13 +42,13 @@ fn both(name: &'static str, sql: impl Into<String>) -> Forgery {
 }
 
 /// The table without what keeps wrong values out of it.
-const LOOSE_SQLITE: &str = "CREATE TABLE loose (seq INTEGER PRIMARY KEY, at, request_id, actor, verb, subject, detail, catalogue, prev, hash); \
-    INSERT INTO loose SELECT seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash FROM audit; \
-    DROP TABLE audit; ALTER TABLE loose RENAME TO audit; CREATE INDEX audit_by_subject ON audit (subject, seq);";
-const LOOSE_POSTGRES: &str = "ALTER TABLE audit DROP CONSTRAINT audit_seq_check; ALTER TABLE audit ALTER COLUMN at DROP NOT NULL; \
-    ALTER TABLE audit ALTER COLUMN actor DROP NOT NULL; ALTER TABLE audit ALTER COLUMN verb DROP NOT NULL; \
-    ALTER TABLE audit ALTER COLUMN detail DROP NOT NULL; ALTER TABLE audit ALTER COLUMN prev DROP NOT NULL; \
-    ALTER TABLE audit ALTER COLUMN hash DROP NOT NULL;";
+const LOOSE_SQLITE: &str = "CREATE TABLE loose (seq INTEGER PRIMARY KEY, at, request_id, actor, verb, subject, detail, catalogue, prev, hash, audience); \
+    INSERT INTO loose SELECT seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash, audience FROM facts; \
+    DROP TABLE facts; ALTER TABLE loose RENAME TO facts; CREATE INDEX facts_by_subject ON facts (subject, seq);";
+const LOOSE_POSTGRES: &str = "ALTER TABLE facts DROP CONSTRAINT audit_seq_check; ALTER TABLE facts ALTER COLUMN at DROP NOT NULL; \
+    ALTER TABLE facts ALTER COLUMN actor DROP NOT NULL; ALTER TABLE facts ALTER COLUMN verb DROP NOT NULL; \
+    ALTER TABLE facts ALTER COLUMN detail DROP NOT NULL; ALTER TABLE facts ALTER COLUMN prev DROP NOT NULL; \
+    ALTER TABLE facts ALTER COLUMN hash DROP NOT NULL;";
 
 /// The same with the schema loosened first.
 fn loose(name: &'static str, sqlite: &str, postgres: &str) -> Forgery {
@@ -59,16 +59,17 @@ fn loose(name: &'static str, sqlite: &str, postgres: &str) -> Forgery {
     }
 }
 
-fn sealed(seq: u64, prev: &str) -> AuditEntry {
-    let draft = NewAuditEntry {
+fn sealed(seq: u64, prev: &str) -> Fact {
+    let draft = NewFact {
         request_id: None,
         actor: "owner-cli".into(),
         verb: "proposal.approved",
         subject: None,
         detail: json!({}),
         catalogue: None,
+        audience: None,
     };
-    AuditEntry::seal(draft, seq, Timestamp::from_ms(0), prev.parse().unwrap()).unwrap()
+    Fact::seal(draft, seq, Timestamp::from_ms(0), prev.parse().unwrap()).unwrap()
 }
 
 /// A row at `seq` whose hash is that of its content after `prev`, or any.
@@ -76,7 +77,7 @@ fn row(seq: u64, prev: &str, hash: Option<&str>) -> String {
     let entry = sealed(seq, prev);
     let hash = hash.map_or_else(|| entry.hash.to_string(), str::to_owned);
     format!(
-        "INSERT INTO audit (seq, at, actor, verb, detail, prev, hash) \
+        "INSERT INTO facts (seq, at, actor, verb, detail, prev, hash) \
          VALUES ({seq}, 0, 'owner-cli', 'proposal.approved', '{{}}', '{prev}', '{hash}');"
     )
 }
@@ -84,19 +85,19 @@ fn row(seq: u64, prev: &str, hash: Option<&str>) -> String {
 /// Puts another entry into a place, with the hash that belongs to it.
 fn resealed(seq: u64, prev: &str) -> String {
     format!(
-        "DELETE FROM audit WHERE seq = {seq}; {}",
+        "DELETE FROM facts WHERE seq = {seq}; {}",
         row(seq, prev, None)
     )
 }
 
 fn copied(from: u64, to: u64) -> String {
     format!(
-        "INSERT INTO audit SELECT {to}, at, request_id, actor, verb, subject, detail, catalogue, prev, hash FROM audit WHERE seq = {from};"
+        "INSERT INTO facts SELECT {to}, at, request_id, actor, verb, subject, detail, catalogue, prev, hash, audience FROM facts WHERE seq = {from};"
     )
 }
 
 fn changed(what: &str) -> String {
-    format!("UPDATE audit SET {what} WHERE seq = {MIDDLE};")
+    format!("UPDATE facts SET {what} WHERE seq = {MIDDLE};")
 }
 
 fn rows_that_nobody_wrote(written: &Written) -> Vec<Forgery> {
@@ -134,17 +135,17 @@ fn rows_that_nobody_wrote(written: &Written) -> Vec<Forgery> {
         ),
         loose(
             "a row beyond the head that holds nothing",
-            &format!("INSERT INTO audit (seq) VALUES ({});", head + 1),
-            &format!("INSERT INTO audit (seq) VALUES ({});", head + 1),
+            &format!("INSERT INTO facts (seq) VALUES ({});", head + 1),
+            &format!("INSERT INTO facts (seq) VALUES ({});", head + 1),
         ),
         loose(
             "a row beyond the head of other types",
             &format!(
-                "INSERT INTO audit VALUES ({}, 'now', 1, x'00ff', 2.5, x'', 7, 7, x'ff', 0);",
+                "INSERT INTO facts VALUES ({}, 'now', 1, x'00ff', 2.5, x'', 7, 7, x'ff', 0, x'00');",
                 head + 1
             ),
             &format!(
-                "INSERT INTO audit (seq, actor, prev) VALUES ({}, '', '{other}');",
+                "INSERT INTO facts (seq, actor, prev) VALUES ({}, '', '{other}');",
                 head + 1
             ),
         ),
@@ -154,42 +155,42 @@ fn rows_that_nobody_wrote(written: &Written) -> Vec<Forgery> {
 fn rows_that_are_gone(written: &Written) -> Vec<Forgery> {
     let head = written.head;
     vec![
-        both("the first is gone", "DELETE FROM audit WHERE seq = 1;"),
+        both("the first is gone", "DELETE FROM facts WHERE seq = 1;"),
         both(
             "one in the middle is gone",
-            format!("DELETE FROM audit WHERE seq = {MIDDLE};"),
+            format!("DELETE FROM facts WHERE seq = {MIDDLE};"),
         ),
         both(
             "two in the middle are gone",
-            "DELETE FROM audit WHERE seq IN (5, 6);",
+            "DELETE FROM facts WHERE seq IN (5, 6);",
         ),
         both(
             "the last is gone",
-            format!("DELETE FROM audit WHERE seq = {head};"),
+            format!("DELETE FROM facts WHERE seq = {head};"),
         ),
         both(
             "the first half is gone",
-            format!("DELETE FROM audit WHERE seq <= {};", head / 2),
+            format!("DELETE FROM facts WHERE seq <= {};", head / 2),
         ),
-        both("everything is gone", "DELETE FROM audit;"),
+        both("everything is gone", "DELETE FROM facts;"),
         both(
             "two have changed places",
-            "UPDATE audit SET seq = 900 WHERE seq = 5; UPDATE audit SET seq = 5 WHERE seq = 6; UPDATE audit SET seq = 6 WHERE seq = 900;",
+            "UPDATE facts SET seq = 900 WHERE seq = 5; UPDATE facts SET seq = 5 WHERE seq = 6; UPDATE facts SET seq = 6 WHERE seq = 900;",
         ),
         both(
             "the first and the last have changed places",
             format!(
-                "UPDATE audit SET seq = 900 WHERE seq = 1; UPDATE audit SET seq = 1 WHERE seq = {head}; UPDATE audit SET seq = {head} WHERE seq = 900;"
+                "UPDATE facts SET seq = 900 WHERE seq = 1; UPDATE facts SET seq = 1 WHERE seq = {head}; UPDATE facts SET seq = {head} WHERE seq = 900;"
             ),
         ),
         both(
             "one has moved beyond the head",
-            format!("UPDATE audit SET seq = 900 WHERE seq = {MIDDLE};"),
+            format!("UPDATE facts SET seq = 900 WHERE seq = {MIDDLE};"),
         ),
         both(
             "all are one further",
             format!(
-                "UPDATE audit SET seq = seq + 1000; UPDATE audit SET seq = seq - 999 WHERE seq < {};",
+                "UPDATE facts SET seq = seq + 1000; UPDATE facts SET seq = seq - 999 WHERE seq < {};",
                 head + 1_001
             ),
         ),
@@ -245,12 +246,12 @@ fn values_that_were_changed() -> Vec<Forgery> {
         ),
         both(
             "the hash of its neighbour",
-            changed("hash = (SELECT other.hash FROM audit AS other WHERE other.seq = 6)"),
+            changed("hash = (SELECT other.hash FROM facts AS other WHERE other.seq = 6)"),
         ),
         both(
             "details of its neighbour",
             changed(
-                "detail = (SELECT other.detail || '' FROM audit AS other WHERE other.seq = 4), verb = 'x'",
+                "detail = (SELECT other.detail || '' FROM facts AS other WHERE other.seq = 4), verb = 'x'",
             ),
         ),
         loose(
@@ -307,7 +308,7 @@ fn heads_that_were_moved(written: &Written) -> Vec<Forgery> {
         ),
         both(
             "a head that is one back",
-            "UPDATE heads SET audit_seq = audit_seq - 1, audit_hash = (SELECT prev FROM audit WHERE seq = audit_seq);",
+            "UPDATE heads SET audit_seq = audit_seq - 1, audit_hash = (SELECT prev FROM facts WHERE seq = audit_seq);",
         ),
         both(
             "a head at the beginning",

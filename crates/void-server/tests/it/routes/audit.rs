@@ -203,7 +203,7 @@ async fn an_export_that_cannot_be_finished_breaks_off() {
     // The database itself refuses to change its record; whoever owns the file can.
     let entry = owner.get("/api/audit/550").await.ok();
     damage(
-        "PRAGMA ignore_check_constraints = ON; UPDATE audit SET hash = 'damaged' WHERE seq = 550;",
+        "PRAGMA ignore_check_constraints = ON; UPDATE facts SET hash = 'damaged' WHERE seq = 550;",
     );
     let download = owner.request(reqwest::Method::GET, "/api/audit-export");
     let broken = match download.send().await {
@@ -212,7 +212,7 @@ async fn an_export_that_cannot_be_finished_breaks_off() {
     };
     assert!(broken, "the end is missing, and that is seen");
     damage(
-        "PRAGMA ignore_check_constraints = ON; UPDATE audit SET hash = 'damaged' WHERE seq = 2;",
+        "PRAGMA ignore_check_constraints = ON; UPDATE facts SET hash = 'damaged' WHERE seq = 2;",
     );
     owner.get("/api/audit-export").await.error(500, "internal");
     let first = owner.get("/api/audit/2").await;
@@ -220,7 +220,7 @@ async fn an_export_that_cannot_be_finished_breaks_off() {
     let second = owner.get("/api/audit/3").await.ok();
     let hash = |entry: &Value| entry.as_str().unwrap().to_owned();
     damage(&format!(
-        "UPDATE audit SET hash = '{}' WHERE seq = 550; UPDATE audit SET hash = '{}' WHERE seq = 2;",
+        "UPDATE facts SET hash = '{}' WHERE seq = 550; UPDATE facts SET hash = '{}' WHERE seq = 2;",
         hash(&entry["hash"]),
         hash(&second["prev"]),
     ));

@@ -151,9 +151,8 @@ async fn a_passkey_is_made_used_and_removed() {
         assert_eq!(app.audited("passkey.registered").await.len(), 2);
         assert_eq!(app.audited("passkey.removed").await.len(), 1);
         let opened = app.audited("session.opened").await;
-        let by_passkey = |entry: &&void_domain::audit::AuditEntry| {
-            entry.detail.contains(r#""method":"passkey""#)
-        };
+        let by_passkey =
+            |entry: &&void_domain::facts::Fact| entry.detail.contains(r#""method":"passkey""#);
         assert_eq!(opened.iter().filter(by_passkey).count(), 2);
     }
 }

@@ -156,7 +156,7 @@ async fn service_events(app: &App) -> Vec<Value> {
     let told = stored
         .iter()
         .filter(|event| event.kind.as_str() == "service.changed");
-    told.map(|event| serde_json::from_str(&event.payload).unwrap())
+    told.map(|event| serde_json::from_str(&event.json).unwrap())
         .collect()
 }
 

@@ -27,7 +27,7 @@ fn with_entries() -> (Lab, crate::lab::Server) {
 fn an_edited_entry_is_found_while_the_server_runs() {
     let (lab, _server) = with_entries();
     fine(&report(&lab), "audit");
-    edit(&lab, "UPDATE audit SET actor = 'nobody' WHERE seq = 3");
+    edit(&lab, "UPDATE facts SET actor = 'nobody' WHERE seq = 3");
     let (message, next) = problem(&report(&lab), "audit");
     assert!(
         message.contains("entry 3") && message.contains("not what was written"),
@@ -42,7 +42,7 @@ fn a_cut_tail_is_found_while_the_server_runs() {
     let (lab, _server) = with_entries();
     edit(
         &lab,
-        "DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit)",
+        "DELETE FROM facts WHERE seq = (SELECT max(seq) FROM facts)",
     );
     let (message, _) = problem(&report(&lab), "audit");
     assert!(message.contains("it is missing"), "{message}");
@@ -53,7 +53,7 @@ fn a_broken_chain_is_found_without_a_server() {
     let (lab, mut server) = with_entries();
     assert!(server.terminate().success());
     fine(&report(&lab), "audit");
-    edit(&lab, "UPDATE audit SET detail = '{}' WHERE seq = 4");
+    edit(&lab, "UPDATE facts SET detail = '{}' WHERE seq = 4");
     let (message, next) = problem(&report(&lab), "audit");
     assert!(
         message.contains('4') && message.contains("broken"),

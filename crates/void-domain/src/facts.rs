@@ -1,5 +1,6 @@
 //! The record that shows tampering: an append-only chain in which every entry's hash covers the
-//! entry before it. Entries are written in the same transaction as what they record.
+//! entry before it. Entries are written in the same transaction as what they record. An entry is also the step of the
+//! proposal that it is about, and the event that its audience hears: one fact, one row.
 //!
 //! `hash` = SHA-256(32 bytes of `prev` ‖ RFC 8785 of the entry without `prev` and `hash`). The crate
 //! `void-verify` checks an export without any of this code.
@@ -10,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::canonical::{self, NotCanonical};
 use crate::digests::Digest;
+use crate::events::Audience;
 use crate::ids::RequestId;
 use crate::time::Timestamp;
 
@@ -59,7 +61,7 @@ fn is_typed(value: &Value) -> bool {
 
 /// An entry before it has a place in the chain.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewAuditEntry {
+pub struct NewFact {
     pub request_id: Option<RequestId>,
     pub actor: String,
     pub verb: &'static str,
@@ -67,11 +69,13 @@ pub struct NewAuditEntry {
     pub detail: Value,
     /// The catalogue that was in force.
     pub catalogue: Option<Digest>,
+    /// Who hears of it; `None`: nobody.
+    pub audience: Option<Audience>,
 }
 
 /// An entry in its place. `detail` is kept as the canonical text that was hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuditEntry {
+pub struct Fact {
     pub seq: u64,
     pub at: Timestamp,
     pub request_id: Option<String>,
@@ -82,12 +86,15 @@ pub struct AuditEntry {
     pub catalogue: Option<String>,
     pub prev: Digest,
     pub hash: Digest,
+    /// Who hears of it; `None`: nobody, or whom another version knows. It is neither hashed nor exported: it says who
+    /// is told, not what happened.
+    pub audience: Option<Audience>,
 }
 
-impl AuditEntry {
+impl Fact {
     /// Gives the draft its place after the entry `prev`.
     pub fn seal(
-        draft: NewAuditEntry,
+        draft: NewFact,
         seq: u64,
         at: Timestamp,
         prev: Digest,
@@ -103,6 +110,7 @@ impl AuditEntry {
             catalogue: draft.catalogue.map(|digest| digest.to_string()),
             prev,
             hash: Digest::ZERO,
+            audience: draft.audience,
         };
         entry.hash = entry.computed_hash();
         Ok(entry)
@@ -175,16 +183,17 @@ mod tests {
 
     use super::*;
 
-    fn sealed() -> AuditEntry {
-        let draft = NewAuditEntry {
+    fn sealed() -> Fact {
+        let draft = NewFact {
             request_id: None,
             actor: "owner-cli".into(),
             verb: "proposal.created",
             subject: Some("0191".into()),
             detail: json!({"z": 1, "a": "é\n"}),
             catalogue: Some(Digest::of(b"catalogue")),
+            audience: None,
         };
-        AuditEntry::seal(draft, 1, Timestamp::from_ms(0), Digest::ZERO).unwrap()
+        Fact::seal(draft, 1, Timestamp::from_ms(0), Digest::ZERO).unwrap()
     }
 
     #[test]
@@ -204,7 +213,7 @@ mod tests {
     #[test]
     fn every_field_is_covered_by_the_hash() {
         let entry = sealed();
-        let edits: [fn(&mut AuditEntry); 9] = [
+        let edits: [fn(&mut Fact); 9] = [
             |e| e.seq = 2,
             |e| e.at = Timestamp::from_ms(1),
             |e| e.request_id = Some("r".into()),
@@ -224,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_somebody_or_a_machine_wrote_is_not_typed() {
-        let draft = NewAuditEntry {
+        let draft = NewFact {
             request_id: None,
             actor: "agent-bot".into(),
             verb: "proposal.failed",
@@ -236,14 +245,15 @@ mod tests {
                 "failure": {"code": "timeout", "message": "words"}, "kind": {"a": 1}, "tier": ["a b"],
             }),
             catalogue: None,
+            audience: None,
         };
-        let entry = AuditEntry::seal(draft, 1, Timestamp::from_ms(0), Digest::ZERO).unwrap();
+        let entry = Fact::seal(draft, 1, Timestamp::from_ms(0), Digest::ZERO).unwrap();
         let typed = json!({
             "code": "AB12", "action_id": "restart-a", "count": 2, "capabilities": ["read", "act"],
             "failure": {"code": "timeout"},
         });
         assert_eq!(entry.typed_detail(), typed);
-        let again = AuditEntry {
+        let again = Fact {
             detail: typed.to_string(),
             ..entry.clone()
         };
@@ -255,7 +265,7 @@ mod tests {
             "null",
             "{\"failure\": {\"code\": \"a b\"}}",
         ] {
-            let odd = AuditEntry {
+            let odd = Fact {
                 detail: detail.to_owned(),
                 ..entry.clone()
             };

@@ -1,10 +1,14 @@
-//! The table `audit`: appended to inside the transaction of what it records, never changed.
+//! The table `facts`: the record. Appended to inside the transaction of what it records, never changed; an entry is the
+//! event that its audience hears ([`crate::events`]) and the step of its proposal ([`steps::history`]).
 //!
 //! The record begins with entry 1 and ends at the stored head. A row outside was not written by Void: it is
 //! no entry, no list shows it, and when an entry needs its place it is set aside (see [`strays`]).
 
-use void_domain::audit::{AuditEntry, NewAuditEntry};
+use void_domain::budgets::LIST_BYTES_MAX;
 use void_domain::digests::Digest;
+use void_domain::events::Audience;
+use void_domain::facts::{Fact, NewFact};
+use void_domain::ids::RequesterId;
 use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
@@ -13,14 +17,14 @@ use crate::values::{Page, Row, int, values};
 
 macro_rules! columns {
     () => {
-        "seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash"
+        "seq, at, request_id, actor, verb, subject, detail, catalogue, prev, hash, audience"
     };
 }
 
 const INSERT: &str = concat!(
-    "INSERT INTO audit (",
+    "INSERT INTO facts (",
     columns!(),
-    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (seq) DO NOTHING"
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (seq) DO NOTHING"
 );
 
 macro_rules! up_to_head {
@@ -34,11 +38,7 @@ pub mod strays;
 
 /// Adds an entry at the head of the chain and moves the head. A foreign row in its place is set
 /// aside first, so that nobody who can insert a row can stop the record, and with it the freeze.
-pub async fn append(
-    tx: &mut Tx,
-    at: Timestamp,
-    draft: NewAuditEntry,
-) -> Result<AuditEntry, StoreError> {
+pub async fn append(tx: &mut Tx, at: Timestamp, draft: NewFact) -> Result<Fact, StoreError> {
     let mut entry = sealed(tx, at, draft)?;
     if !insert(tx, &entry).await? {
         strays::set_aside(tx, at).await?;
@@ -47,20 +47,20 @@ pub async fn append(
         entry.hash = entry.computed_hash();
         if !insert(tx, &entry).await? {
             let what = "the place of the next entry is taken";
-            return Err(StoreError::corrupt("audit", entry.seq, what));
+            return Err(StoreError::corrupt("facts", entry.seq, what));
         }
     }
     Ok(entry)
 }
 
-fn sealed(tx: &mut Tx, at: Timestamp, draft: NewAuditEntry) -> Result<AuditEntry, StoreError> {
+fn sealed(tx: &mut Tx, at: Timestamp, draft: NewFact) -> Result<Fact, StoreError> {
     let heads = *tx.heads()?;
-    AuditEntry::seal(draft, heads.audit_seq + 1, at, heads.audit_hash)
+    Fact::seal(draft, heads.audit_seq + 1, at, heads.audit_hash)
         .map_err(|error| StoreError::Internal(error.to_string()))
 }
 
 /// Puts the entry into its place and moves the head there; false if the place is taken.
-async fn insert(tx: &mut Tx, entry: &AuditEntry) -> Result<bool, StoreError> {
+async fn insert(tx: &mut Tx, entry: &Fact) -> Result<bool, StoreError> {
     let row = values![
         int(entry.seq),
         entry.at,
@@ -72,6 +72,7 @@ async fn insert(tx: &mut Tx, entry: &AuditEntry) -> Result<bool, StoreError> {
         entry.catalogue.as_ref(),
         entry.prev,
         entry.hash,
+        entry.audience.map(audience_text),
     ];
     if tx.execute(INSERT, row).await? == 0 {
         return Ok(false);
@@ -88,14 +89,14 @@ pub async fn head(tx: &mut Tx) -> Result<(u64, Digest), StoreError> {
     Ok((heads.audit_seq, heads.audit_hash))
 }
 
-pub async fn find(tx: &mut Tx, seq: u64) -> Result<Option<AuditEntry>, StoreError> {
+pub async fn find(tx: &mut Tx, seq: u64) -> Result<Option<Fact>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM audit WHERE seq = $1 AND",
+        " FROM facts WHERE seq = $1 AND",
         up_to_head!()
     );
-    tx.one("audit", sql, values![int(seq)])
+    tx.one("facts", sql, values![int(seq)])
         .await?
         .as_ref()
         .map(entry)
@@ -104,7 +105,7 @@ pub async fn find(tx: &mut Tx, seq: u64) -> Result<Option<AuditEntry>, StoreErro
 
 /// Which entries; empty is every.
 #[derive(Debug, Clone, Default)]
-pub struct AuditFilter {
+pub struct FactFilter {
     pub subject: Option<String>,
     /// What the actor begins with.
     pub actor: String,
@@ -115,10 +116,10 @@ pub struct AuditFilter {
 /// Newest first, before the entry `cursor`.
 pub async fn list(
     tx: &mut Tx,
-    filter: &AuditFilter,
+    filter: &FactFilter,
     cursor: Option<u64>,
     limit: u32,
-) -> Result<Page<AuditEntry>, StoreError> {
+) -> Result<Page<Fact>, StoreError> {
     let before = cursor.map_or(i64::MAX, int);
     let with_surplus = i64::from(limit) + 1;
     let (actor, verb) = (&filter.actor, &filter.verb);
@@ -127,31 +128,31 @@ pub async fn list(
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM audit WHERE seq < $1 AND",
+                " FROM facts WHERE seq < $1 AND",
                 up_to_head!(),
                 "AND substr(actor, 1, length($3)) = $3 \
                  AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
             let values = values![before, with_surplus, actor, verb];
-            tx.list("audit", sql, values).await?
+            tx.list("facts", sql, values).await?
         }
         Some(subject) => {
             let sql = concat!(
                 "SELECT ",
                 columns!(),
-                " FROM audit WHERE seq < $1 AND",
+                " FROM facts WHERE seq < $1 AND",
                 up_to_head!(),
                 "AND subject = $5 AND substr(actor, 1, length($3)) = $3 \
                  AND substr(verb, 1, length($4)) = $4 ORDER BY seq DESC LIMIT $2"
             );
             let values = values![before, with_surplus, actor, verb, subject];
-            tx.list("audit", sql, values).await?
+            tx.list("facts", sql, values).await?
         }
     };
     let items = listing
         .rows
         .iter()
-        .map(|row| Ok((row.count(0)?, entry(row).ok())))
+        .map(|row| Ok((row.count("seq")?, entry(row).ok())))
         .collect::<Result<Vec<_>, StoreError>>()?;
     let page = Page::from_surplus(items, listing.is_cut, limit as usize, |(seq, _)| {
         seq.to_string()
@@ -169,11 +170,7 @@ pub async fn list(
 
 /// Oldest first, after the entry `after`: the order of an export. As many as `limit` and the bound of a list
 /// in bytes allow; none only at the end.
-pub async fn list_after(
-    tx: &mut Tx,
-    after: u64,
-    limit: u32,
-) -> Result<Vec<AuditEntry>, StoreError> {
+pub async fn list_after(tx: &mut Tx, after: u64, limit: u32) -> Result<Vec<Fact>, StoreError> {
     let rows = page_after(tx, after, limit).await?;
     rows.iter().map(entry).collect()
 }
@@ -183,37 +180,67 @@ pub async fn rows_after(
     tx: &mut Tx,
     after: u64,
     limit: u32,
-) -> Result<Vec<(u64, Option<AuditEntry>)>, StoreError> {
+) -> Result<Vec<(u64, Option<Fact>)>, StoreError> {
     let rows = page_after(tx, after, limit).await?;
     rows.iter()
-        .map(|row| Ok((row.count(0)?, entry(row).ok())))
+        .map(|row| Ok((row.count("seq")?, entry(row).ok())))
         .collect()
 }
 
 async fn page_after(tx: &mut Tx, after: u64, limit: u32) -> Result<Vec<Row>, StoreError> {
+    page_up_to(tx, after, limit, LIST_BYTES_MAX).await
+}
+
+/// Rows after the entry `after`, oldest first, as far as they fit into this many bytes.
+pub(crate) async fn page_up_to(
+    tx: &mut Tx,
+    after: u64,
+    limit: u32,
+    bytes_max: usize,
+) -> Result<Vec<Row>, StoreError> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM audit WHERE seq > $1 AND",
+        " FROM facts WHERE seq > $1 AND",
         up_to_head!(),
         "ORDER BY seq LIMIT $2"
     );
     let values = values![int(after), i64::from(limit)];
-    Ok(tx.list("audit", sql, values).await?.rows)
+    let listing = tx.list_up_to("facts", sql, values, bytes_max);
+    Ok(listing.await?.rows)
 }
 
-fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
-    let optional = |column| row.opt_text(column).map(|text| text.map(str::to_owned));
-    Ok(AuditEntry {
-        seq: row.count(0)?,
-        at: row.time(1)?,
-        request_id: optional(2)?,
-        actor: row.text(3)?.to_owned(),
-        verb: row.text(4)?.to_owned(),
-        subject: optional(5)?,
-        detail: row.text(6)?.to_owned(),
-        catalogue: optional(7)?,
-        prev: row.parsed(8, |text| text.parse().ok())?,
-        hash: row.parsed(9, |text| text.parse().ok())?,
+pub(crate) fn entry(row: &Row) -> Result<Fact, StoreError> {
+    Ok(Fact {
+        seq: row.count("seq")?,
+        at: row.time("at")?,
+        request_id: row.opt_string("request_id")?,
+        actor: row.string("actor")?,
+        verb: row.string("verb")?,
+        subject: row.opt_string("subject")?,
+        detail: row.string("detail")?,
+        catalogue: row.opt_string("catalogue")?,
+        prev: row.parsed("prev", |text| text.parse().ok())?,
+        hash: row.parsed("hash", |text| text.parse().ok())?,
+        audience: row.opt_text("audience")?.and_then(parse_audience),
     })
+}
+
+fn audience_text(audience: Audience) -> String {
+    match audience {
+        Audience::Everyone => "everyone".to_owned(),
+        Audience::People => "people".to_owned(),
+        Audience::OwnerOnly => "owner".to_owned(),
+        Audience::Requester(id) => id.to_string(),
+    }
+}
+
+/// `None`: whom another version knows. Nobody is told what nobody here understands.
+fn parse_audience(text: &str) -> Option<Audience> {
+    match text {
+        "everyone" => Some(Audience::Everyone),
+        "people" => Some(Audience::People),
+        "owner" => Some(Audience::OwnerOnly),
+        id => id.parse::<RequesterId>().ok().map(Audience::Requester),
+    }
 }
