@@ -124,6 +124,7 @@ impl EventKind {
                 "node.joined",
                 "node.changed",
                 "node.twin_refused",
+                "node.command_refused",
                 "node.removed",
             ],
             Self::AccessRevoked => &[

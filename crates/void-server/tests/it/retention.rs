@@ -72,6 +72,9 @@ async fn whoever_missed_events_that_are_gone_hears_so_at_once() {
     for engine in Engine::both().await {
         let (app, clock) = grown(engine).await;
         let (owner, viewer) = (app.owner(), app.holder("viewer", "tv", &[]).await.caller);
+        // The newest stays, and it is one that is told.
+        let last = app.queue("stop-a").await;
+        owner.decide(&last, "reject").await.ok();
         clock.set(clock.now().plus(LONG));
         retention::prune(&app.control).await.unwrap();
         let stands: Result<_, void_store::StoreError> =

@@ -331,7 +331,8 @@ async fn a_channel_that_is_down_hears_of_a_rollback_later() {
     assert_eq!(receivers.told(), (1, 1));
 }
 
-/// An entry cannot be written, so the rollback cannot be answered before it is undone.
+/// An entry cannot be written, so the rollback cannot be answered before it is undone. The head first, as the server
+/// takes its locks.
 fn go_back_unanswered(app: &App, engine: &Engine) {
     let no_entries = match engine {
         Engine::Sqlite => {
@@ -345,7 +346,7 @@ fn go_back_unanswered(app: &App, engine: &Engine) {
     run_sql(
         app,
         engine,
-        &format!("{no_entries} UPDATE heads SET audit_seq = audit_seq - 1;"),
+        &format!("UPDATE heads SET audit_seq = audit_seq - 1; {no_entries}"),
     );
 }
 
@@ -357,7 +358,7 @@ fn undo(app: &App, engine: &Engine) {
     run_sql(
         app,
         engine,
-        &format!("{drop} UPDATE heads SET audit_seq = audit_seq + 1;"),
+        &format!("UPDATE heads SET audit_seq = audit_seq + 1; {drop}"),
     );
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::Value;
+use void_domain::events::EventId;
 
 use crate::callers::Caller;
 
@@ -130,7 +131,8 @@ impl Listener {
                 .to_owned()
         };
         let heard = Heard {
-            seq: field("id").parse().unwrap(),
+            // Below the number from which on there is one numbering, it says which.
+            seq: field("id").parse::<EventId>().unwrap().seq,
             event: field("event"),
             data: serde_json::from_str(&field("data")).unwrap(),
         };

@@ -476,7 +476,7 @@ export interface Home {
   /** The cards of what waits first. */
   cards: Card[];
   /** All events up to this one are in it; the stream goes on after it. */
-  event: number;
+  event: string;
   freeze: FreezeResponse;
   inbox: InboxResponse;
   /** What is not told for a time. */
@@ -1723,6 +1723,7 @@ export interface Events {
   "access.revoked": {
     quarantine?: boolean;
     session?: string;
+    sessions?: number;
     token?: string;
   };
   "freeze.changed": {
