@@ -6,11 +6,11 @@
 //! repairs whatever an event or a crash left behind.
 
 mod folder;
+mod handles;
 mod intake;
 mod offers;
 mod records;
 mod reports;
-mod shared;
 mod sync;
 mod watching;
 mod worker;
@@ -20,10 +20,10 @@ use std::time::Duration;
 
 use void_control::Control;
 
+pub use handles::{BridgeConfig, MoveSeen};
 pub use reports::{Counts, InvalidFile, Report};
-pub use shared::{BridgeConfig, MoveSeen};
 
-use crate::shared::Shared;
+use crate::handles::Shared;
 
 /// The file bridge at work. Cheap to clone; all clones are the same.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use void_domain::text;
 use void_domain::time::Timestamp;
 
 use crate::folder::{FileContent, Folder, Name};
-use crate::shared::Shared;
+use crate::handles::Shared;
 
 /// How many files of `invalid/` are named.
 const INVALID_SHOWN: usize = 50;

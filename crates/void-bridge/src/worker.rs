@@ -16,8 +16,8 @@ use void_domain::proposals::{Proposal, Status};
 use void_store::{StoreError, proposals};
 
 use crate::folder::{FileContent, FileStamp, Folder, Name};
+use crate::handles::{Shared, WorkerState};
 use crate::records;
-use crate::shared::{Shared, WorkerState};
 use crate::watching::FolderWatch;
 
 /// A hint can be missed; nothing stays unseen for longer.

@@ -17,7 +17,7 @@ pub fn bytes<const N: usize>() -> Result<[u8; N], StoreError> {
     }
 }
 
-pub fn proposal_id(at: Timestamp) -> Result<ProposalId, StoreError> {
+pub(crate) fn proposal_id(at: Timestamp) -> Result<ProposalId, StoreError> {
     Ok(ProposalId::new(at, bytes()?))
 }
 
@@ -25,15 +25,15 @@ pub fn notification_id(at: Timestamp) -> Result<NotificationId, StoreError> {
     Ok(NotificationId::new(at, bytes()?))
 }
 
-pub fn alert_id(at: Timestamp) -> Result<AlertId, StoreError> {
+pub(crate) fn alert_id(at: Timestamp) -> Result<AlertId, StoreError> {
     Ok(AlertId::new(at, bytes()?))
 }
 
-pub fn mute_id(at: Timestamp) -> Result<MuteId, StoreError> {
+pub(crate) fn mute_id(at: Timestamp) -> Result<MuteId, StoreError> {
     Ok(MuteId::new(at, bytes()?))
 }
 
-pub fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {
+pub(crate) fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {
     Ok(TokenId::new(at, bytes()?))
 }
 
@@ -45,7 +45,7 @@ pub fn request_id(at: Timestamp) -> Result<RequestId, StoreError> {
     Ok(RequestId::new(at, bytes()?))
 }
 
-pub fn proposal_code(length: usize) -> Result<ProposalCode, StoreError> {
+pub(crate) fn proposal_code(length: usize) -> Result<ProposalCode, StoreError> {
     let random: [u8; ProposalCode::LENGTH_MAX] = bytes()?;
     Ok(ProposalCode::from_random(
         random.get(..length).unwrap_or(&random),

@@ -251,10 +251,11 @@ fn the_threat_model_names_tests_that_exist() {
     }
 }
 
-/// Words of the same shape as a verb of the record that are none: files, fail points, settings, a webhook's type.
+/// Words of the same shape as a verb of the record that are none: files, fail points, settings, a webhook's type, columns.
 const NO_VERBS: &[&str] = &[
     "alert.down",
     "alert.over",
+    "c.id",
     "clock.accept",
     "clock.json",
     "clock.partial",
@@ -264,6 +265,7 @@ const NO_VERBS: &[&str] = &[
     "notes.txt",
     "notification.test",
     "ntfy.token",
+    "p.id",
     "telegram.api_url",
     "void.db",
 ];
