@@ -23,6 +23,7 @@ use crate::context::Ctx;
 use crate::facts::AuditContext;
 use crate::notifiers::Notifiers;
 use crate::parts::bridge::{Bridge, BridgeConfig};
+use crate::parts::drafting::Drafting;
 use crate::parts::executing::Executing;
 use crate::parts::halted::Halted;
 use crate::parts::hashing::Hashing;
@@ -161,6 +162,7 @@ pub struct Parts {
     pub(crate) readiness: Readiness,
     pub(crate) refusal_counts: RefusalCounts,
     pub(crate) row_budgets: RowBudgets,
+    pub(crate) drafting: Drafting,
     pub(crate) last_sizes: LastSizes,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) instance: Identity,
@@ -224,6 +226,7 @@ impl Control {
             readiness: Readiness::default(),
             refusal_counts: RefusalCounts::default(),
             row_budgets: RowBudgets::default(),
+            drafting: Drafting::default(),
             last_sizes: LastSizes::default(),
             stopping: watch::Sender::new(false),
             instance: config.instance,

@@ -15,7 +15,7 @@ use super::detached;
 use super::propose::Proposed;
 use super::queue::NewProposal;
 use crate::context::Ctx;
-use crate::control::Control;
+use crate::control::{CatalogueSource, Control};
 use crate::parts::row_budgets::TooManyRows;
 use crate::row_budgets;
 
@@ -63,7 +63,16 @@ pub async fn propose_catalogue(
     }
     // Before any work is done for it.
     row_budgets::take(control, ctx)?;
-    let subject = subject(control, &request.sent).await?;
+    let source = control.catalogue_source.as_ref();
+    let source = source.ok_or(ProposeChangeError::NoFile)?;
+    catalogue::check_size(source.file.loaded(), &request.sent)?;
+    let under_way = match row_budgets::requester(ctx) {
+        Some(id) => Some(control.drafting.begin(id)?),
+        None => None,
+    };
+    let effect = effect(source).await?;
+    let subject = subject(control, request.sent, effect).await?;
+    drop(under_way);
     let new = NewProposal {
         control: control.clone(),
         ctx: ctx.clone(),
@@ -94,23 +103,41 @@ async fn run(new: NewProposal) -> Result<Proposed, ProposeChangeError> {
     Ok(proposed)
 }
 
-async fn subject(control: &Control, sent: &Sent) -> Result<Subject, ProposeChangeError> {
-    let source = control.catalogue_source.as_ref();
-    let source = source.ok_or(ProposeChangeError::NoFile)?;
+/// What a yes will do, if the file is as it was loaded.
+async fn effect(source: &CatalogueSource) -> Result<ChangeEffect, ProposeChangeError> {
     if !source.file.is_as_loaded()? {
         return Err(ProposeChangeError::NotAsLoaded);
     }
-    let effect = match source.file.in_git().await {
-        InGit::Clean => ChangeEffect::Commit,
-        InGit::Edited => return Err(ProposeChangeError::NotCommitted),
-        InGit::No => ChangeEffect::Beside,
-    };
-    let base = Base {
-        text: source.file.loaded(),
-        catalogue: &control.catalogue,
-    };
-    let instance = &control.instance.name;
-    let change = catalogue::change(base, sent, &source.lockout, instance, effect)?;
-    let bound = change.into_subject();
-    Ok(bound.map_err(|error| StoreError::Internal(error.to_string()))?)
+    match source.file.in_git().await {
+        InGit::Clean => Ok(ChangeEffect::Commit),
+        InGit::Edited => Err(ProposeChangeError::NotCommitted),
+        InGit::No => Ok(ChangeEffect::Beside),
+    }
+}
+
+/// Reads what was sent, away from the threads that serve everybody, one draft after the other.
+async fn subject(
+    control: &Control,
+    sent: Sent,
+    effect: ChangeEffect,
+) -> Result<Subject, ProposeChangeError> {
+    let turns = control.drafting.turns.clone();
+    let turn = turns.acquire_owned().await;
+    let turn = turn.map_err(|error| StoreError::Internal(error.to_string()))?;
+    let control = control.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        let source = control.catalogue_source.as_ref();
+        let source = source.ok_or(ProposeChangeError::NoFile)?;
+        let base = Base {
+            text: source.file.loaded(),
+            catalogue: &control.catalogue,
+        };
+        let instance = &control.instance.name;
+        let change = catalogue::change(base, &sent, &source.lockout, instance, effect)?;
+        let bound = change.into_subject();
+        Ok(bound.map_err(|error| StoreError::Internal(error.to_string()))?)
+    });
+    let read = reading.await;
+    read.map_err(|error| StoreError::Internal(error.to_string()))?
 }
