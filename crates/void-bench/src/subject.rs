@@ -16,14 +16,13 @@ use void_channels::{
     Channel, Channels, Checker, Evidence, LocalConfig, Outcome as Ended, SshConfig,
 };
 use void_control::instances::Identity;
-use void_control::notifiers::Notifiers;
-use void_control::{Clock, Control, ControlConfig, Limits};
+use void_control::{Clock, ControlConfig, Limits};
 use void_domain::catalogue::{Catalogue, Lockout};
 use void_domain::executions::Execution;
 use void_domain::permits::{Permit, Ticket};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, FirstSteps, ServerConfig};
+use void_server::{Bound, FirstSteps, Plane, PlaneConfig, ServerConfig};
 use void_store::{PostgresConfig, SqliteConfig, Store};
 
 use crate::Outcome;
@@ -141,16 +140,19 @@ pub(crate) async fn serve(engine: &Engine, folder: &Path, port: u16) -> Outcome<
         },
         backups_folder: None,
         witness_file: Some(folder.join("witness.json")),
-        bridge: None,
-        notifiers: Notifiers::default(),
         instance: Identity::of_folder(folder, None)?,
         replace_catalogue: false,
     };
-    let control = Control::start(config).await?;
+    let plane = Plane::start(PlaneConfig {
+        control: config,
+        bridge: None,
+        notifiers: Default::default(),
+    })
+    .await?;
     let bound = Bound::to(SocketAddr::from(([127, 0, 0, 1], port))).await?;
     let router = void_server::router(ServerConfig {
-        talk: Talk::new(control.clone(), Vec::new()),
-        control,
+        talk: Talk::new(plane.control().clone(), Vec::new()),
+        plane,
         public_url: None,
         allowed_hosts: Vec::new(),
         listens_on: bound.address,

@@ -5,7 +5,6 @@
 
 mod residents;
 mod tokens;
-mod topology;
 mod withdraw;
 
 use void_domain::agents::{Agent, AgentName};
@@ -16,7 +15,6 @@ use crate::control::Control;
 
 pub use self::residents::{give_resident_token, resident_ctx};
 pub(crate) use self::tokens::{AskedToken, add_token, restore};
-pub(crate) use self::topology::Topology;
 pub(crate) use self::withdraw::withdraw_without_tokens;
 
 /// The agent of that name, live or withdrawn, if there ever was one.

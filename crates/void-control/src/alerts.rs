@@ -97,7 +97,7 @@ async fn tell(
     if matches!(telling, Telling::Reopen(_)) {
         alerts::note_again(tx, id, now).await?;
     }
-    let outbox = control.notifiers.outbox();
+    let outbox = control.listeners.outbox.clone();
     outbox::note_alert(tx, &outbox, id, service.urgent, now).await?;
     if service.urgent && !was_urgent && matches!(telling, Telling::Join(_)) {
         outbox::raise_alert(tx, &outbox, id, now).await?;
@@ -140,7 +140,7 @@ pub(crate) async fn forget_unwatched(control: &Control) -> Result<(), StoreError
         .write_closing(move |tx| {
             Box::pin(async move {
                 for outage in alerts::list_outages(tx).await? {
-                    if !this.watch.is_watched(&outage.service) {
+                    if !this.lab.watch.is_watched(&outage.service) {
                         end(tx, &outage.service, Ended::Unwatched(now), now).await?;
                     }
                 }
@@ -192,7 +192,7 @@ pub(crate) async fn sweep(control: &Control) -> Result<(), StoreError> {
                     tell(tx, &this, &service, &outage, last, now).await?;
                 }
                 for id in alerts::list_to_repeat(tx, now.minus(STAYS_DOWN_FOR)).await? {
-                    let outbox = this.notifiers.outbox();
+                    let outbox = this.listeners.outbox.clone();
                     if alerts::note_repeated(tx, id).await?
                         && let Some(alert) = find_unmuted(tx, id, silences.mutes()).await?
                     {
@@ -279,7 +279,7 @@ pub(crate) async fn without_mute(
     for id in alerts::list_covered(tx, &mute.subject).await? {
         notifications::alerts::changed_mute(tx, id, now).await?;
         if let Some(alert) = find_unmuted(tx, id, &mutes).await? {
-            outbox::release_alert(tx, &control.notifiers.outbox(), &alert, now).await?;
+            outbox::release_alert(tx, &control.listeners.outbox, &alert, now).await?;
         }
     }
     Ok(())
@@ -294,7 +294,7 @@ pub(crate) async fn after_mute(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let silences = Silences::load(tx, control, now).await?;
-    let outbox = control.notifiers.outbox();
+    let outbox = control.listeners.outbox.clone();
     for id in alerts::list_covered(tx, &mute.subject).await? {
         notifications::alerts::changed_mute(tx, id, now).await?;
         if let Some(alert) = find_unmuted(tx, id, silences.mutes()).await? {

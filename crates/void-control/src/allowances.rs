@@ -14,16 +14,18 @@ use crate::control::Control;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(crate) async fn allowance(
+/// What is left of it for whoever says yes by this surface.
+pub async fn allowance(
     tx: &mut Tx,
     control: &Control,
     surface: Surface,
     now: Timestamp,
 ) -> Result<Allowance, StoreError> {
-    let (Surface::Telegram { .. }, Some(bot)) = (surface, control.notifiers.telegram()) else {
+    let (Surface::Telegram { .. }, Some(per_day)) =
+        (surface, control.listeners.outbox.approvals_per_day())
+    else {
         return Ok(Allowance::Left);
     };
-    let per_day = bot.approvals_per_day();
     let count =
         proposals::approvals_since(tx, BY_TELEGRAM, now.minus(DAY), believed_until(now)).await?;
     Ok(if count < u64::from(per_day) {

@@ -103,7 +103,7 @@ fn seen_by(control: &Control, ctx: &Ctx, entry: AuditEntry) -> AuditEntry {
 
 fn is_known(control: &Control, action: &Value) -> bool {
     let id = action.as_str().and_then(|id| ActionId::parse(id).ok());
-    id.is_some_and(|id| control.catalogue.get(&id).is_some())
+    id.is_some_and(|id| control.in_force.catalogue.get(&id).is_some())
 }
 
 /// What a walk over the record found.
@@ -204,7 +204,7 @@ async fn walk(
 pub(crate) fn start_walk(control: &Control) {
     let control = control.clone();
     tokio::spawn(async move {
-        let mut stopping = control.stopping.subscribe();
+        let mut stopping = control.process.stopping.subscribe();
         let walked = tokio::select! {
             walked = verify_with(&control, WALK_PAUSE) => walked,
             _ = stopping.wait_for(|stop| *stop) => return,

@@ -51,7 +51,7 @@ pub struct Made {
 
 /// Whether the owner wants no copies at all.
 pub fn are_switched_off(control: &Control) -> bool {
-    control.backups_folder.is_none()
+    control.safekeeping.backups_folder.is_none()
 }
 
 /// Makes a checked copy because somebody wants one now.
@@ -61,7 +61,7 @@ pub async fn create(control: &Control, ctx: &Ctx) -> Result<Made, StoreError> {
 
 /// Makes a checked copy and drops the oldest of its kind beyond those that are kept.
 async fn make(control: &Control, ctx: &Ctx, kind: CopyKind) -> Result<Made, StoreError> {
-    let Some(folder) = control.backups_folder.clone() else {
+    let Some(folder) = control.safekeeping.backups_folder.clone() else {
         return Err(StoreError::Unavailable(
             "backups are switched off".to_owned(),
         ));
@@ -72,7 +72,7 @@ async fn make(control: &Control, ctx: &Ctx, kind: CopyKind) -> Result<Made, Stor
         ));
     }
     private_folder(&folder)?;
-    let _turn = control.backups_turn.lock().await;
+    let _turn = control.safekeeping.backups_turn.lock().await;
     let at = control.clock.now();
     let (path, named_at) = free_name(&folder, kind, at);
     let Checked {
@@ -115,6 +115,7 @@ async fn make(control: &Control, ctx: &Ctx, kind: CopyKind) -> Result<Made, Stor
 /// The copies, newest first.
 pub fn list(control: &Control) -> Vec<Copy> {
     control
+        .safekeeping
         .backups_folder
         .as_deref()
         .map(list_in)
@@ -214,6 +215,7 @@ fn parse_file_name(name: &str) -> Option<(CopyKind, Timestamp)> {
 /// Makes today's copy if there is none.
 pub(crate) async fn daily(control: &Control) {
     let Some(folder) = control
+        .safekeeping
         .backups_folder
         .as_deref()
         .filter(|_| control.store.is_sqlite())

@@ -55,7 +55,7 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
 
 /// The file with the owner's word, if it is one.
 fn take_acceptance(control: &Control) -> Option<PathBuf> {
-    let file = accept_file(control.witness_file.as_deref()?);
+    let file = accept_file(control.safekeeping.witness_file.as_deref()?);
     let is_file = fs::symlink_metadata(&file).is_ok_and(|found| found.is_file());
     is_file.then_some(file)
 }

@@ -36,10 +36,14 @@ fn boot() -> Option<String> {
 
 /// At a start: goes on from what is known, before anything is dated.
 pub(crate) async fn resume(control: &Control) {
-    let noted = control.witness_file.as_deref().and_then(|witness| {
-        let note: Note = serde_json::from_slice(&fs::read(path_of(witness)).ok()?).ok()?;
-        (Some(&note.boot) == boot().as_ref()).then_some(note)
-    });
+    let noted = control
+        .safekeeping
+        .witness_file
+        .as_deref()
+        .and_then(|witness| {
+            let note: Note = serde_json::from_slice(&fs::read(path_of(witness)).ok()?).ok()?;
+            (Some(&note.boot) == boot().as_ref()).then_some(note)
+        });
     if let Some(Note { at_ms, up_ms, .. }) = noted {
         control.clock.resume(Reading { at_ms, up_ms });
         return;
@@ -51,9 +55,11 @@ pub(crate) async fn resume(control: &Control) {
 
 /// Notes the time in force, whole or not at all. Losing it in a power cut is no harm: that is another boot.
 pub(crate) fn write(control: &Control) {
-    let (Some(witness), Some(reading), Some(boot)) =
-        (&control.witness_file, control.clock.reading(), boot())
-    else {
+    let (Some(witness), Some(reading), Some(boot)) = (
+        &control.safekeeping.witness_file,
+        control.clock.reading(),
+        boot(),
+    ) else {
         return;
     };
     let note = Note {

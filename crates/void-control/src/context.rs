@@ -20,7 +20,8 @@ pub struct Ctx {
 }
 
 impl Ctx {
-    pub(crate) const fn system(request_id: RequestId) -> Self {
+    /// For what Void does by itself, in answer to this request.
+    pub const fn system(request_id: RequestId) -> Self {
         Self {
             actor: Actor::System,
             capabilities: Capabilities::none(),

@@ -16,7 +16,7 @@ pub(crate) fn start(control: &Control) {
     let control = control.clone();
     tokio::spawn(async move {
         let mut committed = control.store.committed();
-        let mut stopping = control.stopping.subscribe();
+        let mut stopping = control.process.stopping.subscribe();
         loop {
             tokio::select! {
                 changed = committed.changed() => if changed.is_err() { return },
@@ -35,7 +35,7 @@ pub(crate) fn start(control: &Control) {
 }
 
 async fn pass_on(control: &Control) -> Result<(), StoreError> {
-    let hub = &control.hub;
+    let hub = &control.listeners.hub;
     loop {
         let page = read_after(&control.store, hub.last()).await?;
         let Some(newest) = page.read_to else {
@@ -70,7 +70,7 @@ async fn pass_on(control: &Control) -> Result<(), StoreError> {
                 | EventKind::ProposalRefused
                 | EventKind::ProposalExpired
                 | EventKind::ProposalCancelled
-                | EventKind::ProposalUnknown => control.waiters.wake(&event),
+                | EventKind::ProposalUnknown => control.listeners.waiters.wake(&event),
             }
             hub.tell(event);
         }

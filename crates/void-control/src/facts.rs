@@ -17,15 +17,16 @@ pub(crate) const TOLD_CHARS_MAX: usize = 200;
 
 /// In whose name a use case writes, and under which catalogue.
 #[derive(Debug, Clone)]
-pub(crate) struct AuditContext {
-    pub actor: String,
-    pub request_id: RequestId,
-    pub catalogue: Option<Digest>,
+pub struct AuditContext {
+    pub(crate) actor: String,
+    pub(crate) request_id: RequestId,
+    pub(crate) catalogue: Option<Digest>,
     /// Where a proposal that moves is told.
-    pub outbox: Outbox,
+    pub(crate) outbox: Outbox,
 }
 
-pub(crate) async fn audit(
+/// An entry of the record, in the transaction that does what it says.
+pub async fn audit(
     tx: &mut Tx,
     context: &AuditContext,
     at: Timestamp,

@@ -62,7 +62,7 @@ pub async fn freeze(
         return Err(FreezeError::ReasonTooLong);
     }
     // First the freeze switch, then the record: nothing starts while the record is on its way.
-    control.freeze_switch.pull();
+    control.freeze.switch.pull();
     let at = control.clock.now();
     let authority = Authority::of(&ctx.actor, ctx.authenticated_ago);
     let wanted = Frozen {
@@ -96,7 +96,7 @@ pub async fn freeze(
         .await;
     let is_unrecorded = matches!(saved, Err(FreezeError::Store(_))) && ctx.actor.is_owner();
     if is_unrecorded || saved.is_ok() {
-        control.halted.set_unrecorded_freeze(is_unrecorded);
+        control.freeze.halted.set_unrecorded_freeze(is_unrecorded);
     }
     match saved {
         // It holds all the same, until the owner thaws or this process ends.
@@ -127,7 +127,7 @@ pub async fn thaw(control: &Control, ctx: &Ctx) -> Result<Freeze, FreezeError> {
             })
         })
         .await?;
-    control.halted.set_unrecorded_freeze(false);
+    control.freeze.halted.set_unrecorded_freeze(false);
     apply_stored(control).await?;
     Ok(Freeze::Thawed)
 }
@@ -163,13 +163,13 @@ pub(crate) async fn save(
 /// Sets the freeze switch as the record says; also how other instances' freezes reach this one. A freeze that
 /// begins while the record is read stays.
 pub(crate) async fn apply_stored(control: &Control) -> Result<(), StoreError> {
-    let generation = control.freeze_switch.generation();
+    let generation = control.freeze.switch.generation();
     let freeze = current(control).await?;
     // What is stored in a database that went back is not believed.
-    if control.halted.is_set() || freeze.holds_at(control.clock.now()) {
-        control.freeze_switch.hold();
+    if control.freeze.halted.is_set() || freeze.holds_at(control.clock.now()) {
+        control.freeze.switch.hold();
     } else {
-        control.freeze_switch.release_if(generation);
+        control.freeze.switch.release_if(generation);
     }
     Ok(())
 }

@@ -33,10 +33,10 @@ pub(crate) async fn forget_old(control: &Control) -> Result<u64, StoreError> {
 }
 
 pub(crate) fn start(control: &Control) {
-    for index in 0..control.watch.watched.len() {
+    for index in 0..control.lab.watch.watched.len() {
         let control = control.clone();
         tokio::spawn(async move {
-            let mut stopping = control.stopping.subscribe();
+            let mut stopping = control.process.stopping.subscribe();
             tokio::select! {
                 () = watch(&control, index) => {}
                 _ = stopping.wait_for(|stop| *stop) => {}
@@ -46,10 +46,10 @@ pub(crate) fn start(control: &Control) {
 }
 
 async fn watch(control: &Control, index: usize) {
-    let Some(watched) = control.watch.watched.get(index) else {
+    let Some(watched) = control.lab.watch.watched.get(index) else {
         return;
     };
-    let count = u32::try_from(control.watch.watched.len()).unwrap_or(u32::MAX);
+    let count = u32::try_from(control.lab.watch.watched.len()).unwrap_or(u32::MAX);
     let spread = (FIRST_SPREAD * count).min(watched.service.interval);
     tokio::time::sleep(spread.mul_f64(fraction())).await;
     resume(control, watched).await;
@@ -103,12 +103,12 @@ async fn look_once(control: &Control, watched: &Watched) {
 pub(crate) async fn look_now(control: &Control, service: &Service) -> CheckResult {
     let answer = match guest_of(service) {
         Some(vmid) => {
-            let probe = control.channels.probe();
+            let probe = control.runs.channels.probe();
             probe.guest_check(vmid, service.timeout).await
         }
         None => connect(control, service).await,
     };
-    if let Some(watched) = control.watch.get(service.id.as_str()) {
+    if let Some(watched) = control.lab.watch.get(service.id.as_str()) {
         take_in(control, watched, answer).await;
     }
     answer
@@ -137,7 +137,7 @@ async fn take_in(control: &Control, watched: &Watched, answer: CheckResult) {
 async fn ask(control: &Control, service: &Service, guests_age_max: Duration) -> CheckResult {
     let Some(vmid) = guest_of(service) else {
         // The semaphore is never closed.
-        let _place = control.watch.places.acquire().await;
+        let _place = control.lab.watch.places.acquire().await;
         return connect(control, service).await;
     };
     let sight = tokio::time::timeout(service.timeout, lab::look(control, guests_age_max));
@@ -169,7 +169,7 @@ const fn guest_of(service: &Service) -> Option<u32> {
 }
 
 async fn connect(control: &Control, service: &Service) -> CheckResult {
-    let answer = control.checker.check(service).await;
+    let answer = control.lab.checker.check(service).await;
     answer.unwrap_or(UNREADABLE)
 }
 

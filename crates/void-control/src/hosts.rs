@@ -40,15 +40,20 @@ pub struct HostView {
 
 pub fn list(control: &Control) -> Vec<HostView> {
     control
+        .in_force
         .catalogue
         .hosts()
         .map(|host| HostView {
             host: host.clone(),
             trusted: match &host.reach {
                 Reach::Local => Vec::new(),
-                Reach::Ssh(address) => control.channels.probe().keys_trusted(&host.name, address),
+                Reach::Ssh(address) => control
+                    .runs
+                    .channels
+                    .probe()
+                    .keys_trusted(&host.name, address),
             },
-            actions: control.catalogue.actions_on(&host.name).count(),
+            actions: control.in_force.catalogue.actions_on(&host.name).count(),
         })
         .filter(|view| view.actions > 0 || matches!(view.host.reach, Reach::Ssh(_)))
         .collect()
@@ -56,11 +61,17 @@ pub fn list(control: &Control) -> Vec<HostView> {
 
 /// Whether the catalogue has actions for this machine, and nobody has set it up to run any.
 pub async fn is_local_missing(control: &Control) -> bool {
-    let mut hosts = control.catalogue.hosts();
+    let mut hosts = control.in_force.catalogue.hosts();
     let runs_here = hosts.any(|host| {
-        host.reach == Reach::Local && control.catalogue.actions_on(&host.name).next().is_some()
+        host.reach == Reach::Local
+            && control
+                .in_force
+                .catalogue
+                .actions_on(&host.name)
+                .next()
+                .is_some()
     });
-    runs_here && control.channels.probe().lacks_local_list().await
+    runs_here && control.runs.channels.probe().lacks_local_list().await
 }
 
 /// What a host answers now.
@@ -79,7 +90,7 @@ pub async fn check(control: &Control, host: &Host) -> Result<HostCheck, StoreErr
             drift: None,
         });
     }
-    let probe = control.channels.probe();
+    let probe = control.runs.channels.probe();
     let answer = probe.check(host).await;
     let drift = answer
         .as_ref()
@@ -99,7 +110,11 @@ pub async fn trust(
         return Err(TrustError::OwnerOnly);
     }
     let name = HostName::parse(name).ok_or(TrustError::NotFound)?;
-    let host = control.catalogue.host(&name).ok_or(TrustError::NotFound)?;
+    let host = control
+        .in_force
+        .catalogue
+        .host(&name)
+        .ok_or(TrustError::NotFound)?;
     let Reach::Ssh(address) = &host.reach else {
         return Err(TrustError::NoKey);
     };
@@ -108,7 +123,7 @@ pub async fn trust(
     }
     let wanted =
         HostKey::parse_fingerprint(fingerprint).map_err(|_| TrustError::InvalidFingerprint)?;
-    let shown = control.channels.probe().keys_shown(address).await;
+    let shown = control.runs.channels.probe().keys_shown(address).await;
     let Some(key) = shown.iter().find(|key| key.fingerprint == wanted).cloned() else {
         let shown: Vec<String> = shown.into_iter().map(|key| key.fingerprint).collect();
         return Err(TrustError::Mismatch(if shown.is_empty() {
@@ -130,6 +145,7 @@ pub async fn trust(
         })
         .await?;
     control
+        .runs
         .channels
         .trust(&name, &key)
         .map_err(TrustError::Unwritable)?;

@@ -32,7 +32,7 @@ pub async fn look(
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Inbox, StoreError> {
-    let tells = control.notifiers.tells();
+    let tells = control.listeners.outbox.tells();
     control
         .store
         .read(move |tx| {

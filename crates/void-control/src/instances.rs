@@ -107,7 +107,7 @@ pub(crate) async fn register(control: &Control, replace: bool) -> Result<(), Sta
                 processes::refuse_twin(tx, &this).await?;
                 contradict(tx, &this, &own, replace).await?;
                 instances::prune(tx, KEPT_FOR).await?;
-                Ok(instances::register(tx, &own, &this.process).await?)
+                Ok(instances::register(tx, &own, &this.process.mark).await?)
             })
         })
         .await
@@ -115,11 +115,12 @@ pub(crate) async fn register(control: &Control, replace: bool) -> Result<(), Sta
 
 fn own(control: &Control, now: Timestamp) -> Instance {
     Instance {
-        id: control.instance.id.clone(),
-        name: control.instance.name.clone(),
+        id: control.process.instance.id.clone(),
+        name: control.process.instance.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        catalogue: control.catalogue.digest(),
+        catalogue: control.in_force.catalogue.digest(),
         definitions: control
+            .in_force
             .catalogue
             .actions()
             .map(|action| action.digest())
@@ -134,7 +135,10 @@ pub(crate) async fn leave(control: &Control) {
     if control.store.is_sqlite() {
         return;
     }
-    let (id, process) = (control.instance.id.clone(), control.process.clone());
+    let (id, process) = (
+        control.process.instance.id.clone(),
+        control.process.mark.clone(),
+    );
     let left = control
         .store
         .write_closing(move |tx| {
@@ -183,7 +187,7 @@ pub(crate) async fn others(tx: &mut Tx, control: &Control) -> Result<Vec<Instanc
         return Ok(Vec::new());
     }
     let mut seen = instances::list_seen(tx, LIVE_FOR).await?;
-    seen.retain(|instance| instance.id != control.instance.id);
+    seen.retain(|instance| instance.id != control.process.instance.id);
     Ok(seen)
 }
 
@@ -207,7 +211,7 @@ async fn instance_called(
     control: &Control,
     name: &InstanceName,
 ) -> Result<StartingInstance, StoreError> {
-    if *name == control.instance.name {
+    if *name == control.process.instance.name {
         return Ok(StartingInstance::This);
     }
     let others = others(tx, control).await?;
@@ -229,7 +233,7 @@ async fn instance_of(
     }
     let others = others(tx, control).await?;
     let names = others.iter().map(|other| &other.name);
-    let own = &control.instance.name;
+    let own = &control.process.instance.name;
     Ok(domain::starting_instance(host, own, names))
 }
 
@@ -266,7 +270,7 @@ pub(crate) async fn why_not_asked(
 pub(crate) fn is_of_another(control: &Control, subject: &Subject) -> bool {
     let of_host = subject.host().and_then(|host| host.instance.clone());
     let instance = of_host.or_else(|| subject.change().and_then(Change::instance));
-    instance.is_some_and(|named| named != control.instance.name)
+    instance.is_some_and(|named| named != control.process.instance.name)
 }
 
 /// Whether another instance that is there would run what waits.
@@ -317,7 +321,7 @@ pub(crate) async fn knower(
             Knower::Away(away("an instance whose name was not stored"))
         });
     };
-    if claimant.id == control.instance.id {
+    if claimant.id == control.process.instance.id {
         return Ok(Knower::Us);
     }
     let others = others(tx, control).await?;
@@ -344,6 +348,6 @@ pub(crate) async fn note_claim(
     control: &Control,
     id: ProposalId,
 ) -> Result<(), StoreError> {
-    let process = (!control.store.is_sqlite()).then_some(control.process.as_str());
-    instances::note_claim(tx, id, &control.instance.claimant(), process).await
+    let process = (!control.store.is_sqlite()).then_some(control.process.mark.as_str());
+    instances::note_claim(tx, id, &control.process.instance.claimant(), process).await
 }

@@ -20,13 +20,13 @@ use crate::stops;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub fn is_connected(control: &Control) -> bool {
-    control.channels.probe().has_proxmox()
+    control.runs.channels.probe().has_proxmox()
 }
 
 /// The lab as it was at most `age_max` ago. Those who ask together share one answer.
 pub async fn look(control: &Control, age_max: Duration) -> Sight {
     let looking = async {
-        let last = Arc::clone(&control.last_sight.0).lock_owned().await;
+        let last = Arc::clone(&control.lab.last_sight.0).lock_owned().await;
         if let Some((at, sight)) = &*last
             && at.elapsed() <= age_max
         {
@@ -46,7 +46,7 @@ pub async fn look(control: &Control, age_max: Duration) -> Sight {
 }
 
 async fn ask(control: Control, mut last: OwnedMutexGuard<Option<(Instant, Sight)>>) -> Sight {
-    let lab = control.channels.probe().lab().await.map(Arc::new);
+    let lab = control.runs.channels.probe().lab().await.map(Arc::new);
     let sight = Sight {
         read_at: control.clock.now(),
         lab,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::control::Control;
 use crate::{
-    alerts, backups, clock_notes, conversations, freezes, health, instances, nodes, notifications,
-    proposals, refusal_counts, retention, stops, witness,
+    alerts, backups, clock_notes, conversations, freezes, health, instances, nodes,
+    notification_keys, proposals, refusal_counts, retention, stops, witness,
 };
 
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ pub(crate) fn start(control: &Control) {
     });
     every(control, BACKUP_LOOK_EVERY, |control| async move {
         backups::daily(&control).await;
-        if let Err(error) = notifications::forget_old(&control).await {
+        if let Err(error) = notification_keys::forget_old(&control).await {
             tracing::warn!(%error, "old keys of buttons could not be dropped; it is tried again");
         }
         if let Err(error) = retention::prune(&control).await {
@@ -83,7 +83,7 @@ where
 {
     let control = control.clone();
     tokio::spawn(async move {
-        let mut stopping = control.stopping.subscribe();
+        let mut stopping = control.process.stopping.subscribe();
         let mut ticks = tokio::time::interval(period);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {

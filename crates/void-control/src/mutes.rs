@@ -108,12 +108,12 @@ pub async fn set(control: &Control, ctx: &Ctx, wanted: NewMute) -> Result<Mute, 
 
 fn check_subject(control: &Control, subject: &Muted) -> Result<(), MuteError> {
     match subject {
-        Muted::Service(id) => match control.watch.is_watched(id) {
+        Muted::Service(id) => match control.lab.watch.is_watched(id) {
             true => Ok(()),
             false => Err(MuteError::UnknownService),
         },
         Muted::Host(name) => {
-            let mut services = control.watch.services().into_iter();
+            let mut services = control.lab.watch.services().into_iter();
             match services.any(|service| host_of(&service) == Some(name)) {
                 true => Ok(()),
                 false => Err(MuteError::UnknownHost),

@@ -44,7 +44,7 @@ pub(crate) async fn remember(control: &Control) -> Result<(), StoreError> {
         remember_list(control, &node);
     }
     if !control.store.is_sqlite() {
-        control.channels.nodes().share();
+        control.runs.channels.nodes().share();
     }
     Ok(())
 }
@@ -52,7 +52,11 @@ pub(crate) async fn remember(control: &Control) -> Result<(), StoreError> {
 fn remember_list(control: &Control, node: &Node) {
     let list = node.presence.list.as_deref();
     let list = list.and_then(|list| serde_json::from_str(list).ok());
-    control.channels.nodes().remember(node.name.as_str(), list);
+    control
+        .runs
+        .channels
+        .nodes()
+        .remember(node.name.as_str(), list);
 }
 
 /// A node changed, perhaps at another instance.
@@ -69,13 +73,13 @@ pub(crate) async fn apply_change(control: &Control, event: &StoredEvent) -> Resu
         .read(move |tx| Box::pin(async move { nodes::find(tx, &wanted).await }))
         .await?;
     let generation = found.as_ref().map(|node| node.presence.generation);
-    let stored = control.nodes.get(name.as_str());
+    let stored = control.runs.nodes.get(name.as_str());
     if generation != stored.map(|stored| stored.generation) {
-        control.nodes.set(name.as_str(), None);
+        control.runs.nodes.set(name.as_str(), None);
     }
     match found {
-        None => control.channels.nodes().forget(name.as_str()),
-        Some(node) if control.channels.nodes().seen(name.as_str()).1 => drop(node),
+        None => control.runs.channels.nodes().forget(name.as_str()),
+        Some(node) if control.runs.channels.nodes().seen(name.as_str()).1 => drop(node),
         Some(node) => remember_list(control, &node),
     }
     Ok(())

@@ -20,45 +20,56 @@ use crate::random;
 
 /// Where things are told. Empty, and free of cost, where no channel is set up.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Outbox(Option<Arc<Places>>);
+pub struct Outbox(Option<Arc<Places>>);
+
+/// The places that the settings name.
+#[derive(Debug)]
+pub struct Places {
+    /// `None`: no bot.
+    pub telegram: Option<TelegramPlaces>,
+    pub ntfy: bool,
+    /// By name.
+    pub webhooks: Vec<String>,
+    pub quiet: Option<QuietHours>,
+}
 
 #[derive(Debug)]
-struct Places {
-    /// `None`: no bot. Empty: whoever is paired.
-    telegram_users: Option<Vec<i64>>,
-    ntfy: bool,
-    webhooks: Vec<String>,
-    quiet: Option<QuietHours>,
+pub struct TelegramPlaces {
+    /// Empty: whoever is paired.
+    pub users: Vec<i64>,
+    /// How much may be approved there in a day.
+    pub approvals_per_day: u32,
 }
 
 impl Outbox {
-    pub(super) fn new(
-        telegram_users: Option<Vec<i64>>,
-        ntfy: bool,
-        webhooks: Vec<String>,
-        quiet: Option<QuietHours>,
-    ) -> Self {
-        Self(Some(Arc::new(Places {
-            telegram_users,
-            ntfy,
-            webhooks,
-            quiet,
-        })))
+    pub fn new(places: Places) -> Self {
+        Self(Some(Arc::new(places)))
+    }
+
+    /// Whether there is anywhere to tell.
+    pub(crate) const fn tells(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// How much a chat may approve in a day; `None` without one.
+    pub(crate) fn approvals_per_day(&self) -> Option<u32> {
+        let telegram = self.0.as_ref()?.telegram.as_ref()?;
+        Some(telegram.approvals_per_day)
     }
 }
 
 impl Places {
     /// Where a person reads.
     async fn people(&self, tx: &mut Tx) -> Result<Vec<Target>, StoreError> {
-        let mut targets: Vec<Target> = match &self.telegram_users {
+        let mut targets: Vec<Target> = match &self.telegram {
             None => Vec::new(),
-            Some(users) if users.is_empty() => {
+            Some(telegram) if telegram.users.is_empty() => {
                 let pairs = pairs::list(tx).await?;
                 pairs.into_iter().map(|pair| pair.target).collect()
             }
-            Some(users) => {
+            Some(telegram) => {
                 let target = |user: &i64| Target::Telegram { user: *user };
-                users.iter().map(target).collect()
+                telegram.users.iter().map(target).collect()
             }
         };
         if self.ntfy {
@@ -74,7 +85,7 @@ impl Places {
 }
 
 /// How many places there are to tell.
-pub(super) async fn count_places(tx: &mut Tx, outbox: &Outbox) -> Result<u64, StoreError> {
+pub async fn count_places(tx: &mut Tx, outbox: &Outbox) -> Result<u64, StoreError> {
     let Some(places) = &outbox.0 else {
         return Ok(0);
     };
@@ -239,7 +250,7 @@ const fn is_decision(kind: EventKind) -> bool {
 }
 
 /// Everybody who should know of what waits, and was not there when it was asked for.
-pub(super) async fn tell_everybody_waiting(
+pub async fn tell_everybody_waiting(
     tx: &mut Tx,
     outbox: &Outbox,
     at: Timestamp,
@@ -254,7 +265,7 @@ pub(super) async fn tell_everybody_waiting(
 }
 
 /// Whoever is new hears of what waits already, and of what is down.
-pub(super) async fn tell_waiting(
+pub async fn tell_waiting(
     tx: &mut Tx,
     outbox: &Outbox,
     target: &Target,

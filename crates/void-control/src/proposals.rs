@@ -9,6 +9,7 @@ mod executing;
 mod expire;
 mod finish;
 mod list;
+pub mod offers;
 pub(crate) mod on_record;
 mod plans;
 mod propose;
@@ -34,23 +35,19 @@ pub use cancel::{CancelError, cancel};
 pub use cooling::cooling;
 pub use decide::{DecideError, DecideRequest, Decision, decide};
 
-pub(crate) use display::display_state;
-pub use display::shown_now;
-pub(crate) use expire::{has_lapsed, sweep};
-pub(crate) use finish::finish_by;
+pub use display::{display_state, shown_now};
+pub(crate) use expire::sweep;
 pub use list::{
     Listed, count_in, find, history, is_any_decided, is_current, list, list_ended, list_in,
     list_waiting, runs_before,
 };
 pub(crate) use plans::current_definition;
-pub(crate) use propose::propose_dropped;
-pub use propose::{ProposeError, ProposeRequest, Proposed, propose};
+pub use propose::{ProposeError, ProposeRequest, Proposed, propose, propose_dropped};
 pub use propose_change::{ChangeRequest, ProposeChangeError, propose_catalogue};
 pub(crate) use recover::{recover, void_open};
 pub(crate) use settle::settle_unknown;
 pub use settle::{SettleError, Settled, settle};
 pub(crate) use settling::Settling;
-pub(crate) use start::{bound, brakes, is_busy};
 
 pub use waiters::wait_for_end;
 

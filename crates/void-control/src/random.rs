@@ -7,7 +7,7 @@ use void_domain::time::Timestamp;
 use void_store::StoreError;
 
 /// Without randomness there are no ids and no secrets, so there is no work either.
-pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], StoreError> {
+pub fn bytes<const N: usize>() -> Result<[u8; N], StoreError> {
     let mut bytes = [0; N];
     match getrandom::fill(&mut bytes) {
         Ok(()) => Ok(bytes),
@@ -17,35 +17,35 @@ pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], StoreError> {
     }
 }
 
-pub(crate) fn proposal_id(at: Timestamp) -> Result<ProposalId, StoreError> {
+pub fn proposal_id(at: Timestamp) -> Result<ProposalId, StoreError> {
     Ok(ProposalId::new(at, bytes()?))
 }
 
-pub(crate) fn notification_id(at: Timestamp) -> Result<NotificationId, StoreError> {
+pub fn notification_id(at: Timestamp) -> Result<NotificationId, StoreError> {
     Ok(NotificationId::new(at, bytes()?))
 }
 
-pub(crate) fn alert_id(at: Timestamp) -> Result<AlertId, StoreError> {
+pub fn alert_id(at: Timestamp) -> Result<AlertId, StoreError> {
     Ok(AlertId::new(at, bytes()?))
 }
 
-pub(crate) fn mute_id(at: Timestamp) -> Result<MuteId, StoreError> {
+pub fn mute_id(at: Timestamp) -> Result<MuteId, StoreError> {
     Ok(MuteId::new(at, bytes()?))
 }
 
-pub(crate) fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {
+pub fn token_id(at: Timestamp) -> Result<TokenId, StoreError> {
     Ok(TokenId::new(at, bytes()?))
 }
 
-pub(crate) fn session_id(at: Timestamp) -> Result<SessionId, StoreError> {
+pub fn session_id(at: Timestamp) -> Result<SessionId, StoreError> {
     Ok(SessionId::new(at, bytes()?))
 }
 
-pub(crate) fn request_id(at: Timestamp) -> Result<RequestId, StoreError> {
+pub fn request_id(at: Timestamp) -> Result<RequestId, StoreError> {
     Ok(RequestId::new(at, bytes()?))
 }
 
-pub(crate) fn proposal_code(length: usize) -> Result<ProposalCode, StoreError> {
+pub fn proposal_code(length: usize) -> Result<ProposalCode, StoreError> {
     let random: [u8; ProposalCode::LENGTH_MAX] = bytes()?;
     Ok(ProposalCode::from_random(
         random.get(..length).unwrap_or(&random),

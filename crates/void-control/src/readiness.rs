@@ -38,6 +38,7 @@ pub(crate) async fn check(control: &Control) -> Verdict {
 /// The trial that is under way or still fresh, or a new one. A second one never waits behind the first.
 fn newest_trial(control: &Control) -> (Instant, watch::Receiver<Option<Verdict>>) {
     let mut newest = control
+        .process
         .readiness
         .0
         .lock()

@@ -6,14 +6,15 @@
 //! It holds for whoever calls from outside with a token. The owner's refusals and those of a turn, which has
 //! its own bounds, are recorded one by one.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use void_domain::actors::Actor;
 use void_store::StoreError;
 
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-pub(crate) use crate::parts::refusal_counts::{Recorded, RefusalKind};
+pub(crate) use crate::parts::refusal_counts::Recorded;
+pub use crate::parts::refusal_counts::RefusalKind;
 
 /// Whether what this caller is refused is counted.
 pub(crate) fn is_counted(ctx: &Ctx) -> bool {
@@ -21,6 +22,27 @@ pub(crate) fn is_counted(ctx: &Ctx) -> bool {
         Actor::Owner { .. } | Actor::System => false,
         Actor::Agent { .. } | Actor::Viewer { .. } | Actor::Node { .. } => ctx.is_from_outside,
     }
+}
+
+/// Records one that Void itself refused, with this detail, if it is the first of its kind in the window; the
+/// others are counted.
+pub async fn note(control: &Control, kind: RefusalKind, detail: Value) -> Result<(), StoreError> {
+    let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
+    let verb = kind.verb;
+    let (kind, seen) = control.bounds.refusal_counts.note(kind, at);
+    if seen != Recorded::First {
+        return Ok(());
+    }
+    let recorded = control
+        .store
+        .write(move |tx| {
+            Box::pin(async move { facts::audit(tx, &context, at, verb, None, detail).await })
+        })
+        .await;
+    if recorded.is_err() {
+        control.bounds.refusal_counts.forget(&kind);
+    }
+    recorded
 }
 
 /// Records the counts whose window is over.
@@ -35,7 +57,7 @@ pub(crate) async fn flush(control: &Control) -> Result<(), StoreError> {
 
 async fn record(control: &Control, all: bool) -> Result<(), StoreError> {
     let at = control.clock.now();
-    let due = control.refusal_counts.take_due(at, all);
+    let due = control.bounds.refusal_counts.take_due(at, all);
     if due.is_empty() {
         return Ok(());
     }
@@ -66,7 +88,7 @@ async fn record(control: &Control, all: bool) -> Result<(), StoreError> {
         })
         .await;
     if written.is_err() {
-        control.refusal_counts.give_back(due);
+        control.bounds.refusal_counts.give_back(due);
     }
     written
 }

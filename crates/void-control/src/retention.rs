@@ -43,7 +43,7 @@ pub async fn prune(control: &Control) -> Result<Vec<(Kept, u64)>, StoreError> {
     let until = believed_until(now);
     let mut gone = Vec::new();
     for kept in Kept::ALL {
-        let before = control.limits.retention.horizon(kept, now);
+        let before = control.bounds.limits.retention.horizon(kept, now);
         let mut rows = 0;
         for _ in 0..BATCHES_MAX {
             if control.is_stopping() {
@@ -64,7 +64,7 @@ pub async fn prune(control: &Control) -> Result<Vec<(Kept, u64)>, StoreError> {
         }
         gone.push((kept, rows));
     }
-    let before = control.limits.retention.horizon(Kept::Messages, now);
+    let before = control.bounds.limits.retention.horizon(Kept::Messages, now);
     let day = before.as_ms().div_euclid(MS_PER_DAY);
     control
         .store
@@ -76,7 +76,7 @@ pub async fn prune(control: &Control) -> Result<Vec<(Kept, u64)>, StoreError> {
 /// How large everything is, as of at most [`SIZES_KEPT`] ago: counting rows takes longer the more there
 /// are, so however many ask, they are counted once.
 pub async fn sizes(control: &Control) -> Result<Sizes, StoreError> {
-    let mut last = control.last_sizes.0.lock().await;
+    let mut last = control.safekeeping.last_sizes.0.lock().await;
     if let Some((at, sizes)) = &*last
         && at.elapsed() < SIZES_KEPT
     {
@@ -98,7 +98,7 @@ async fn count(control: &Control) -> Result<Sizes, StoreError> {
         .read(|tx| Box::pin(retention::sizes(tx)))
         .await?;
     Ok(Sizes {
-        kept: control.limits.retention,
+        kept: control.bounds.limits.retention,
         rows,
         bytes: control.store.database_bytes().await?,
     })

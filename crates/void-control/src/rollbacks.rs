@@ -13,21 +13,20 @@ use void_domain::freezes::{Freeze, Frozen};
 use void_store::{Rollback, StoreError, installation};
 
 use crate::control::Control;
-use crate::notifications::rollbacks as telling;
 use crate::{facts, freezes, nodes, quarantine, witness};
 
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// Nothing can be recorded any more; nothing starts either.
 pub(crate) fn halt_replaced(control: &Control) {
-    control.halted.replaced.store(true, Ordering::SeqCst);
-    control.freeze_switch.pull();
+    control.freeze.halted.replaced.store(true, Ordering::SeqCst);
+    control.freeze.switch.pull();
     tracing::error!("{}", StoreError::Replaced);
 }
 
 /// The file that we have open is the one in its place, again or still.
 pub(crate) async fn resume_replaced(control: &Control) {
-    if control.halted.replaced.swap(false, Ordering::SeqCst) {
+    if control.freeze.halted.replaced.swap(false, Ordering::SeqCst) {
         tracing::error!("the database's own file is in its place again: Void goes on");
         let _ = freezes::apply_stored(control).await;
     }
@@ -38,7 +37,7 @@ pub(crate) fn start(control: &Control) {
     let control = control.clone();
     tokio::spawn(async move {
         let mut noticed = control.store.rollbacks();
-        let mut stopping = control.stopping.subscribe();
+        let mut stopping = control.process.stopping.subscribe();
         let mut unanswered = None;
         loop {
             let rollback = *noticed.borrow_and_update();
@@ -60,8 +59,12 @@ pub(crate) fn start(control: &Control) {
 
 /// Whether it is on the record.
 async fn answer(control: &Control, rollback: Rollback) -> bool {
-    control.halted.went_back.store(true, Ordering::SeqCst);
-    control.freeze_switch.pull();
+    control
+        .freeze
+        .halted
+        .went_back
+        .store(true, Ordering::SeqCst);
+    control.freeze.switch.pull();
     tracing::error!(
         seen = rollback.seen_seq,
         found = rollback.found_seq,
@@ -69,7 +72,11 @@ async fn answer(control: &Control, rollback: Rollback) -> bool {
     );
     match repair(control, rollback).await {
         Ok(voided) => {
-            control.halted.went_back.store(false, Ordering::SeqCst);
+            control
+                .freeze
+                .halted
+                .went_back
+                .store(false, Ordering::SeqCst);
             witness::start_again(control).await;
             let _ = freezes::apply_stored(control).await;
             let _ = nodes::remember(control).await;
@@ -89,7 +96,11 @@ async fn answer(control: &Control, rollback: Rollback) -> bool {
 
 /// The record that we know is there again, and nothing was written meanwhile.
 async fn resume(control: &Control, undone: Rollback) {
-    control.halted.went_back.store(false, Ordering::SeqCst);
+    control
+        .freeze
+        .halted
+        .went_back
+        .store(false, Ordering::SeqCst);
     let _ = freezes::apply_stored(control).await;
     tracing::error!(
         "the database is again as it was before it went back: nothing of the older state was used, and Void goes on"
@@ -139,8 +150,8 @@ async fn repair(control: &Control, rollback: Rollback) -> Result<u64, StoreError
                     "found_hash": rollback.found_hash,
                     "epoch": installation::raise_epoch(tx).await?,
                 });
-                let subject = Some(telling::SUBJECT.to_owned());
-                facts::audit(tx, &context, at, telling::ROLLED_BACK, subject, detail).await?;
+                let subject = Some(witness::ROLLBACK_SUBJECT.to_owned());
+                facts::audit(tx, &context, at, witness::ROLLED_BACK, subject, detail).await?;
                 let voided = quarantine::shut_down(tx, &context, at, quarantine::RESTORED)
                     .await?
                     .voided;

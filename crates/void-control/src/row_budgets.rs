@@ -17,8 +17,8 @@ pub(crate) fn take(control: &Control, ctx: &Ctx) -> Result<(), TooManyRows> {
     if !refusal_counts::is_counted(ctx) {
         return Ok(());
     }
-    let rate = control.limits.token_budgets.rows;
-    control.row_budgets.take(id, rate)
+    let rate = control.bounds.limits.token_budgets.rows;
+    control.bounds.row_budgets.take(id, rate)
 }
 
 /// Who is counted: an agent by all its tokens, a viewer, a node.

@@ -36,21 +36,21 @@ impl ServiceView {
 }
 
 pub fn list(control: &Control) -> Vec<ServiceView> {
-    let watched = control.watch.watched.iter();
+    let watched = control.lab.watch.watched.iter();
     watched.map(|watched| view(control, watched)).collect()
 }
 
 /// What a run is looked at with afterwards.
 pub fn eyes(control: &Control) -> Eyes {
-    let watched = control.watch.watched.iter();
+    let watched = control.lab.watch.watched.iter();
     Eyes {
         services: watched.map(|one| one.service.id.to_string()).collect(),
-        has_proxmox: control.channels.probe().has_proxmox(),
+        has_proxmox: control.runs.channels.probe().has_proxmox(),
     }
 }
 
 pub fn find(control: &Control, id: &str) -> Option<ServiceView> {
-    let watched = control.watch.get(id)?;
+    let watched = control.lab.watch.get(id)?;
     Some(view(control, watched))
 }
 

@@ -6,18 +6,19 @@ use std::time::Duration;
 use serde_json::json;
 use void_store::StoreError;
 
-use crate::control::{Control, ControlConfig};
+use crate::control::{Beside, Control, ControlConfig};
 use crate::instances::{self, StartError};
 use crate::{
-    alerts, audit, bridge, clock_notes, conversations, events, facts, freezes, health, maintenance,
-    nodes, notifications, proposals, readiness, refusal_counts, rollbacks, stops, witness,
+    alerts, audit, clock_notes, conversations, events, facts, freezes, health, maintenance, nodes,
+    proposals, readiness, refusal_counts, rollbacks, stops, witness,
 };
 
 impl Control {
-    /// Opens for business: settles what a crash left behind, then starts the sweeps.
-    pub async fn start(config: ControlConfig) -> Result<Self, StartError> {
+    /// Opens for business: settles what a crash left behind, then starts the sweeps. What works beside it starts
+    /// after this.
+    pub async fn start(config: ControlConfig, beside: Beside) -> Result<Self, StartError> {
         let replace_catalogue = config.replace_catalogue;
-        let control = Self::assemble(config).await?;
+        let control = Self::assemble(config, beside).await?;
         // Before anything is dated.
         clock_notes::resume(&control).await;
         instances::look(&control, replace_catalogue).await?;
@@ -37,8 +38,6 @@ impl Control {
         maintenance::start(&control);
         audit::start_walk(&control);
         health::start(&control);
-        bridge::start(&control);
-        notifications::start(&control)?;
         Ok(control)
     }
 
@@ -47,10 +46,10 @@ impl Control {
         let (context, at) = (self.context(&self.system_ctx()?), self.clock.now());
         let detail = json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "commit": self.catalogue_commit,
-            "actions": self.catalogue.actions().len(),
-            "rehearsal": self.rehearsal,
-            "instance": self.instance.name,
+            "commit": self.in_force.catalogue_commit,
+            "actions": self.in_force.catalogue.actions().len(),
+            "rehearsal": self.lab.is_rehearsal,
+            "instance": self.process.instance.name,
         });
         self.store
             .write_closing(move |tx| {
@@ -69,8 +68,8 @@ impl Control {
 
     /// Stops starting things, and waits for what is under way, up to `patience`.
     pub async fn stop(&self, patience: Duration) {
-        self.stopping.send_replace(true);
-        let idle = self.executing.wait_until_idle();
+        self.process.stopping.send_replace(true);
+        let idle = self.runs.executing.wait_until_idle();
         if tokio::time::timeout(patience, idle).await.is_err() {
             tracing::warn!("stopping while actions still run; they are settled at the next start");
         }

@@ -31,14 +31,14 @@ const CHANGES_MAX: u32 = 100;
 
 /// When the owner stopped this guest, if that still explains that it does not run.
 pub fn of_guest(control: &Control, node: &str, vmid: u32) -> Option<Timestamp> {
-    let known = control.owner_stops.lock();
+    let known = control.lab.owner_stops.lock();
     let stop = known.stops.get(&(node.to_owned(), vmid))?;
     is_excused(stop.at, control.clock.now()).then_some(stop.at)
 }
 
 /// When the owner stopped what this service is on, if that still explains that it is down.
 pub(crate) fn of_service(control: &Control, service: &Service) -> Option<Timestamp> {
-    let known = control.owner_stops.lock();
+    let known = control.lab.owner_stops.lock();
     let now = control.clock.now();
     let is_its = |guest: &GuestKey, stop: &Stop| is_about(service, guest, stop);
     let mut stops = known.stops.iter();
@@ -62,7 +62,7 @@ fn is_excused(at: Timestamp, now: Timestamp) -> bool {
 pub(crate) async fn refresh(control: &Control) -> Result<(), StoreError> {
     let now = control.clock.now();
     let since = now.minus(EXCUSED_FOR);
-    let watched = control.watch.services();
+    let watched = control.lab.watch.services();
     let known = control
         .store
         .read(move |tx| {
@@ -87,7 +87,7 @@ pub(crate) async fn refresh(control: &Control) -> Result<(), StoreError> {
             })
         })
         .await?;
-    let mut all = control.owner_stops.lock();
+    let mut all = control.lab.owner_stops.lock();
     let KnownStop {
         stops,
         seen_running,
@@ -103,7 +103,7 @@ pub(crate) async fn refresh(control: &Control) -> Result<(), StoreError> {
 
 /// A guest that runs was started again, by whomever; what happens to it later is news.
 pub(crate) fn note_running(control: &Control, lab: &Lab, at: Timestamp) {
-    let mut known = control.owner_stops.lock();
+    let mut known = control.lab.owner_stops.lock();
     for node in &lab.nodes {
         for guest in &node.guests {
             let key = (node.name.clone(), guest.state.vmid);

@@ -18,16 +18,20 @@ use void_store::audit::{self, AuditFilter};
 use void_store::{StoreError, installation};
 
 use crate::control::Control;
-use crate::notifications::rollbacks as telling;
 use crate::parts::witness::Witness;
 use crate::private_files::{self, Kept};
 use crate::{clock_acceptance, clock_notes, facts, instances, quarantine, rollbacks};
+
+/// What a rollback on the record is filed under: it is found by it without reading the record.
+pub const ROLLBACK_SUBJECT: &str = "rollback";
+/// The entry that says that an older copy of the database is in place.
+pub const ROLLED_BACK: &str = "store.rolled_back";
 
 /// Compares the note with the database and raises the epoch if they disagree.
 pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
     clock_acceptance::compare(control).await?;
     clock_notes::write(control);
-    let Some(path) = &control.witness_file else {
+    let Some(path) = &control.safekeeping.witness_file else {
         return Ok(());
     };
     let read = control.store.read(|tx| Box::pin(audit::head(tx)));
@@ -61,8 +65,8 @@ pub(crate) async fn compare(control: &Control) -> Result<(), StoreError> {
             Box::pin(async move {
                 let epoch = installation::raise_epoch(tx).await?;
                 let detail = found.detail(head, head_hash, epoch);
-                let subject = Some(telling::SUBJECT.to_owned());
-                facts::audit(tx, &context, at, telling::ROLLED_BACK, subject, detail).await?;
+                let subject = Some(ROLLBACK_SUBJECT.to_owned());
+                facts::audit(tx, &context, at, ROLLED_BACK, subject, detail).await?;
                 quarantine::shut_down(tx, &context, at, why).await
             })
         })
@@ -137,8 +141,8 @@ async fn is_answered(control: &Control, noted: Witness) -> Result<bool, StoreErr
         return Ok(false);
     };
     let filter = AuditFilter {
-        subject: Some(telling::SUBJECT.to_owned()),
-        verb: telling::ROLLED_BACK.to_owned(),
+        subject: Some(ROLLBACK_SUBJECT.to_owned()),
+        verb: ROLLED_BACK.to_owned(),
         ..AuditFilter::default()
     };
     let answers = control
@@ -203,10 +207,10 @@ pub(crate) async fn note(control: &Control) {
         }
         Err(_) => return,
     };
-    let Some(path) = control.witness_file.clone() else {
+    let Some(path) = control.safekeeping.witness_file.clone() else {
         return;
     };
-    let noted = control.witnessed.get();
+    let noted = control.safekeeping.witnessed.get();
     if noted.is_some_and(|noted| noted.audit_seq >= audit_seq) {
         // Nothing new; and if it were older, the note would stay.
         return;
@@ -222,7 +226,7 @@ pub(crate) async fn note(control: &Control) {
         epoch: Some(epoch),
     };
     match tokio::task::spawn_blocking(move || write(&path, &witness)).await {
-        Ok(Ok(())) => control.witnessed.set(Some(witness)),
+        Ok(Ok(())) => control.safekeeping.witnessed.set(Some(witness)),
         Ok(Err(error)) => {
             tracing::warn!(%error, "the audit head could not be noted beside the database");
         }
@@ -232,7 +236,7 @@ pub(crate) async fn note(control: &Control) {
 
 /// A rollback was answered on the record: the note goes on from there.
 pub(crate) async fn start_again(control: &Control) {
-    control.witnessed.set(None);
+    control.safekeeping.witnessed.set(None);
     note(control).await;
 }
 

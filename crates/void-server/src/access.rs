@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, header};
+use void_access::credentials::{self, CredentialError};
+use void_access::sessions::{self, Session};
 use void_agent::turns::Pass;
-use void_control::access::{self, Caller, Credential};
-use void_control::credentials::{self, CredentialError};
-use void_control::sessions::{self, Session};
+use void_control::callers::{self, Caller, Credential};
 use void_control::{OWNER_TOKEN_LONG, StoreError, lanes};
 use void_domain::actors::Actor;
 use void_domain::capabilities::Capability;
@@ -48,7 +48,7 @@ pub(crate) async fn admit(
     route: &Route,
     mut request: Request,
 ) -> Result<(Request, Option<HeaderValue>), ApiError> {
-    let request_id = access::new_request_id(app.control())?;
+    let request_id = callers::new_request_id(app.control())?;
     request.extensions_mut().insert(request_id);
     let peer = request.extensions().get::<Peer>();
     let address = peer.map(|peer| network(peer.remote.ip()));
@@ -121,7 +121,7 @@ pub(crate) async fn admit(
     let ctx = caller.ctx(request_id);
     if !allows(route.access, &caller) {
         if !fence::is_read(request.method()) {
-            let recording = access::record_refusal(app.control(), &ctx, route.operation);
+            let recording = callers::record_refusal(app.control(), &ctx, route.operation);
             lanes::run_in(account.lane(), recording).await?;
         }
         return Err(match route.access {
@@ -155,7 +155,7 @@ pub(crate) async fn admit(
 
 /// Use keeps a session open. If that cannot be noted now, it is noted another time.
 async fn keep(app: &App, session: &mut Session, cookie: &Secret) -> Option<HeaderValue> {
-    match sessions::note_use(app.control(), session).await {
+    match sessions::note_use(app.owner_access(), session).await {
         Ok(true) => {
             let left = session.expires_at.since(app.control().clock().now());
             cookies::keep(app, cookie, left.as_secs()).ok()
@@ -173,11 +173,11 @@ pub(crate) async fn admit_tools(app: &App, token: &str) -> Result<Option<Admitte
     if let Some(pass) = app.talk().pass(token) {
         return Ok(of_pass(pass).ok());
     }
-    let caller = access::by_bearer(app.control(), token, false).await?;
+    let caller = callers::by_bearer(app.control(), token, false).await?;
     let Some(caller) = caller.filter(|caller| allows(Access::Tools, caller)) else {
         return Ok(None);
     };
-    let ctx = caller.ctx(access::new_request_id(app.control())?);
+    let ctx = caller.ctx(callers::new_request_id(app.control())?);
     let pass = None;
     Ok(Some(Admitted { caller, ctx, pass }))
 }
@@ -321,17 +321,18 @@ async fn identify(
                     "too many wrong tokens from there; wait a minute",
                 ));
             }
-            let caller = access::by_bearer(control, &token, from_cli).await?;
+            let caller = callers::by_bearer(control, &token, from_cli).await?;
             if caller.is_none() {
                 if let Some((limiter, address)) = limiter {
                     limiter.try_once(address, now);
                 }
                 let from = address.map(|address| address.to_string());
-                sessions::record_bearer(control, request_id, &from.unwrap_or_default()).await?;
+                sessions::record_bearer(app.owner_access(), request_id, &from.unwrap_or_default())
+                    .await?;
             }
             caller.map(Some).ok_or_else(ApiError::unauthenticated)
         }
-        ShownCredential::Cookie(cookie) => Ok(access::by_cookie(app.control(), &cookie).await?),
+        ShownCredential::Cookie(cookie) => Ok(callers::by_cookie(app.control(), &cookie).await?),
     }
 }
 

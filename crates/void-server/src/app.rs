@@ -3,18 +3,22 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use void_access::OwnerAccess;
 use void_agent::turns::Talk;
+use void_bridge::Bridge;
 use void_control::Control;
+use void_notify::Notifications;
 
 use crate::budgets::Budgets;
 use crate::doctor::Doctor;
 use crate::fence::Fence;
 use crate::first_steps::FirstSteps;
 use crate::metrics::Metrics;
+use crate::plane::Plane;
 use crate::rate_limits::RateLimits;
 
 pub struct ServerConfig {
-    pub control: Control,
+    pub plane: Plane,
     pub talk: Talk,
     /// `https://void.example.org`, if the owner reaches Void by a name of their own.
     pub public_url: Option<String>,
@@ -30,7 +34,7 @@ pub struct ServerConfig {
 pub struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
-    pub control: Control,
+    plane: Plane,
     pub talk: Talk,
     pub public_url: Option<String>,
     pub listens_on: SocketAddr,
@@ -49,10 +53,11 @@ pub(crate) struct Shared {
 impl App {
     /// What handlers share.
     pub(crate) fn new(config: ServerConfig) -> Self {
-        let metrics = Metrics::start(&config.control);
-        let token_budgets = config.control.token_budgets();
+        let control = config.plane.control();
+        let metrics = Metrics::start(control);
+        let token_budgets = control.token_budgets();
         Self(Arc::new(Shared {
-            control: config.control,
+            plane: config.plane,
             talk: config.talk,
             fence: Fence::new(config.public_url.as_deref(), &config.allowed_hosts),
             doctor: config.doctor,
@@ -72,7 +77,20 @@ impl App {
     }
 
     pub(crate) fn control(&self) -> &Control {
-        &self.0.control
+        self.0.plane.control()
+    }
+
+    pub(crate) fn owner_access(&self) -> &OwnerAccess {
+        self.0.plane.owner_access()
+    }
+
+    /// `None` if it is switched off.
+    pub(crate) fn bridge(&self) -> Option<&Bridge> {
+        self.0.plane.bridge()
+    }
+
+    pub(crate) fn notifications(&self) -> &Notifications {
+        self.0.plane.notifications()
     }
 
     pub(crate) fn talk(&self) -> &Talk {

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use void_control::access::{Caller, Credential};
+use void_control::callers::{Caller, Credential};
 use void_control::lanes::Lane;
 use void_domain::actors::Actor;
 use void_domain::budgets::{self as bounds, Bucket, Rate, TokenBudgets};

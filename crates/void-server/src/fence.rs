@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, Method, header};
 use axum::response::Response;
 use hyper::body::Body as _;
-use void_control::passkeys::Site;
+use void_access::passkeys::Site;
 
 use crate::connections::Peer;
 use crate::errors::ApiError;

@@ -25,7 +25,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use void_agent::tools::{Notes, Outcome, Registry, Tool, ToolError};
 use void_agent::turns::Pass;
-use void_control::access::new_request_id;
+use void_control::callers::new_request_id;
 use void_control::lanes::{self, Lane};
 use void_control::{Control, Ctx};
 use void_domain::failures::FailureCode;

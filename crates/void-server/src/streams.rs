@@ -13,7 +13,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use void_control::Control;
-use void_control::access::{self, Caller};
+use void_control::callers::{self, Caller};
 use void_control::events::{Lost, StoredEvent, Subscription, Told};
 use void_control::lanes::{self, Lane};
 use void_domain::actors::Actor;
@@ -167,7 +167,7 @@ impl Watch {
     /// If that cannot be told, the stream ends.
     async fn is_still_valid(&self) -> bool {
         // Boxed, so that thousands of idle listeners do not each hold room for a question to the store.
-        let asking = access::is_still_valid(&self.control, self.caller.credential);
+        let asking = callers::is_still_valid(&self.control, self.caller.credential);
         let asking = Box::pin(lanes::run_in(self.lane.clone(), asking));
         asking.await.unwrap_or(false)
     }

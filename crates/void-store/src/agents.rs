@@ -39,8 +39,7 @@ pub async fn insert(tx: &mut Tx, agent: &Agent) -> Result<(), StoreError> {
 
 pub async fn find_named(tx: &mut Tx, name: &AgentName) -> Result<Option<Agent>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM agents WHERE name = $1");
-    let row = tx.one("agents", sql, values![name.as_str()]).await?;
-    row.as_ref().map(agent).transpose()
+    tx.find("agents", sql, values![name.as_str()], agent).await
 }
 
 /// Of all that there ever were.

@@ -258,10 +258,7 @@ fn outage(row: &Row) -> Result<Outage, StoreError> {
         service: row.parsed("service_id", ServiceId::parse)?,
         down_at: row.time("down_at")?,
         reason: row.opt_string("reason")?,
-        alert: match row.opt_text("alert_id")? {
-            None => None,
-            Some(_) => Some(row.parse("alert_id")?),
-        },
+        alert: row.opt_parse("alert_id")?,
     })
 }
 

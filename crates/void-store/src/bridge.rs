@@ -22,16 +22,14 @@ pub struct BridgeFile {
 
 pub async fn find(tx: &mut Tx, instance: &InstanceId) -> Result<Option<BridgeFile>, StoreError> {
     let sql = "SELECT instance_id, proposal_id, details, offered_at, notes FROM bridge_files WHERE instance_id = $1";
-    let row = tx
-        .one("bridge_files", sql, values![instance.as_str()])
-        .await?;
-    row.as_ref().map(file).transpose()
+    tx.find("bridge_files", sql, values![instance.as_str()], file)
+        .await
 }
 
 pub async fn find_of(tx: &mut Tx, id: ProposalId) -> Result<Option<BridgeFile>, StoreError> {
     let sql = "SELECT instance_id, proposal_id, details, offered_at, notes FROM bridge_files WHERE proposal_id = $1";
-    let row = tx.one("bridge_files", sql, values![id.to_string()]).await?;
-    row.as_ref().map(file).transpose()
+    tx.find("bridge_files", sql, values![id.to_string()], file)
+        .await
 }
 
 /// A proposal that came from a dropped file.

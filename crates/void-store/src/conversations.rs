@@ -12,12 +12,20 @@ use void_domain::time::Timestamp;
 use crate::errors::StoreError;
 use crate::queries::{Paged, Select};
 use crate::tx::Tx;
-use crate::values::{Page, Row, int, values};
+use crate::values::{Page, Row, Value, int, values};
 
 macro_rules! message_columns {
     () => {
         "id, conversation_id, seq, role, body, at, status, ended_at, brain, model, trace, usage, truth, \
          tainted_by, failure_code, failure_message, session"
+    };
+}
+
+/// What a turn has become, behind two other values.
+macro_rules! set_turn {
+    () => {
+        "status = $3, ended_at = $4, brain = $5, model = $6, trace = $7, usage = $8, truth = $9, tainted_by = $10, \
+         failure_code = $11, failure_message = $12, session = $13"
     };
 }
 
@@ -35,18 +43,16 @@ pub async fn insert(tx: &mut Tx, conversation: &Conversation) -> Result<(), Stor
 
 pub async fn find(tx: &mut Tx, id: ConversationId) -> Result<Option<Conversation>, StoreError> {
     let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE id = $1";
-    let row = tx
-        .one("conversations", sql, values![id.to_string()])
-        .await?;
-    row.as_ref().map(conversation).transpose()
+    tx.find("conversations", sql, values![id.to_string()], conversation)
+        .await
 }
 
 /// The newest conversation with an agent.
 pub async fn newest_with(tx: &mut Tx, agent: &str) -> Result<Option<Conversation>, StoreError> {
     let sql = "SELECT id, agent, space_id, created_at FROM conversations WHERE agent = $1 \
         ORDER BY id DESC LIMIT 1";
-    let row = tx.one("conversations", sql, values![agent]).await?;
-    row.as_ref().map(conversation).transpose()
+    tx.find("conversations", sql, values![agent], conversation)
+        .await
 }
 
 /// A conversation in a list.
@@ -122,26 +128,17 @@ pub async fn append(tx: &mut Tx, message: &Message) -> Result<(), StoreError> {
         Said::ByOwner => ("user", Cells::default()),
         Said::ByAgent(turn) => ("assistant", Cells::of(turn)),
     };
-    let row = values![
+    let mut row = values![
         message.id.to_string(),
         message.conversation_id.to_string(),
         int(message.seq),
         role,
         &message.body,
         message.at,
-        cells.status,
-        cells.ended_at,
-        cells.brain,
-        cells.model,
-        cells.trace,
-        cells.usage,
-        cells.truth,
-        cells.tainted_by,
-        cells.failure_code,
-        cells.failure_message,
-        cells.session,
-    ];
-    tx.execute(sql, row).await?;
+    ]
+    .to_vec();
+    row.extend(cells.values());
+    tx.execute(sql, &row).await?;
     Ok(())
 }
 
@@ -152,26 +149,14 @@ pub async fn end_turn(
     body: &str,
     turn: &Turn,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE messages SET body = $2, status = $3, ended_at = $4, brain = $5, model = $6, trace = $7, \
-        usage = $8, truth = $9, tainted_by = $10, failure_code = $11, failure_message = $12, session = $13 \
-        WHERE id = $1 AND status = 'running'";
-    let cells = Cells::of(turn);
-    let row = values![
-        id.to_string(),
-        body,
-        cells.status,
-        cells.ended_at,
-        cells.brain,
-        cells.model,
-        cells.trace,
-        cells.usage,
-        cells.truth,
-        cells.tainted_by,
-        cells.failure_code,
-        cells.failure_message,
-        cells.session,
-    ];
-    Ok(tx.execute(sql, row).await? == 1)
+    let sql = concat!(
+        "UPDATE messages SET body = $2, ",
+        set_turn!(),
+        " WHERE id = $1 AND status = 'running'"
+    );
+    let mut row = values![id.to_string(), body].to_vec();
+    row.extend(Cells::of(turn).values());
+    Ok(tx.execute(sql, &row).await? == 1)
 }
 
 /// Writes what a turn has read so far, if it still runs. `false`: it is over.
@@ -190,23 +175,14 @@ pub async fn begin_again(
     at: Timestamp,
     turn: &Turn,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE messages SET body = '', status = $2, ended_at = NULL, brain = $3, model = $4, trace = $5, \
-        usage = $6, truth = $7, tainted_by = $8, session = $9, at = $10, failure_code = NULL, failure_message = NULL \
-        WHERE id = $1 AND status IN ('failed', 'stopped')";
-    let cells = Cells::of(turn);
-    let row = values![
-        id.to_string(),
-        cells.status,
-        cells.brain,
-        cells.model,
-        cells.trace,
-        cells.usage,
-        cells.truth,
-        cells.tainted_by,
-        cells.session,
-        at,
-    ];
-    Ok(tx.execute(sql, row).await? == 1)
+    let sql = concat!(
+        "UPDATE messages SET body = '', at = $2, ",
+        set_turn!(),
+        " WHERE id = $1 AND status IN ('failed', 'stopped')"
+    );
+    let mut row = values![id.to_string(), at].to_vec();
+    row.extend(Cells::of(turn).values());
+    Ok(tx.execute(sql, &row).await? == 1)
 }
 
 pub async fn find_message(tx: &mut Tx, id: MessageId) -> Result<Option<Message>, StoreError> {
@@ -215,8 +191,8 @@ pub async fn find_message(tx: &mut Tx, id: MessageId) -> Result<Option<Message>,
         message_columns!(),
         " FROM messages WHERE id = $1"
     );
-    let row = tx.one("messages", sql, values![id.to_string()]).await?;
-    row.as_ref().map(message).transpose()
+    tx.find("messages", sql, values![id.to_string()], message)
+        .await
 }
 
 /// The messages before a place, newest first.
@@ -252,8 +228,8 @@ pub async fn running_in(tx: &mut Tx, id: ConversationId) -> Result<Option<Messag
         message_columns!(),
         " FROM messages WHERE conversation_id = $1 AND status = 'running'"
     );
-    let row = tx.one("messages", sql, values![id.to_string()]).await?;
-    row.as_ref().map(message).transpose()
+    tx.find("messages", sql, values![id.to_string()], message)
+        .await
 }
 
 /// Every turn that runs, oldest first.
@@ -263,8 +239,8 @@ pub async fn list_running(tx: &mut Tx, limit: u32) -> Result<Vec<Message>, Store
         message_columns!(),
         " FROM messages WHERE status = 'running' ORDER BY id LIMIT $1"
     );
-    let rows = tx.all("messages", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(message).collect()
+    tx.read("messages", sql, values![i64::from(limit)], message)
+        .await
 }
 
 /// Adds to what an agent used on a day.
@@ -332,6 +308,25 @@ impl Cells {
             failure_message: failure.map(|failure| failure.message.clone()),
             session: turn.session.clone(),
         }
+    }
+}
+
+impl<'a> Cells {
+    /// In the order of `message_columns` and of `set_turn`.
+    fn values(self) -> [Value<'a>; 11] {
+        [
+            self.status.into(),
+            self.ended_at.into(),
+            self.brain.into(),
+            self.model.into(),
+            self.trace.into(),
+            self.usage.into(),
+            self.truth.into(),
+            self.tainted_by.into(),
+            self.failure_code.into(),
+            self.failure_message.into(),
+            self.session.into(),
+        ]
     }
 }
 

@@ -14,7 +14,7 @@ use void_domain::time::Timestamp;
 use crate::clocks::now_ms;
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Row, values};
+use crate::values::{Row, ms, values};
 
 /// Far above what anybody runs.
 const INSTANCES_MAX: i64 = 100;
@@ -161,14 +161,13 @@ pub async fn list_seen(tx: &mut Tx, within: Duration) -> Result<Vec<Instance>, S
         is_recent!(),
         " ORDER BY name, id LIMIT $2"
     );
-    let rows = tx
-        .all("instances", sql, values![ms(within), INSTANCES_MAX])
-        .await?;
-    rows.iter().map(instance).collect()
-}
-
-fn ms(span: Duration) -> i64 {
-    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+    tx.read(
+        "instances",
+        sql,
+        values![ms(within), INSTANCES_MAX],
+        instance,
+    )
+    .await
 }
 
 fn instance(row: &Row) -> Result<Instance, StoreError> {

@@ -27,8 +27,7 @@ pub async fn insert(tx: &mut Tx, mute: &Mute) -> Result<(), StoreError> {
 pub async fn list(tx: &mut Tx) -> Result<Vec<Mute>, StoreError> {
     let sql = "SELECT id, subject, reason, muted_by, at, until_at FROM mutes WHERE ended_at IS NULL \
         ORDER BY at DESC, id DESC LIMIT $1";
-    let rows = tx.all("mutes", sql, values![int(RUNNING_MAX)]).await?;
-    rows.iter().map(mute).collect()
+    tx.read("mutes", sql, values![int(RUNNING_MAX)], mute).await
 }
 
 pub async fn count(tx: &mut Tx) -> Result<u64, StoreError> {

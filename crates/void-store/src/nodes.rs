@@ -8,7 +8,7 @@ use void_domain::time::Timestamp;
 
 use crate::errors::StoreError;
 use crate::tx::Tx;
-use crate::values::{Row, int, values};
+use crate::values::{Row, int, ms, values};
 
 macro_rules! columns {
     () => {
@@ -19,22 +19,19 @@ macro_rules! columns {
 
 pub async fn find(tx: &mut Tx, name: &NodeName) -> Result<Option<Node>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM nodes WHERE name = $1");
-    let row = tx.one("nodes", sql, values![name.as_str()]).await?;
-    row.as_ref().map(node).transpose()
+    tx.find("nodes", sql, values![name.as_str()], node).await
 }
 
 /// The node that was invited with the token of this hash, whatever became of it since.
 pub async fn find_invited(tx: &mut Tx, invite: Digest) -> Result<Option<Node>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM nodes WHERE invite = $1");
-    let row = tx.one("nodes", sql, values![invite]).await?;
-    row.as_ref().map(node).transpose()
+    tx.find("nodes", sql, values![invite], node).await
 }
 
 /// By name.
 pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreError> {
     let sql = concat!("SELECT ", columns!(), " FROM nodes ORDER BY name LIMIT $1");
-    let rows = tx.all("nodes", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(node).collect()
+    tx.read("nodes", sql, values![i64::from(limit)], node).await
 }
 
 /// Those that ask to join, the first to ask first.
@@ -44,8 +41,7 @@ pub async fn list_waiting(tx: &mut Tx, limit: u32) -> Result<Vec<Node>, StoreErr
         columns!(),
         " FROM nodes WHERE state = 'waiting' ORDER BY asked_at LIMIT $1"
     );
-    let rows = tx.all("nodes", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(node).collect()
+    tx.read("nodes", sql, values![i64::from(limit)], node).await
 }
 
 pub async fn count_waiting(tx: &mut Tx) -> Result<u64, StoreError> {
@@ -115,27 +111,23 @@ pub async fn saw(tx: &mut Tx, name: &str, at: Timestamp) -> Result<(), StoreErro
 
 fn node(row: &Row) -> Result<Node, StoreError> {
     let name = row.parsed("name", NodeName::parse)?;
-    let digest = |column| row.parsed(column, |text| text.parse().ok());
     let membership = match row.text("state")? {
         "invited" => Membership::Invited {
-            invite: digest("invite")?,
+            invite: row.parse("invite")?,
             expires_at: row.time("invite_expires_at")?,
         },
         "waiting" => Membership::Waiting {
-            invite: digest("invite")?,
+            invite: row.parse("invite")?,
             asked: Asked {
-                fingerprint: digest("fingerprint")?,
+                fingerprint: row.parse("fingerprint")?,
                 at: row.time("asked_at")?,
                 from: row.string("asked_from")?,
             },
         },
         "joined" => Membership::Joined {
-            invite: row
-                .opt_text("invite")?
-                .map(|_| digest("invite"))
-                .transpose()?,
+            invite: row.opt_parse("invite")?,
             token_id: row.parse("token_id")?,
-            fingerprint: digest("fingerprint")?,
+            fingerprint: row.parse("fingerprint")?,
             at: row.time("joined_at")?,
             by: row.string("joined_by")?,
         },
@@ -173,12 +165,11 @@ pub async fn strand(
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO node_errands (id, node, command, limit_ms, is_run, created_at) \
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
-    let limit_ms = i64::try_from(command.limit.as_millis()).unwrap_or(i64::MAX);
     let row = values![
         &command.id,
         &command.node,
         &command.command,
-        limit_ms,
+        ms(command.limit),
         i64::from(command.is_run),
         at,
     ];

@@ -126,8 +126,7 @@ pub async fn find_message(
         " FROM notifications WHERE proposal_id = $1 AND target = $2 AND kind = 'message'"
     );
     let values = values![id.to_string(), target.to_string()];
-    let row = tx.one("notifications", sql, values).await?;
-    row.as_ref().map(delivery).transpose()
+    tx.find("notifications", sql, values, delivery).await
 }
 
 /// What is due on a channel: what was delivered before and changed comes first, then the oldest.
@@ -144,8 +143,7 @@ pub async fn list_due(
          ORDER BY CASE WHEN shown > 0 THEN 0 ELSE 1 END, next_at, seq, id LIMIT $3"
     );
     let values = values![channel.as_str(), now, i64::from(limit)];
-    let rows = tx.all("notifications", sql, values).await?;
-    rows.iter().map(delivery).collect()
+    tx.read("notifications", sql, values, delivery).await
 }
 
 /// How many new messages are due at a place, and how many of them and of alerts quiet hours kept back.
@@ -349,10 +347,8 @@ pub async fn list_failed(tx: &mut Tx, limit: u32) -> Result<Vec<Delivery>, Store
         columns!(),
         " FROM notifications WHERE status = 'failed' ORDER BY id DESC LIMIT $1"
     );
-    let rows = tx
-        .all("notifications", sql, values![i64::from(limit)])
-        .await?;
-    rows.iter().map(delivery).collect()
+    tx.read("notifications", sql, values![i64::from(limit)], delivery)
+        .await
 }
 
 /// How many deliveries of a place wait, and the last one that arrived.

@@ -68,8 +68,8 @@ pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Passkey>, StoreError> {
          (SELECT 1 FROM quarantine q WHERE q.kind = 'passkey' AND q.id = passkeys.id) \
          ORDER BY id DESC LIMIT $1"
     );
-    let rows = tx.all("passkeys", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(passkey).collect()
+    tx.read("passkeys", sql, values![i64::from(limit)], passkey)
+        .await
 }
 
 /// Notes a signature. `false`: it was removed, or its counter has come further than this.

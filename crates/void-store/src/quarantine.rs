@@ -112,8 +112,8 @@ pub async fn list(tx: &mut Tx) -> Result<Vec<Quarantined>, StoreError> {
         LEFT JOIN passwords w ON q.kind = 'password' \
         LEFT JOIN notification_pairs n ON q.kind = 'pair' AND n.target = q.id \
         ORDER BY q.kind, q.id DESC LIMIT $1";
-    let rows = tx.all("quarantine", sql, values![LISTED_MAX]).await?;
-    rows.iter().map(quarantined).collect()
+    tx.read("quarantine", sql, values![LISTED_MAX], quarantined)
+        .await
 }
 
 fn quarantined(row: &Row) -> Result<Quarantined, StoreError> {

@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+use void_domain::budgets::LIST_BYTES_MAX;
+
 use crate::errors::StoreError;
 use crate::tx::Tx;
 use crate::values::{Listing, Page, Row, Value};
@@ -208,9 +210,7 @@ impl Ordered<'_> {
         limit: impl Into<i64>,
         read: impl Fn(&Row) -> Result<Option<T>, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
-        let table = self.select.table;
-        let (sql, values) = self.select.statement(&[self.order], limit.into())?;
-        read_all(&tx.all(table, sql, &values).await?, read)
+        self.up_to(tx, limit.into(), usize::MAX, read).await
     }
 
     /// The same, as far as they fit into the bound of a list in bytes.
@@ -220,9 +220,20 @@ impl Ordered<'_> {
         limit: impl Into<i64>,
         read: impl Fn(&Row) -> Result<Option<T>, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
+        self.up_to(tx, limit.into(), LIST_BYTES_MAX, read).await
+    }
+
+    async fn up_to<T>(
+        self,
+        tx: &mut Tx,
+        limit: i64,
+        bytes_max: usize,
+        read: impl Fn(&Row) -> Result<Option<T>, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
         let table = self.select.table;
-        let (sql, values) = self.select.statement(&[self.order], limit.into())?;
-        read_all(&tx.list(table, sql, &values).await?.rows, read)
+        let (sql, values) = self.select.statement(&[self.order], limit)?;
+        let listing = tx.list_up_to(table, sql, &values, bytes_max).await?;
+        read_all(&listing.rows, read)
     }
 }
 
@@ -274,7 +285,9 @@ fn read_all<T>(
     rows: &[Row],
     read: impl Fn(&Row) -> Result<Option<T>, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
-    rows.iter()
-        .filter_map(|row| read(row).transpose())
-        .collect()
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        items.extend(read(row)?);
+    }
+    Ok(items)
 }

@@ -55,8 +55,8 @@ pub async fn list_since(
 pub async fn last(tx: &mut Tx, service_id: &str) -> Result<Option<ServiceChange>, StoreError> {
     let sql = "SELECT service_id, at, from_health, to_health, reason FROM service_changes \
         WHERE service_id = $1 ORDER BY at DESC LIMIT 1";
-    let row = tx.one("service_changes", sql, values![service_id]).await?;
-    row.as_ref().map(change).transpose()
+    tx.find("service_changes", sql, values![service_id], change)
+        .await
 }
 
 /// Forgets what is older, but for the last thing known of each service; how many rows went.

@@ -62,11 +62,7 @@ pub async fn find_live(
         columns!(),
         " FROM sessions WHERE hash = $1 AND ended_at IS NULL AND expires_at > $2"
     );
-    tx.one("sessions", sql, values![hash, now])
-        .await?
-        .as_ref()
-        .map(session)
-        .transpose()
+    tx.find("sessions", sql, values![hash, now], session).await
 }
 
 /// Those that are neither ended nor over, newest first.
@@ -80,10 +76,8 @@ pub async fn list_live(
         columns!(),
         " FROM sessions WHERE ended_at IS NULL AND expires_at > $1 ORDER BY id DESC LIMIT $2"
     );
-    let rows = tx
-        .all("sessions", sql, values![now, i64::from(limit)])
-        .await?;
-    rows.iter().map(session).collect()
+    tx.read("sessions", sql, values![now, i64::from(limit)], session)
+        .await
 }
 
 /// Notes that it was used, and with that when it is over. `false`: it is over, or somebody else noted

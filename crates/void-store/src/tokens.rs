@@ -88,20 +88,12 @@ pub async fn find_live(tx: &mut Tx, hash: Digest) -> Result<Option<Token>, Store
         " AND NOT ",
         is_quarantined!()
     );
-    tx.one("tokens", sql, values![hash])
-        .await?
-        .as_ref()
-        .map(token)
-        .transpose()
+    tx.find("tokens", sql, values![hash], token).await
 }
 
 pub async fn find(tx: &mut Tx, id: TokenId) -> Result<Option<Token>, StoreError> {
     let sql = concat!(select!(), " WHERE tokens.id = $1");
-    tx.one("tokens", sql, values![id.to_string()])
-        .await?
-        .as_ref()
-        .map(token)
-        .transpose()
+    tx.find("tokens", sql, values![id.to_string()], token).await
 }
 
 /// Of a viewer or a node, whose name is its token's.
@@ -115,11 +107,8 @@ pub async fn find_live_named(
         " WHERE kind = $1 AND tokens.name = $2 AND ",
         is_live!()
     );
-    tx.one("tokens", sql, values![kind.as_str(), name])
-        .await?
-        .as_ref()
-        .map(token)
-        .transpose()
+    tx.find("tokens", sql, values![kind.as_str(), name], token)
+        .await
 }
 
 /// The live tokens of an agent, oldest first.
@@ -131,8 +120,7 @@ pub async fn list_live_of(tx: &mut Tx, agent: AgentId) -> Result<Vec<Token>, Sto
         " ORDER BY tokens.id LIMIT $2"
     );
     let values = values![agent.to_string(), i64::from(limits::PAGE_ROWS_MAX)];
-    let rows = tx.all("tokens", sql, values).await?;
-    rows.iter().map(token).collect()
+    tx.read("tokens", sql, values, token).await
 }
 
 /// Whether an agent has a token that opens something: live, and not in quarantine.
@@ -158,8 +146,8 @@ pub async fn hand_out(tx: &mut Tx, id: TokenId, hash: Digest) -> Result<(), Stor
 /// Newest first.
 pub async fn list(tx: &mut Tx, limit: u32) -> Result<Vec<Token>, StoreError> {
     let sql = concat!(select!(), " ORDER BY tokens.id DESC LIMIT $1");
-    let rows = tx.all("tokens", sql, values![i64::from(limit)]).await?;
-    rows.iter().map(token).collect()
+    tx.read("tokens", sql, values![i64::from(limit)], token)
+        .await
 }
 
 pub async fn revoke(tx: &mut Tx, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {

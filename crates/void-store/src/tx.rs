@@ -112,6 +112,30 @@ impl Tx {
         Ok(self.all(table, sql, values).await?.into_iter().next())
     }
 
+    /// The first row, read.
+    pub(crate) async fn find<T>(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        values: &[Value<'_>],
+        read: impl FnOnce(&Row) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let row = self.one(table, sql, values).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// All rows, read: one that cannot be is an error.
+    pub(crate) async fn read<T>(
+        &mut self,
+        table: &'static str,
+        sql: &'static str,
+        values: &[Value<'_>],
+        read: impl Fn(&Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = self.all(table, sql, values).await?;
+        rows.iter().map(read).collect()
+    }
+
     /// The number that the statement calls `total`.
     pub(crate) async fn count(
         &mut self,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use void_domain::digests::Digest;
@@ -68,6 +69,11 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
 /// Numbers that count: they come from rows, so they fit.
 pub(crate) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A span in milliseconds.
+pub(crate) fn ms(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }
 
 macro_rules! values {
@@ -200,8 +206,22 @@ impl Row {
         self.parsed(column, |text| text.parse().ok())
     }
 
+    pub(crate) fn opt_parse<T: FromStr>(
+        &self,
+        column: impl Column,
+    ) -> Result<Option<T>, StoreError> {
+        self.opt_parsed(column, |text| text.parse().ok())
+    }
+
     pub(crate) fn json<T: DeserializeOwned>(&self, column: impl Column) -> Result<T, StoreError> {
         self.parsed(column, |text| serde_json::from_str(text).ok())
+    }
+
+    pub(crate) fn opt_json<T: DeserializeOwned>(
+        &self,
+        column: impl Column,
+    ) -> Result<Option<T>, StoreError> {
+        self.opt_parsed(column, |text| serde_json::from_str(text).ok())
     }
 
     /// Where a page that ends with this row is continued.
@@ -228,9 +248,22 @@ impl Row {
         column: impl Column,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, StoreError> {
-        let text = self.text(column)?;
-        parse(text)
-            .ok_or_else(|| self.corrupt(format!("column {column} does not hold what it should")))
+        self.opt_parsed(column, parse)?
+            .ok_or_else(|| self.corrupt(format!("column {column} is empty")))
+    }
+
+    fn opt_parsed<T>(
+        &self,
+        column: impl Column,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.opt_text(column)? else {
+            return Ok(None);
+        };
+        match parse(text) {
+            Some(parsed) => Ok(Some(parsed)),
+            None => Err(self.corrupt(format!("column {column} does not hold what it should"))),
+        }
     }
 }
 

@@ -9,13 +9,14 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use void_bridge::BridgeConfig;
 use void_channels::{Channels, LocalConfig, SshConfig};
-use void_control::bridge::BridgeConfig;
 use void_control::instances::{Identity, StartError};
-use void_control::{Clock, Control, ControlConfig, OWNER_TOKEN_LONG};
+use void_control::{Clock, ControlConfig, OWNER_TOKEN_LONG};
 use void_domain::catalogue::Catalogue;
 use void_domain::failures::FailureCode;
 use void_domain::secrets::Secret;
+use void_server::{Plane, PlaneConfig};
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
 
 use crate::commands::quoted;
@@ -30,12 +31,12 @@ pub(crate) enum Label {
     Rehearsal,
 }
 
-/// Starts the control plane of these settings.
-pub(crate) async fn control(
+/// Starts the control plane of these settings, with what works beside it.
+pub(crate) async fn plane(
     settings: &Settings,
     environment: &Environment,
     label: Label,
-) -> Result<Control, CommandError> {
+) -> Result<Plane, CommandError> {
     let (catalogue, catalogue_source) = catalogue::load_with_source(settings)?;
     for finding in catalogue.warnings() {
         tracing::warn!(
@@ -58,7 +59,7 @@ pub(crate) async fn control(
     }
     let channels = Arc::new(channels(settings, environment, &catalogue)?);
     let owner_token = owner_token(settings, environment)?;
-    let config = ControlConfig {
+    let control = ControlConfig {
         store: store(settings, environment).await?,
         catalogue_commit: catalogue::commit(&settings.actions.value),
         catalogue_source: Some(catalogue_source),
@@ -76,12 +77,15 @@ pub(crate) async fn control(
             .value
             .then(|| settings.backups_folder.value.clone()),
         witness_file: Some(settings.witness_file()),
-        bridge: bridge(settings),
-        notifiers: notifiers::notifiers(settings, environment)?,
         instance: identity(settings)?,
         replace_catalogue: settings.replace_catalogue,
     };
-    Control::start(config).await.map_err(start_problem)
+    let config = PlaneConfig {
+        control,
+        bridge: bridge(settings),
+        notifiers: notifiers::notifiers(settings, environment)?,
+    };
+    Plane::start(config).await.map_err(start_problem)
 }
 
 /// Who this is among the instances on the database: by the data folder, called as the settings say.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use void_control::notifiers::{
+use void_notify::notifiers::{
     NotificationsConfig, Notifiers, NtfyConfig, TelegramConfig, WebhookConfig,
 };
 

@@ -11,8 +11,7 @@ use void_agent::turns::{ChatEvent, Live, Started, Talk};
 use void_channels::Checker;
 use void_control::conversations;
 use void_control::instances::Identity;
-use void_control::notifiers::Notifiers;
-use void_control::{Clock, Control, ControlConfig, Ctx, Limits};
+use void_control::{Beside, Clock, Control, ControlConfig, Ctx, Limits};
 use void_domain::actors::{Actor, Surface};
 use void_domain::audit::AuditEntry;
 use void_domain::capabilities::Capabilities;
@@ -94,8 +93,6 @@ impl Setup {
         let folder = self.lab.path().join(self.instance);
         std::fs::create_dir_all(&folder).unwrap();
         let config = ControlConfig {
-            bridge: None,
-            notifiers: Notifiers::default(),
             store: store.clone(),
             channels: Arc::new(self.lab.channels(&catalogue)),
             catalogue,
@@ -116,7 +113,7 @@ impl Setup {
             instance: Identity::of_folder(&folder, None).unwrap(),
             replace_catalogue: false,
         };
-        let control = Control::start(config).await.unwrap();
+        let control = Control::start(config, Beside::default()).await.unwrap();
         let personas = Personas::builtin().unwrap();
         let persona = Arc::clone(personas.get(self.persona).unwrap());
         let agent = Agent {

@@ -32,7 +32,7 @@ impl Silences {
     ) -> Result<Self, StoreError> {
         let mut mutes = mutes::list(tx).await?;
         mutes.retain(|mute| mute.holds_at(now));
-        let verify_within = control.limits.verify_within;
+        let verify_within = control.bounds.limits.verify_within;
         let since = now.minus(verify_within + RUN_SETTLES_WITHIN);
         let mut runs = proposals::list_in(tx, Status::Running, RUNS_MAX).await?;
         runs.extend(proposals::list_ended_since(tx, since, RUNS_MAX).await?);
@@ -40,7 +40,13 @@ impl Silences {
             .iter()
             .map(|stored| &stored.proposal)
             .filter(|run| explains(run, verify_within, now))
-            .filter_map(|run| control.catalogue.get(run.subject.action_id()?).cloned());
+            .filter_map(|run| {
+                control
+                    .in_force
+                    .catalogue
+                    .get(run.subject.action_id()?)
+                    .cloned()
+            });
         Ok(Self {
             mutes,
             runs: actions.collect(),

@@ -67,8 +67,8 @@ pub(super) async fn refuse_twin(tx: &mut Tx, control: &Control) -> Result<(), St
 
 /// Another process that is there under this instance's id.
 async fn other_holder(tx: &mut Tx, control: &Control) -> Result<Option<Holder>, StoreError> {
-    let holder = instances::holder(tx, &control.instance.id, LIVE_FOR).await?;
-    Ok(holder.filter(|holder| holder.is_there && holder.process != control.process))
+    let holder = instances::holder(tx, &control.process.instance.id, LIVE_FOR).await?;
+    Ok(holder.filter(|holder| holder.is_there && holder.process != control.process.mark))
 }
 
 fn twin(control: &Control, found: &Holder) -> StartError {
@@ -96,14 +96,14 @@ pub(crate) async fn note_seen(control: &Control) -> Result<(), StoreError> {
         .store
         .write_closing(move |tx| {
             Box::pin(async move {
-                if instances::note_seen(tx, &own.id, &this.process).await? {
+                if instances::note_seen(tx, &own.id, &this.process.mark).await? {
                     return Ok(ProcessNote::Seen);
                 }
                 if let Some(holder) = other_holder(tx, &this).await? {
                     return Ok(ProcessNote::TakenOver(holder));
                 }
                 // Nobody is there: it was forgotten, or came back with an older copy of the database.
-                instances::register(tx, &own, &this.process).await?;
+                instances::register(tx, &own, &this.process.mark).await?;
                 Ok::<_, StoreError>(ProcessNote::Seen)
             })
         })
@@ -116,10 +116,10 @@ pub(crate) async fn note_seen(control: &Control) -> Result<(), StoreError> {
 
 /// Nothing is started or settled here any more.
 async fn step_aside(control: &Control, by: &Holder) -> Result<(), StoreError> {
-    control.displaced.store(true, Ordering::SeqCst);
+    control.process.displaced.store(true, Ordering::SeqCst);
     tracing::error!(seen = %by.seen_at, "{}", StoreError::Displaced);
     let (context, at) = (control.context(&control.system_ctx()?), control.clock.now());
-    let detail = json!({"instance": control.instance.name, "id": control.instance.id, "seen_at": by.seen_at});
+    let detail = json!({"instance": control.process.instance.name, "id": control.process.instance.id, "seen_at": by.seen_at});
     control
         .store
         .write_closing(move |tx| {
@@ -132,7 +132,7 @@ async fn step_aside(control: &Control, by: &Holder) -> Result<(), StoreError> {
 
 /// Whether another process took over.
 pub fn is_displaced(control: &Control) -> bool {
-    control.displaced.load(Ordering::SeqCst)
+    control.process.displaced.load(Ordering::SeqCst)
 }
 
 /// Whether this process works under its instance's id at this moment.
@@ -143,5 +143,5 @@ pub(super) async fn holds(tx: &mut Tx, control: &Control) -> Result<bool, StoreE
     if is_displaced(control) {
         return Ok(false);
     }
-    instances::is_held_by(tx, &control.instance.id, &control.process).await
+    instances::is_held_by(tx, &control.process.instance.id, &control.process.mark).await
 }

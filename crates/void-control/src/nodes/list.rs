@@ -34,22 +34,22 @@ pub async fn list(control: &Control) -> Result<Vec<NodeView>, StoreError> {
 
 fn view(control: &Control, node: Node) -> NodeView {
     let name = node.name.as_str();
-    let (ago, here) = control.channels.nodes().seen(name);
+    let (ago, here) = control.runs.channels.nodes().seen(name);
     let seen_here = ago.map(|ago| control.clock.now().minus(ago));
     let version = node.presence.version.as_deref();
     NodeView {
         here,
         seen_at: seen_here.max(node.presence.seen_at),
         skew: version.map(|version| Skew::of(env!("CARGO_PKG_VERSION"), version)),
-        drift: control.channels.probe().node_drift(name),
-        actions: control.channels.expected_on_node(name).len(),
+        drift: control.runs.channels.probe().node_drift(name),
+        actions: control.runs.channels.expected_on_node(name).len(),
         node,
     }
 }
 
 /// Notes when the nodes that poll here were seen, in one go.
 pub(crate) async fn note_seen(control: &Control) -> Result<(), StoreError> {
-    let here = control.channels.nodes().here();
+    let here = control.runs.channels.nodes().here();
     if here.is_empty() {
         return Ok(());
     }

@@ -16,7 +16,7 @@ use void_domain::time::Timestamp;
 use void_store::{StoreError, Tx, nodes, tokens};
 
 use super::record;
-use crate::access::{self, Credential};
+use crate::callers::{self, Credential};
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::AuditContext;
@@ -81,7 +81,7 @@ pub async fn poll(
         list: request.list,
         holding: request.holding,
     };
-    let poll = control.channels.nodes().arrive(name.as_str(), arrival);
+    let poll = control.runs.channels.nodes().arrive(name.as_str(), arrival);
     let poll = poll.map_err(|Superseded| PollError::Superseded)?;
     let commands = wait(control, poll, *id, until).await?;
     Ok(PollAnswer {
@@ -110,10 +110,13 @@ async fn wait(
     id: TokenId,
     until: Instant,
 ) -> Result<Vec<Command>, PollError> {
-    let (mut stopping, mut revoked) = (control.stopping.subscribe(), control.hub.revocations());
+    let (mut stopping, mut revoked) = (
+        control.process.stopping.subscribe(),
+        control.listeners.hub.revocations(),
+    );
     loop {
         fail_point!("node.hand_over.before");
-        let commands = poll.take(control.freeze_switch.is_pulled());
+        let commands = poll.take(control.freeze.switch.is_pulled());
         if !commands.is_empty() {
             fail_point!("node.hand_over.after");
             return Ok(commands);
@@ -132,7 +135,7 @@ async fn wait(
             Woken::Late => return Ok(commands),
             Woken::Stop => return Err(PollError::Stopping),
             Woken::Revocation => {
-                if !access::is_still_valid(control, Credential::Token(id)).await? {
+                if !callers::is_still_valid(control, Credential::Token(id)).await? {
                     return Err(PollError::Removed);
                 }
             }
@@ -166,7 +169,7 @@ async fn introduce(
         seen_at: None,
         twin_at: None,
     };
-    if control.nodes.get(name.as_str()).as_ref() == Some(&told) {
+    if control.runs.nodes.get(name.as_str()).as_ref() == Some(&told) {
         return Ok(());
     }
     row_budgets::take(control, ctx)?;
@@ -183,7 +186,7 @@ async fn introduce(
     if let Meeting::Twin = met {
         return Err(PollError::Superseded);
     }
-    control.nodes.set(name.as_str(), Some(told));
+    control.runs.nodes.set(name.as_str(), Some(told));
     Ok(())
 }
 

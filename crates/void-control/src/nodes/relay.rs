@@ -32,13 +32,13 @@ pub(crate) fn start(control: &Control) {
     }
     let control = control.clone();
     tokio::spawn(async move {
-        let mut stopping = control.stopping.subscribe();
+        let mut stopping = control.process.stopping.subscribe();
         loop {
             tokio::select! {
                 () = tokio::time::sleep(LOOK_EVERY) => {}
                 _ = stopping.wait_for(|stop| *stop) => return,
             }
-            for (node, command) in control.channels.nodes().strand() {
+            for (node, command) in control.runs.channels.nodes().strand() {
                 tokio::spawn(send(control.clone(), node, command));
             }
             if let Err(error) = hand_over(&control).await {
@@ -57,6 +57,7 @@ async fn send(control: Control, node: String, command: Command) {
         Err(error) => Reported::Lost(Failure::new(FailureCode::Unavailable, error.to_string())),
     };
     control
+        .runs
         .channels
         .nodes()
         .report(&node, &id, Vec::new(), Some(reported));
@@ -130,7 +131,7 @@ async fn clear(control: &Control, id: Option<String>) -> Result<(), StoreError> 
 
 /// Takes what other instances left for the nodes that poll here.
 async fn hand_over(control: &Control) -> Result<(), StoreError> {
-    let here = control.channels.nodes().here();
+    let here = control.runs.channels.nodes().here();
     if here.is_empty() {
         return Ok(());
     }
@@ -220,7 +221,7 @@ async fn carry(control: Control, stranded: StrandedCommand) {
         limit: stranded.limit,
         is_run: stranded.is_run,
     };
-    let nodes_here = control.channels.nodes();
+    let nodes_here = control.runs.channels.nodes();
     let reported = nodes_here.carry(&stranded.node, command, true).await;
     let text = written(&reported);
     let stored = write(&control, move |tx| {

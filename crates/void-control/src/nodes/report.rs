@@ -23,7 +23,7 @@ pub fn progress(control: &Control, proposal: &Proposal) -> Vec<String> {
     let execution = proposal.subject.execution();
     match (proposal.status(), execution, Ticket::of(proposal)) {
         (Status::Running, Some(execution), Some(ticket)) => {
-            control.channels.progress(execution, &ticket)
+            control.runs.channels.progress(execution, &ticket)
         }
         _ => Vec::new(),
     }
@@ -36,7 +36,7 @@ pub fn report(control: &Control, ctx: &Ctx, report: Report) {
     };
     fail_point!("node.report.before");
     let ended = report.answer.map(Reported::of);
-    let nodes = control.channels.nodes();
+    let nodes = control.runs.channels.nodes();
     nodes.report(name, &report.command, report.lines, ended);
     fail_point!("node.report.after");
 }

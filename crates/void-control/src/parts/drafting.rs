@@ -65,12 +65,15 @@ impl Drop for UnderWay {
 
 #[cfg(test)]
 mod tests {
+    use void_domain::time::Timestamp;
+
     use super::*;
 
     #[test]
     fn a_requester_has_one_draft_under_way() {
         let drafting = Drafting::default();
-        let [one, other] = [RequesterId::new(1), RequesterId::new(2)];
+        let id = |n: u8| RequesterId::new(Timestamp::from_ms(0), [n; 10]);
+        let (one, other) = (id(1), id(2));
         let under_way = drafting.begin(one).unwrap();
         assert!(drafting.begin(one).is_err());
         assert!(drafting.begin(other).is_ok());

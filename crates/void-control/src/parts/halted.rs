@@ -1,6 +1,14 @@
-//! Why nothing starts, whatever freeze is stored.
+//! Whether anything may start: the switch of the stored freeze, and why nothing starts whatever is stored.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use void_domain::freezes::FreezeSwitch;
+
+#[derive(Default)]
+pub(crate) struct FreezeState {
+    pub(crate) switch: FreezeSwitch,
+    pub(crate) halted: Halted,
+}
 
 /// Why nothing starts, whatever freeze is stored.
 #[derive(Debug, Default)]

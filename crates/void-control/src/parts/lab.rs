@@ -1,12 +1,15 @@
-//! What Proxmox said last, and when.
+//! The lab as far as it is watched: its services, what Proxmox said last and when, and what the owner stopped.
 
 use std::sync::Arc;
 
 use tokio::sync::Mutex;
 use tokio::time::Instant;
-use void_channels::Lab;
+use void_channels::{Checker, Lab};
 use void_domain::proposals::Failure;
 use void_domain::time::Timestamp;
+
+use super::stops::OwnerStops;
+use super::watch::Watch;
 
 /// What was seen, and when.
 #[derive(Debug, Clone)]
@@ -17,3 +20,12 @@ pub struct Sight {
 
 #[derive(Default)]
 pub(crate) struct LastSight(pub(crate) Arc<Mutex<Option<(Instant, Sight)>>>);
+
+pub(crate) struct WatchedLab {
+    pub(crate) watch: Watch,
+    pub(crate) checker: Checker,
+    pub(crate) last_sight: LastSight,
+    pub(crate) owner_stops: OwnerStops,
+    /// Whether it is a simulated one.
+    pub(crate) is_rehearsal: bool,
+}

@@ -22,7 +22,7 @@ pub(crate) const OTHERS: &str = "*";
 
 /// Which refusals are equal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RefusalKind {
+pub struct RefusalKind {
     /// Who was refused.
     pub actor: String,
     /// The entry that the first one has.

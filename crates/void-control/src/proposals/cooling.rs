@@ -21,7 +21,7 @@ pub async fn cooling(
         .read(move |tx| {
             Box::pin(async move {
                 let mut found = Vec::new();
-                for action in this.catalogue.actions() {
+                for action in this.in_force.catalogue.actions() {
                     let cooldown = start::cooldown(tx, action, bound, now).await?;
                     if let Cooldown::Until(until) = cooldown {
                         found.push((action.id.clone(), until));

@@ -91,7 +91,7 @@ async fn run(
         key,
         request,
     };
-    let freeze_switch = control.freeze_switch.pinned();
+    let freeze_switch = control.freeze.switch.pinned();
     fail_point!("decide.commit.before");
     // The inner result is an answer that is recorded too; only the outer one rolls back.
     let answered = match decision {

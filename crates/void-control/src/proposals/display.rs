@@ -21,7 +21,8 @@ pub async fn shown_now(control: &Control, proposal: &Proposal) -> Result<Display
         .await
 }
 
-pub(crate) async fn display_state(
+/// In a transaction that reads more than this.
+pub async fn display_state(
     tx: &mut Tx,
     control: &Control,
     proposal: &Proposal,
@@ -52,7 +53,8 @@ async fn start_hold(
     if instance != StartingInstance::This || start::is_busy(tx, control, subject).await? {
         return Ok(StartHold::Target);
     }
-    let Some(action) = (subject.action_id()).and_then(|id| control.catalogue.get(id)) else {
+    let Some(action) = (subject.action_id()).and_then(|id| control.in_force.catalogue.get(id))
+    else {
         return Ok(StartHold::Nothing);
     };
     // What ran a moment ago, or as often as it may, rests first.

@@ -15,12 +15,12 @@ pub(super) struct Working {
 impl Working {
     /// `None` if somebody here works on it already.
     pub(super) fn on(control: &Control, id: ProposalId) -> Option<Self> {
-        Self::among(control, id, |parts| &parts.executing)
+        Self::among(control, id, |parts| &parts.runs.executing)
     }
 
     /// The same for its check, which a stop does not wait for.
     pub(super) fn checking(control: &Control, id: ProposalId) -> Option<Self> {
-        Self::among(control, id, |parts| &parts.checking)
+        Self::among(control, id, |parts| &parts.runs.checking)
     }
 
     fn among(control: &Control, id: ProposalId, among: fn(&Parts) -> &Executing) -> Option<Self> {

@@ -14,7 +14,7 @@ use crate::facts::{self, AuditContext};
 /// How many end in one transaction.
 const BATCH: u32 = 100;
 
-pub(crate) fn has_lapsed(proposal: &Proposal, now: Timestamp) -> bool {
+pub(super) fn has_lapsed(proposal: &Proposal, now: Timestamp) -> bool {
     match &proposal.state {
         State::Approved { approval } => now >= approval.at.plus(APPROVAL_LAPSES_AFTER),
         _ => false,
@@ -62,7 +62,7 @@ pub(super) async fn unless_over(
 /// Looks first: most of the time there is nothing to do, and then nothing is written.
 async fn expire_some(control: &Control) -> Result<usize, StoreError> {
     let now = control.clock.now();
-    let (bridged, latest) = (control.bridge.is_some(), control.clock.latest());
+    let (bridged, latest) = (control.runs.offers.are_made(), control.clock.latest());
     let due = control
         .store
         .read(move |tx| {
@@ -108,7 +108,7 @@ async fn expire_some(control: &Control) -> Result<usize, StoreError> {
         })
         .await?;
     for id in woken {
-        control.waiters.wake_id(id);
+        control.listeners.waiters.wake_id(id);
     }
     Ok(count)
 }

@@ -26,7 +26,7 @@ pub(super) async fn finish(control: &Control, id: ProposalId, outcome: Outcome) 
 }
 
 /// The same on somebody else's word: a foreign executor's report.
-pub(crate) async fn finish_by(
+pub(super) async fn finish_by(
     control: &Control,
     id: ProposalId,
     by: &'static str,
@@ -49,12 +49,13 @@ pub(crate) async fn finish_by(
         tracing::warn!(%error, "what the owner stopped could not be read; it is tried again");
     }
     if ended.as_ref().is_some_and(Proposal::is_unchecked) {
-        verify::start(control, id, control.limits.verify_within);
+        verify::start(control, id, control.bounds.limits.verify_within);
     }
     control
+        .listeners
         .waiters
         .ends(id, ended.filter(|ended| !ended.is_unchecked()));
-    control.waiters.wake_id(id);
+    control.listeners.waiters.wake_id(id);
     start::target_is_free(control).await;
 }
 

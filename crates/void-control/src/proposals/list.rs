@@ -28,7 +28,11 @@ pub async fn find(
     ctx: &Ctx,
     key: ProposalKey,
 ) -> Result<Option<Listed>, StoreError> {
-    let (this, ctx, tells) = (control.clone(), ctx.clone(), control.notifiers.tells());
+    let (this, ctx, tells) = (
+        control.clone(),
+        ctx.clone(),
+        control.listeners.outbox.tells(),
+    );
     control
         .store
         .read(move |tx| {
@@ -94,7 +98,7 @@ pub async fn list(
         Actor::Node { id, .. } => Some(RequesterId::from(*id)),
         Actor::Owner { .. } | Actor::Viewer { .. } | Actor::System => None,
     };
-    let (this, tells) = (control.clone(), control.notifiers.tells());
+    let (this, tells) = (control.clone(), control.listeners.outbox.tells());
     let filter = ProposalFilter { status, requester };
     control
         .store
@@ -117,7 +121,7 @@ pub async fn list_waiting(
     cursor: Option<ProposalId>,
     limit: u32,
 ) -> Result<Page<Listed>, StoreError> {
-    let (this, tells) = (control.clone(), control.notifiers.tells());
+    let (this, tells) = (control.clone(), control.listeners.outbox.tells());
     control
         .store
         .read(move |tx| {
@@ -157,7 +161,7 @@ pub async fn list_in(
 
 /// What ended, newest end first.
 pub async fn list_ended(control: &Control, limit: u32) -> Result<Vec<Listed>, StoreError> {
-    let (this, tells) = (control.clone(), control.notifiers.tells());
+    let (this, tells) = (control.clone(), control.listeners.outbox.tells());
     control
         .store
         .read(move |tx| {

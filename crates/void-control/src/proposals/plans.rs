@@ -34,8 +34,8 @@ pub(crate) fn current(control: &Control, proposal: &Proposal) -> Option<Plan> {
             // What another instance has, that one looks at.
             let is_elsewhere = change
                 .instance()
-                .is_some_and(|instance| instance != control.instance.name);
-            let source = control.catalogue_source.as_ref();
+                .is_some_and(|instance| instance != control.process.instance.name);
+            let source = control.in_force.catalogue_source.as_ref();
             let fits = is_elsewhere || source.is_some_and(|source| source.file.fits(change));
             (is_bound && fits).then_some(Plan::Change)
         }
@@ -48,7 +48,7 @@ pub(crate) fn current_definition(
     proposal: &Proposal,
 ) -> Option<(Arc<Action>, Params)> {
     let proposed = proposal.subject.action()?;
-    let action = control.catalogue.get(&proposed.action_id)?;
+    let action = control.in_force.catalogue.get(&proposed.action_id)?;
     let params = action.params.check(&proposed.params).ok()?;
     let same = action.digest_with(&params) == Ok(proposal.subject.digest)
         && action.exec_digest() == proposed.exec_digest

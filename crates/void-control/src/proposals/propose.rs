@@ -23,11 +23,11 @@ use super::plans::Plan;
 use super::queue::NewProposal;
 use super::repeats::{self, RepeatNote};
 use super::start::{self, Claim};
-use crate::agents::Topology;
 use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
 use crate::parts::row_budgets::TooManyRows;
+use crate::parts::topology::Topology;
 use crate::{instances, row_budgets};
 
 /// What somebody asks for, before anything of it is believed.
@@ -77,7 +77,7 @@ pub async fn propose(
 }
 
 /// The request of a dropped file: which file it was is stored with it, and its risk can only rise.
-pub(crate) async fn propose_dropped(
+pub async fn propose_dropped(
     control: &Control,
     ctx: &Ctx,
     wanted: ProposeRequest,
@@ -101,7 +101,7 @@ async fn run(
     };
     let subject = subject(&action, &params, dropped.as_ref())?;
     let asked = RequestInput {
-        topology: control.topology,
+        topology: control.in_force.topology,
         action: &action,
         subject: &subject,
         taint: &wanted.taint,
@@ -123,7 +123,7 @@ async fn run(
             dropped,
         },
     };
-    let freeze_switch = control.freeze_switch.pinned();
+    let freeze_switch = control.freeze.switch.pinned();
     fail_point!("propose.commit.before");
     let (proposed, claimed) = control
         .store
@@ -172,11 +172,12 @@ fn check(
 ) -> Result<(Arc<Action>, Params), ProposeError> {
     let known = ActionId::parse(&wanted.action_id)
         .ok()
-        .and_then(|id| control.catalogue.get(&id));
+        .and_then(|id| control.in_force.catalogue.get(&id));
     let Some(action) = known else {
         return Err(ProposeError::UnknownAction {
             id: text::escaped(text::cut(&wanted.action_id, 80)),
             nearest: control
+                .in_force
                 .catalogue
                 .nearest(&wanted.action_id)
                 .map(str::to_owned),
@@ -219,7 +220,7 @@ async fn record_invalid(
     // Of what the caller made up nothing is counted apart.
     let what = ActionId::parse(id)
         .ok()
-        .filter(|id| control.catalogue.get(id).is_some());
+        .filter(|id| control.in_force.catalogue.get(id).is_some());
     let what = what.map(|id| id.to_string()).unwrap_or_default();
     let first = match repeats::note_invalid(control, ctx, what, code, at) {
         RepeatNote::Again(()) => return Ok(()),
@@ -235,7 +236,7 @@ async fn record_invalid(
         })
         .await;
     if let (Err(_), Some(kind)) = (&written, &first) {
-        control.refusal_counts.forget(kind);
+        control.bounds.refusal_counts.forget(kind);
     }
     written
 }
@@ -282,7 +283,7 @@ impl ProposeJob {
         let brakes = start::brakes(tx, &self.action, ctx.actor.kind(), now).await?;
         let budget = start::budget_of(tx, control, &ctx.actor, now).await?;
         let asked = RequestInput {
-            topology: control.topology,
+            topology: control.in_force.topology,
             action: &self.action,
             subject: &self.new.subject,
             taint: &self.new.taint,
@@ -324,7 +325,7 @@ impl ProposeJob {
             .new
             .insert(tx, context, now, State::Approved { approval })
             .await?;
-        let by_file = control.bridge.is_some() && approved.subject.is_by_file();
+        let by_file = control.runs.offers.are_made() && approved.subject.is_by_file();
         match start::claim(tx, &control, context, approved, now).await? {
             Claim::Started(running) => Ok((Proposed::Started(running.clone()), Some(running))),
             Claim::Waits(offered) if by_file || starter == StartingInstance::Other => {

@@ -15,7 +15,9 @@ use super::detached;
 use super::propose::Proposed;
 use super::queue::NewProposal;
 use crate::context::Ctx;
-use crate::control::{CatalogueSource, Control};
+use crate::control::Control;
+use crate::parts::drafting::UnderWay;
+use crate::parts::in_force::CatalogueSource;
 use crate::parts::row_budgets::TooManyRows;
 use crate::row_budgets;
 
@@ -63,16 +65,15 @@ pub async fn propose_catalogue(
     }
     // Before any work is done for it.
     row_budgets::take(control, ctx)?;
-    let source = control.catalogue_source.as_ref();
+    let source = control.in_force.catalogue_source.as_ref();
     let source = source.ok_or(ProposeChangeError::NoFile)?;
     catalogue::check_size(source.file.loaded(), &request.sent)?;
     let under_way = match row_budgets::requester(ctx) {
-        Some(id) => Some(control.drafting.begin(id)?),
+        Some(id) => Some(control.bounds.drafting.begin(id)?),
         None => None,
     };
     let effect = effect(source).await?;
-    let subject = subject(control, request.sent, effect).await?;
-    drop(under_way);
+    let subject = subject(control, request.sent, effect, under_way).await?;
     let new = NewProposal {
         control: control.clone(),
         ctx: ctx.clone(),
@@ -115,25 +116,27 @@ async fn effect(source: &CatalogueSource) -> Result<ChangeEffect, ProposeChangeE
     }
 }
 
-/// Reads what was sent, away from the threads that serve everybody, one draft after the other.
+/// Reads what was sent, away from the threads that serve everybody, one draft after the other. Who goes away
+/// meanwhile still has one under way.
 async fn subject(
     control: &Control,
     sent: Sent,
     effect: ChangeEffect,
+    under_way: Option<UnderWay>,
 ) -> Result<Subject, ProposeChangeError> {
-    let turns = control.drafting.turns.clone();
+    let turns = control.bounds.drafting.turns.clone();
     let turn = turns.acquire_owned().await;
     let turn = turn.map_err(|error| StoreError::Internal(error.to_string()))?;
     let control = control.clone();
     let reading = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        let source = control.catalogue_source.as_ref();
+        let _until_read = (turn, under_way);
+        let source = control.in_force.catalogue_source.as_ref();
         let source = source.ok_or(ProposeChangeError::NoFile)?;
         let base = Base {
             text: source.file.loaded(),
-            catalogue: &control.catalogue,
+            catalogue: &control.in_force.catalogue,
         };
-        let instance = &control.instance.name;
+        let instance = &control.process.instance.name;
         let change = catalogue::change(base, &sent, &source.lockout, instance, effect)?;
         let bound = change.into_subject();
         Ok(bound.map_err(|error| StoreError::Internal(error.to_string()))?)

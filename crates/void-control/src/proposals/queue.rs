@@ -58,7 +58,7 @@ impl NewProposal {
             .insert(tx, context, now, State::Refused { at: now, failure })
             .await?;
         if let Some(kind) = kind {
-            control.refusal_counts.written(&kind, proposal.id);
+            control.bounds.refusal_counts.written(&kind, proposal.id);
         }
         Ok(Proposed::Refused(refusal, proposal))
     }
@@ -76,7 +76,7 @@ impl NewProposal {
             let joined = self.join(tx, context, now, twin.proposal).await?;
             return Ok(Proposed::Queued(joined));
         }
-        let limits = self.control.limits;
+        let limits = self.control.bounds.limits;
         let full = if proposals::count_open(tx)? >= limits.open_proposals {
             Some(limits.open_proposals)
         } else if !self.ctx.actor.is_owner()

@@ -77,7 +77,7 @@ pub(super) async fn kept_though_unknown(
             "the catalogue of this instance does not have it like this; {name} has: decide it there"
         )));
     }
-    if !proposal.subject.is_change() && control.catalogue.actions().len() == 0 {
+    if !proposal.subject.is_change() && control.in_force.catalogue.actions().len() == 0 {
         let message = "this server has no catalogue, so nothing can run; it waits on: put actions.json back and start again";
         return Ok(Some(message.to_owned()));
     }
@@ -119,7 +119,7 @@ pub(super) async fn cancel_changed_one(
             Box::pin(async move { cancel_unless_kept(tx, &this, &context, id).await })
         })
         .await?;
-    control.waiters.wake_id(id);
+    control.listeners.waiters.wake_id(id);
     Ok(())
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn refused_again(
     if !refusal_counts::is_counted(ctx) {
         return Ok(None);
     }
-    let counts = &control.refusal_counts;
+    let counts = &control.bounds.refusal_counts;
     let action_id = asked.action.id.as_str();
     let before = counts.last_of(&ctx.actor.to_string(), REFUSED, action_id);
     if before.is_empty() {
@@ -108,7 +108,11 @@ pub(super) async fn note_refused(
     refusal: &Refusal,
 ) -> Result<RepeatNote<Proposal>, StoreError> {
     let kind = kind(&ctx.actor, REFUSED, what(subject), refusal.code());
-    match control.refusal_counts.note(kind, control.clock.now()) {
+    match control
+        .bounds
+        .refusal_counts
+        .note(kind, control.clock.now())
+    {
         // Without a row, the use case that was to write the first one has failed.
         (kind, Recorded::First | Recorded::Again(None)) => Ok(RepeatNote::First(kind)),
         (kind, Recorded::Again(Some(id))) => Ok(match proposals::find(tx, id).await? {
@@ -131,7 +135,7 @@ pub(super) fn note_invalid(
         return RepeatNote::Uncounted;
     }
     let kind = kind(&ctx.actor, INVALID, what, code);
-    match control.refusal_counts.note(kind, at) {
+    match control.bounds.refusal_counts.note(kind, at) {
         (kind, Recorded::First) => RepeatNote::First(kind),
         (_, Recorded::Again(_)) => RepeatNote::Again(()),
     }

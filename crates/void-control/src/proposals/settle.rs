@@ -145,8 +145,10 @@ async fn evidence(control: &Control, proposal: &Proposal) -> Evidence {
     match (ticket, execution, proposal.subject.change()) {
         // Only its file can tell; the bridge reads it, and until then it is under way.
         (_, Some(execution), _) if execution.route() == Route::File => Evidence::Started,
-        (Some(ticket), Some(execution), _) => control.executor.settle(execution, &ticket).await,
-        (_, _, Some(change)) if let Some(source) = &control.catalogue_source => {
+        (Some(ticket), Some(execution), _) => {
+            control.runs.executor.settle(execution, &ticket).await
+        }
+        (_, _, Some(change)) if let Some(source) = &control.in_force.catalogue_source => {
             source.file.settle(change).await
         }
         _ => Evidence::None(Failure::new(

@@ -21,11 +21,11 @@ use void_store::{StoreError, Tx, freezes, proposals};
 
 use super::executing::Working;
 use super::plans::{self, Plan};
-use super::{expire, finish, on_record, recover};
+use super::{expire, finish, offers, on_record, recover};
 use crate::clock::believed_until;
 use crate::control::Control;
 use crate::facts::{self, AuditContext};
-use crate::{bridge, instances};
+use crate::instances;
 
 /// A ticket that arrives later than this after the claim is refused by the host.
 const TICKET_LASTS: Duration = Duration::from_secs(120);
@@ -45,11 +45,9 @@ pub(super) async fn claim(
     approved: Proposal,
     now: Timestamp,
 ) -> Result<Claim, StoreError> {
-    if let Some(bridge) = &control.bridge
-        && approved.subject.is_by_file()
-    {
+    if control.runs.offers.are_made() && approved.subject.is_by_file() {
         // The claim is a foreign executor's: the bridge offers it the file after the commit.
-        bridge.wake();
+        control.runs.offers.wake();
         return Ok(Claim::Waits(approved));
     }
     if instances::starting_instance(tx, control, &approved.subject).await? != StartingInstance::This
@@ -58,13 +56,13 @@ pub(super) async fn claim(
         return Ok(Claim::Waits(approved));
     }
     if control.is_stopping() || is_busy(tx, control, &approved.subject).await? {
-        control.somebody_waits.store(true, Ordering::SeqCst);
+        control.runs.somebody_waits.store(true, Ordering::SeqCst);
         return Ok(Claim::Waits(approved));
     }
     let run = Run {
         started_at: now,
         ticket_expires_at: now.plus(TICKET_LASTS),
-        lease_until: now.plus(control.limits.lease),
+        lease_until: now.plus(control.bounds.limits.lease),
     };
     let moved = approved
         .clone()
@@ -81,14 +79,16 @@ pub(super) async fn claim(
 }
 
 /// Whether something else works on what this one is about, whatever its row calls it.
-pub(crate) async fn is_busy(
+pub(super) async fn is_busy(
     tx: &mut Tx,
     control: &Control,
     subject: &Subject,
 ) -> Result<bool, StoreError> {
-    let action = subject.action_id().and_then(|id| control.catalogue.get(id));
+    let action = subject
+        .action_id()
+        .and_then(|id| control.in_force.catalogue.get(id));
     let mut spellings = action.map_or_else(Vec::new, |action| {
-        control.catalogue.target_spellings(action)
+        control.in_force.catalogue.target_spellings(action)
     });
     if !spellings.contains(&subject.target) {
         spellings.push(subject.target.clone());
@@ -102,7 +102,7 @@ pub(crate) async fn is_busy(
 }
 
 /// What holds an action back at this moment, if `bound` is who lets it run.
-pub(crate) async fn brakes(
+pub(super) async fn brakes(
     tx: &mut Tx,
     action: &Action,
     bound: ActorKind,
@@ -141,7 +141,7 @@ pub(super) async fn cooldown(
 }
 
 /// Whose limits an approved proposal runs under: the owner's if a person said yes.
-pub(crate) fn bound(proposal: &Proposal) -> ActorKind {
+pub(super) fn bound(proposal: &Proposal) -> ActorKind {
     match &proposal.state {
         State::Approved { approval } if approval.by == Approval::POLICY => {
             proposal.requested_by.kind
@@ -160,7 +160,7 @@ pub(super) async fn budget_of(
     if actor.is_owner() {
         return Ok(Budget::Left);
     }
-    let per_hour = control.limits.safe_runs_per_agent_hour;
+    let per_hour = control.bounds.limits.safe_runs_per_agent_hour;
     let (since, until) = (now.minus(HOUR), believed_until(now));
     let spent = proposals::safe_runs_since(tx, &actor.requester(), since, until).await?;
     Ok(if spent < u64::from(per_hour) {
@@ -200,11 +200,11 @@ pub(super) fn execute(
     let permit = permit(running, plan, freeze_switch);
     let control = control.clone();
     let working = Working::on(&control, id);
-    control.waiters.begins(id);
+    control.listeners.waiters.begins(id);
     tokio::spawn(async move {
         fail_point!("execute.before");
-        let outcome = match (permit, &control.catalogue_source) {
-            (Some(Key::Action(permit)), _) => control.executor.execute(permit).await,
+        let outcome = match (permit, &control.in_force.catalogue_source) {
+            (Some(Key::Action(permit)), _) => control.runs.executor.execute(permit).await,
             (Some(Key::Change(permit)), Some(source)) => source.file.write(permit).await,
             (Some(Key::Change(_)), None) | (None, _) => {
                 let message = "the claim does not fit its subject; nothing was sent";
@@ -220,7 +220,7 @@ pub(super) fn execute(
 /// A target has become free. Most of the time nobody waits for any; what another instance or a freeze
 /// holds up, the sweep starts.
 pub(super) async fn target_is_free(control: &Control) {
-    if control.somebody_waits.swap(false, Ordering::SeqCst)
+    if control.runs.somebody_waits.swap(false, Ordering::SeqCst)
         && let Err(error) = start_waiting(control).await
     {
         tracing::warn!(%error, "what waits could not be started; the sweep tries again");
@@ -240,8 +240,8 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         let by_file = stored.proposal.subject.is_by_file();
         // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
         let elsewhere = by_file
-            && (control.bridge.is_some()
-                || bridge::lose_offer(control, stored.proposal.id).await?);
+            && (control.runs.offers.are_made()
+                || offers::lose(control, stored.proposal.id).await?);
         if !elsewhere && !instances::is_of_another(control, &stored.proposal.subject) {
             start_one(control, stored.proposal).await?;
         }
@@ -260,7 +260,7 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
     let ctx = control.system_ctx()?;
     let (this, context, job_plan) = (control.clone(), control.context(&ctx), plan.clone());
     let id = approved.id;
-    let freeze_switch = control.freeze_switch.pinned();
+    let freeze_switch = control.freeze.switch.pinned();
     fail_point!("start.commit.before");
     let claimed = control
         .store

@@ -114,7 +114,9 @@ fn sign(control: &Control, execution: &Execution) -> Option<Sign> {
                 ExpectedState::Down => Health::Down,
             },
         }),
-        executions::Sign::Guest { power, wanted } if control.channels.probe().has_proxmox() => {
+        executions::Sign::Guest { power, wanted }
+            if control.runs.channels.probe().has_proxmox() =>
+        {
             Some(Sign::Guest {
                 node: power.node.clone(),
                 kind: power.guest,
@@ -136,7 +138,7 @@ pub(super) fn start(control: &Control, id: ProposalId, left: Duration) {
     };
     let control = control.clone();
     tokio::spawn(async move {
-        let mut stopping = control.stopping.subscribe();
+        let mut stopping = control.process.stopping.subscribe();
         let outcome = tokio::select! {
             outcome = verify(&control, id, left) => outcome,
             // The next start goes on with it.
@@ -165,10 +167,10 @@ pub(super) async fn resume(control: &Control) -> Result<(), StoreError> {
             true => Duration::MAX,
             false => now.since(at),
         };
-        let within = control.limits.verify_within;
+        let within = control.bounds.limits.verify_within;
         // On PostgreSQL the instance that ran it is at it, unless it is gone: a lease beyond the
         // deadline it is nobody's any more.
-        if control.store.is_sqlite() || age > within + control.limits.lease {
+        if control.store.is_sqlite() || age > within + control.bounds.limits.lease {
             start(control, stored.proposal.id, within.saturating_sub(age));
         }
     }
@@ -318,7 +320,12 @@ async fn look(control: &Control, sign: &Sign) -> CheckReading {
             vmid,
             wanted,
         } => {
-            let state = control.channels.probe().guest(node, *kind, *vmid).await;
+            let state = control
+                .runs
+                .channels
+                .probe()
+                .guest(node, *kind, *vmid)
+                .await;
             let mut detail = json!({"guest": vmid, "node": node, "wanted": wanted.as_str()});
             let (what, status) = match &state {
                 Ok(state) if state.status == *wanted => (What::Wanted, state.status),
@@ -361,7 +368,7 @@ async fn record(
         })
         .await?;
     fail_point!("verify.commit.after");
-    control.waiters.wake_id(id);
+    control.listeners.waiters.wake_id(id);
     Ok(())
 }
 

@@ -16,14 +16,14 @@ pub async fn wait_for_end(
     patience: Duration,
 ) -> Result<Proposal, StoreError> {
     let end = tokio::time::Instant::now() + patience;
-    if let Some(mut running) = control.waiters.running_here(id)
+    if let Some(mut running) = control.listeners.waiters.running_here(id)
         && let Ok(Ok(ended)) = timeout_at(end, running.wait_for(Option::is_some)).await
         && let Some(ended) = ended.clone()
     {
         return Ok(ended);
     }
     loop {
-        let woken = control.waiters.register(id);
+        let woken = control.listeners.waiters.register(id);
         let found = control
             .store
             .read(move |tx| Box::pin(proposals::find(tx, id)))

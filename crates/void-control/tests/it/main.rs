@@ -22,6 +22,7 @@ mod expire;
 mod finish;
 mod links;
 mod machines;
+mod offers;
 mod planes;
 mod propose;
 mod record;

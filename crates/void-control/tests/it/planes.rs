@@ -10,8 +10,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use void_channels::{CatalogueFile, Checker};
 use void_control::instances::Identity;
-use void_control::notifiers::Notifiers;
-use void_control::{CatalogueSource, Clock, Control, ControlConfig, Limits};
+use void_control::{Beside, CatalogueSource, Clock, Control, ControlConfig, Limits};
 use void_domain::catalogue::Lockout;
 use void_domain::proposals::Status;
 use void_domain::secrets::Secret;
@@ -43,6 +42,8 @@ pub struct Plane {
     pub services: String,
     /// Where the catalogue is read from instead, at every start.
     pub catalogue_file: Option<PathBuf>,
+    /// What it is told to work beside, from the next start on.
+    pub beside: Beside,
     running: Option<Running>,
 }
 
@@ -63,6 +64,7 @@ impl Plane {
             catalogue: CATALOGUE.to_owned(),
             services: r#"{"services": []}"#.to_owned(),
             catalogue_file: None,
+            beside: Beside::default(),
             running: None,
         };
         plane.machine.set_time(plane.clock.now());
@@ -79,7 +81,10 @@ impl Plane {
         let (engine, file) = (self.engine.clone(), self.machine.path().join("void.db"));
         let store = runtime.spawn(open(engine, file)).await.unwrap();
         let config = self.config(store.clone());
-        let control = runtime.spawn(Control::start(config)).await.unwrap();
+        let control = runtime
+            .spawn(Control::start(config, self.beside.clone()))
+            .await
+            .unwrap();
         self.running = Some(Running {
             runtime,
             control: control.unwrap(),
@@ -115,8 +120,6 @@ impl Plane {
             limits: self.limits,
             backups_folder: None,
             witness_file: None,
-            bridge: None,
-            notifiers: Notifiers::default(),
             instance: Identity::of_folder(self.machine.path(), None).unwrap(),
             replace_catalogue: false,
         }

@@ -15,15 +15,14 @@ use void_api::actions::PendingDecideRequest;
 use void_api::cards::CardResponse;
 use void_api::proposals::ChangeResponse;
 use void_api::services::ServiceResponse;
-use void_control::Control;
-use void_control::access::{self, Credential};
+use void_control::callers::{self, Credential};
 use void_control::freezes;
-use void_control::notifications;
 use void_control::proposals::{Decision, ProposalKey};
 use void_domain::actors::Actor;
 use void_domain::freezes::Freeze;
 use void_domain::text;
 use void_domain::time::Timestamp;
+use void_notify::Notifications;
 
 use self::states::state_words;
 use crate::access::Admitted;
@@ -123,7 +122,7 @@ async fn frozen(app: &App, admitted: &Admitted) -> Result<Option<String>, ApiErr
     Ok(match freezes::current(app.control()).await? {
         freeze if !freeze.holds_at(now) => None,
         Freeze::Frozen(frozen) => {
-            let moment = |at| notifications::moment(app.control(), at);
+            let moment = |at| app.notifications().moment(at);
             let who = text::escaped(&frozen.told_to(&admitted.ctx.actor, moment));
             Some(filled(words::FROZEN, "who", &who))
         }
@@ -155,7 +154,7 @@ pub(super) async fn decide(
         return Ok(signed_out(&app, &code));
     };
     if !is_owner_by_session(&admitted) {
-        access::record_refusal(app.control(), &admitted.ctx, "decideByForm").await?;
+        callers::record_refusal(app.control(), &admitted.ctx, "decideByForm").await?;
         return Err(ApiError::owner_only());
     }
     if !headers.contains_key(header::ORIGIN) {
@@ -208,7 +207,7 @@ pub(super) async fn decide(
 
 /// Who reads the page, and by which clock.
 struct LinkViewer<'a> {
-    control: &'a Control,
+    notifications: &'a Notifications,
     is_owner: bool,
     may_decide: bool,
 }
@@ -216,7 +215,7 @@ struct LinkViewer<'a> {
 impl<'a> LinkViewer<'a> {
     fn of(app: &'a App, admitted: &Admitted) -> Self {
         Self {
-            control: app.control(),
+            notifications: app.notifications(),
             is_owner: admitted.ctx.actor.is_owner(),
             may_decide: is_owner_by_session(admitted),
         }
@@ -224,10 +223,8 @@ impl<'a> LinkViewer<'a> {
 
     /// The server's own clock; a script writes it by the reader's.
     fn time_html(&self, at: &str) -> String {
-        let moment = Timestamp::parse_rfc3339(at).map_or_else(
-            || at.to_owned(),
-            |parsed| notifications::moment(self.control, parsed),
-        );
+        let moment = Timestamp::parse_rfc3339(at)
+            .map_or_else(|| at.to_owned(), |parsed| self.notifications.moment(parsed));
         format!("<time datetime=\"{at}\">{}</time>", escaped(&moment))
     }
 }

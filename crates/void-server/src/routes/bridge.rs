@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::routing::get;
 use serde::Deserialize;
 use void_api::bridge::{BridgeResponse, InvalidResponse, MoveResponse, MovesResponse};
-use void_control::bridge::{self, MoveSeen, Report};
+use void_bridge::{MoveSeen, Report};
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -74,8 +74,10 @@ fn bridge_response(report: Report) -> BridgeResponse {
 }
 
 pub(crate) async fn show(State(app): State<App>) -> Json<BridgeResponse> {
-    let report = bridge::report(app.control()).await;
-    Json(report.map(bridge_response).unwrap_or_default())
+    let Some(bridge) = app.bridge() else {
+        return Json(BridgeResponse::default());
+    };
+    Json(bridge_response(bridge.report().await))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -105,9 +107,12 @@ pub(crate) async fn moves(
         let message = format!("is 0 to {WAIT_SECONDS_MAX} seconds");
         return Err(ApiError::invalid_field("wait", message));
     }
-    let seen = bridge::moves(app.control(), query.after, Duration::from_secs(wait)).await;
-    let enabled = seen.is_some();
-    let (moves, last) = seen.unwrap_or_default();
+    let bridge = app.bridge();
+    let (moves, last) = match bridge {
+        Some(bridge) => bridge.moves(query.after, Duration::from_secs(wait)).await,
+        None => (Vec::new(), 0),
+    };
+    let enabled = bridge.is_some();
     Ok(Json(MovesResponse {
         enabled,
         moves: moves.into_iter().map(move_response).collect(),

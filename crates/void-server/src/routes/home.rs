@@ -7,7 +7,7 @@ use void_api::home::{EmptyFileResponse, HomeResponse, SetupResponse};
 use void_api::inbox::ItemResponse;
 use void_api::proposals::RowResponse;
 use void_control::proposals::ProposalKey;
-use void_control::{hosts, lab, notifications, proposals};
+use void_control::{hosts, lab, proposals};
 use void_domain::proposals::Sight;
 
 use super::cards::{self};
@@ -84,7 +84,7 @@ pub(crate) async fn show(
     let sight = Sight::of(&admitted.ctx.actor);
     let recent = recent.iter().map(|row| row_response(row, sight));
     let recent: Vec<RowResponse> = recent.collect();
-    let told = notifications::list(control).await?;
+    let told = void_notify::list(app.notifications()).await?;
     let first = &app.shared().first_steps;
     let is_watching = !services.services.is_empty();
     let empty_files = empty_files(first, status.actions > 0, is_watching);

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::routing::get;
+use void_access::credentials;
 use void_api::login::{LoginResponse, MethodsResponse};
-use void_control::credentials;
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -27,7 +27,7 @@ pub(crate) async fn look(
     State(app): State<App>,
     headers: HeaderMap,
 ) -> Result<Json<LoginResponse>, ApiError> {
-    let set_up = credentials::set_up(app.control()).await?;
+    let set_up = credentials::set_up(app.owner_access()).await?;
     let site = app.shared().fence.site(&headers);
     let is_set_up = set_up.is_done();
     Ok(Json(LoginResponse {

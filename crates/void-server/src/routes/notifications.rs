@@ -8,11 +8,11 @@ use void_api::notifications::{
     PairRequest, PlaceResponse, RetriedResponse, TestRequest, TestResponse, TestResult,
     UnpairedResponse,
 };
-use void_control::notifications::{self, ActError, NotificationPlace, PairError};
 use void_control::proposals::{DecideError, Decision};
 use void_domain::failures::FailureCode;
 use void_domain::ids::NotificationId;
 use void_domain::notifications::{Channel, Content, Delivery, Target};
+use void_notify::{ActError, NotificationPlace, PairError};
 
 use crate::app::App;
 use crate::errors::ApiError;
@@ -120,7 +120,7 @@ fn failed_response(delivery: Delivery) -> FailedResponse {
 }
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<NotificationsResponse>, ApiError> {
-    let listing = notifications::list(app.control()).await?;
+    let listing = void_notify::list(app.notifications()).await?;
     Ok(Json(NotificationsResponse {
         places: listing.places.into_iter().map(place_response).collect(),
         failed: listing.failed.into_iter().map(failed_response).collect(),
@@ -137,7 +137,7 @@ pub(crate) async fn pair(
     if Channel::parse(&request.channel) != Some(Channel::Telegram) {
         return Err(ApiError::invalid_field("channel", "must be telegram"));
     }
-    let invitation = notifications::invite(app.control(), &ctx)
+    let invitation = void_notify::invite(app.notifications(), &ctx)
         .await
         .map_err(pair_error)?;
     Ok(Json(InvitationResponse {
@@ -155,7 +155,7 @@ pub(crate) async fn unpair(
     let Some(target) = Target::parse(&target) else {
         return Err(pair_error(PairError::NotFound));
     };
-    notifications::unpair(app.control(), &ctx, target)
+    void_notify::unpair(app.notifications(), &ctx, target)
         .await
         .map_err(pair_error)?;
     Ok(Json(UnpairedResponse { unpaired: true }))
@@ -185,7 +185,7 @@ pub(crate) async fn test(
             ApiError::invalid_field("target", "is no place; void notify ls shows them")
         })?),
     };
-    let tried = notifications::try_out(app.control(), &ctx, only).await?;
+    let tried = void_notify::try_out(app.notifications(), &ctx, only).await?;
     let results = tried.into_iter().map(|tried| TestResult {
         target: tried.target.to_string(),
         sent: tried.problem.is_none(),
@@ -203,7 +203,7 @@ pub(crate) async fn retry(
 ) -> Result<Json<RetriedResponse>, ApiError> {
     let missing = || ApiError::not_found("there is nothing like that to try again");
     let id: NotificationId = id.parse().map_err(|_| missing())?;
-    if notifications::retry(app.control(), &ctx, id).await? {
+    if void_notify::retry(app.notifications(), &ctx, id).await? {
         Ok(Json(RetriedResponse { retried: true }))
     } else {
         Err(missing())
@@ -216,7 +216,7 @@ pub(crate) async fn act(
     State(app): State<App>,
     Body(request): Body<ActRequest, ACT_BODY_BYTES_MAX>,
 ) -> Result<Json<ActedResponse>, ApiError> {
-    match notifications::act_by_token(app.control(), &request.token).await {
+    match void_notify::act_by_token(app.notifications(), &request.token).await {
         Ok(acted) => Ok(Json(ActedResponse {
             decision: match acted.decision {
                 Decision::Approve => "approve".into(),

@@ -5,10 +5,10 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::routing::{delete, get, post};
 use serde_json::{Map, Value};
+use void_access::passkeys::{self, Challenge, NewPasskey, Passkey};
 use void_api::passkeys::{
     ChallengeResponse, PasskeyRemovedResponse, PasskeyRequest, PasskeyResponse, PasskeysResponse,
 };
-use void_control::passkeys::{self, Challenge, NewPasskey, Passkey};
 use void_domain::ids::{ChallengeId, PasskeyId};
 
 use crate::access::Admitted;
@@ -76,7 +76,7 @@ fn passkey_response(passkey: Passkey) -> PasskeyResponse {
 }
 
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<PasskeysResponse>, ApiError> {
-    let passkeys = passkeys::list(app.control()).await?;
+    let passkeys = passkeys::list(app.owner_access()).await?;
     let passkeys = passkeys.into_iter().map(passkey_response).collect();
     Ok(Json(PasskeysResponse { passkeys }))
 }
@@ -98,7 +98,8 @@ pub(crate) async fn challenge(
 ) -> Result<Json<ChallengeResponse>, ApiError> {
     let session = admitted.caller.session.as_ref();
     let site = app.shared().fence.site(&headers);
-    let asked = passkeys::ask_for_new(app.control(), &admitted.ctx, session, site.as_ref()).await?;
+    let asked =
+        passkeys::ask_for_new(app.owner_access(), &admitted.ctx, session, site.as_ref()).await?;
     Ok(Json(challenge_response(asked)))
 }
 
@@ -119,7 +120,7 @@ pub(crate) async fn register(
         site: app.shared().fence.site(&headers),
     };
     let session = admitted.caller.session.as_ref();
-    let made = passkeys::register(app.control(), &admitted.ctx, session, new).await?;
+    let made = passkeys::register(app.owner_access(), &admitted.ctx, session, new).await?;
     Ok(Json(passkey_response(made)))
 }
 
@@ -132,6 +133,6 @@ pub(crate) async fn remove(
         .parse()
         .map_err(|_| ApiError::not_found("there is no such passkey"))?;
     let session = admitted.caller.session.as_ref();
-    passkeys::remove(app.control(), &admitted.ctx, session, id).await?;
+    passkeys::remove(app.owner_access(), &admitted.ctx, session, id).await?;
     Ok(Json(PasskeyRemovedResponse { removed: true }))
 }

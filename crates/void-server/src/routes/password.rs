@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::{delete, put};
+use void_access::passwords;
 use void_api::password::{PasswordRequest, PasswordResponse};
-use void_control::passwords;
 use void_domain::secrets::Secret;
 
 use crate::access::Admitted;
@@ -48,7 +48,7 @@ pub(crate) async fn set(
     let session = admitted.caller.session.as_ref();
     let text = Secret::new(request.password);
     let names = app.shared().fence.names();
-    passwords::set(app.control(), &admitted.ctx, session, &text, &names).await?;
+    passwords::set(app.owner_access(), &admitted.ctx, session, &text, &names).await?;
     Ok(Json(PasswordResponse { is_set: true }))
 }
 
@@ -57,6 +57,6 @@ pub(crate) async fn remove(
     admitted: Admitted,
 ) -> Result<Json<PasswordResponse>, ApiError> {
     let session = admitted.caller.session.as_ref();
-    passwords::remove(app.control(), &admitted.ctx, session).await?;
+    passwords::remove(app.owner_access(), &admitted.ctx, session).await?;
     Ok(Json(PasswordResponse { is_set: false }))
 }

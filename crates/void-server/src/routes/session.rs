@@ -8,15 +8,15 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, post};
 use axum::{Extension, Json};
 use serde_json::Value;
+use void_access::credentials::CredentialError;
+use void_access::passkeys::{self, Assertion, Site};
+use void_access::sessions::{self, Proof, Session, SessionError, SessionOrigin};
 use void_api::passkeys::ChallengeResponse;
 use void_api::session::{
     ClosedResponse, ConfirmRequest, ConfirmedResponse, OpenSessionResponse, SessionRequest,
     SessionResponse, WhoResponse,
 };
-use void_control::access::Credential;
-use void_control::credentials::CredentialError;
-use void_control::passkeys::{self, Assertion, Site};
-use void_control::sessions::{self, Proof, Session, SessionError, SessionOrigin};
+use void_control::callers::Credential;
 use void_domain::ids::RequestId;
 use void_domain::limits::CRITICAL_AUTH_MAX_AGE;
 use void_domain::secrets::Secret;
@@ -164,7 +164,7 @@ pub(crate) async fn open(
         device: device(user_agent(&headers)),
         address: peer.remote.ip().to_canonical().to_string(),
     };
-    let opened = sessions::open(app.control(), request_id, &proof, place)
+    let opened = sessions::open(app.owner_access(), request_id, &proof, place)
         .await
         .map_err(session_error)?;
     limiter.forgive(&who);
@@ -193,7 +193,7 @@ pub(crate) async fn challenge(
     if site.is_some() && session.is_none() && !may() {
         return Err(too_many());
     }
-    let asked = passkeys::ask(app.control(), site.as_ref(), session.as_ref()).await?;
+    let asked = passkeys::ask(app.owner_access(), site.as_ref(), session.as_ref()).await?;
     Ok(Json(challenge_response(asked)))
 }
 
@@ -215,7 +215,7 @@ pub(crate) async fn confirm(
     let limiter = &app.shared().rate_limits.confirmations;
     hold_back(&app, limiter, session.id, &proof)?;
     let address = peer.remote.ip().to_canonical().to_string();
-    let confirmed = sessions::confirm(app.control(), &admitted.ctx, session, &proof, &address)
+    let confirmed = sessions::confirm(app.owner_access(), &admitted.ctx, session, &proof, &address)
         .await
         .map_err(session_error)?;
     limiter.forgive(&session.id);
@@ -232,7 +232,7 @@ pub(crate) async fn close(
     let Credential::Session { id, .. } = admitted.caller.credential else {
         return Err(CredentialError::SessionNeeded.into());
     };
-    sessions::close(app.control(), &admitted.ctx, id).await?;
+    sessions::close(app.owner_access(), &admitted.ctx, id).await?;
     let mut response = Json(ClosedResponse { closed: true }).into_response();
     let cookie = cookies::keep(&app, &Secret::new(""), 0)?;
     response.headers_mut().insert(header::SET_COOKIE, cookie);

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::{delete, get};
+use void_access::sessions::{self, SessionError};
 use void_api::sessions::{ListedSessionResponse, SessionsResponse};
 use void_api::tokens::RevokedResponse;
-use void_control::sessions::{self, SessionError};
 use void_domain::ids::SessionId;
 
 use crate::access::Admitted;
@@ -44,7 +44,7 @@ pub(crate) async fn list(
     admitted: Admitted,
 ) -> Result<Json<SessionsResponse>, ApiError> {
     let current = admitted.caller.session.map(|session| session.id);
-    let listed = sessions::list(app.control()).await?;
+    let listed = sessions::list(app.owner_access()).await?;
     let sessions = listed
         .into_iter()
         .map(|session| ListedSessionResponse {
@@ -67,7 +67,7 @@ pub(crate) async fn revoke(
 ) -> Result<Json<RevokedResponse>, ApiError> {
     let unknown = || ApiError::not_found("there is no such open session");
     let id: SessionId = id.parse().map_err(|_| unknown())?;
-    match sessions::revoke(app.control(), &ctx, id).await {
+    match sessions::revoke(app.owner_access(), &ctx, id).await {
         Ok(()) => Ok(Json(RevokedResponse { revoked: true })),
         Err(SessionError::Store(error)) => Err(error.into()),
         Err(SessionError::NotFound | SessionError::Wrong | SessionError::Busy(_)) => Err(unknown()),

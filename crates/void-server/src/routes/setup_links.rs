@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::routing::post;
 use axum::{Extension, Json};
+use void_access::setup_links;
 use void_api::setup_links::SetupLinkResponse;
-use void_control::setup_links;
 
 use crate::access::Admitted;
 use crate::addresses::{page_url, page_urls_elsewhere};
@@ -31,7 +31,7 @@ pub(crate) async fn create(
     admitted: Admitted,
 ) -> Result<Json<SetupLinkResponse>, ApiError> {
     let session = admitted.caller.session.as_ref();
-    let link = setup_links::create(app.control(), &admitted.ctx, session).await?;
+    let link = setup_links::create(app.owner_access(), &admitted.ctx, session).await?;
     let public_url = app.shared().public_url.as_deref();
     let elsewhere = page_urls_elsewhere(public_url, app.shared().listens_on);
     Ok(Json(SetupLinkResponse {

@@ -6,9 +6,7 @@ use axum::routing::get;
 use void_api::status::{StatusResponse, StorageResponse};
 use void_control::nodes::{self, NodeView};
 use void_control::retention::{self, Sizes};
-use void_control::{
-    audit, freezes, health, inbox, instances, mutes, notifications, proposals, quarantine,
-};
+use void_control::{audit, freezes, health, inbox, instances, mutes, proposals, quarantine};
 use void_domain::freezes::Freeze;
 use void_domain::nodes::Membership;
 use void_domain::proposals::Status;
@@ -68,7 +66,7 @@ pub(crate) async fn show(
         Freeze::Frozen(_) | Freeze::Thawed => None,
     };
     let (audit_seq, head) = audit::head(control).await?;
-    let reach = notifications::reach(control).await?;
+    let reach = void_notify::reach(app.notifications()).await?;
     Ok(Json(StatusResponse {
         version: env!("CARGO_PKG_VERSION").into(),
         rehearsal: control.is_rehearsal(),

@@ -12,7 +12,7 @@ use axum::response::Response;
 use futures_util::stream;
 use tokio::time::Instant;
 use void_agent::turns::{ChatEvent, Live, Talk};
-use void_control::access::Caller;
+use void_control::callers::Caller;
 use void_control::{Control, StoreError, conversations};
 use void_domain::conversations::{Message, Said, TurnState};
 use void_domain::ids::MessageId;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifiers::{NotificationsConfig, NtfyConfig, WebhookConfig};
 use void_control::stops::EXCUSED_FOR;
 use void_domain::alerts::{OPEN_MAX, REOPENS_WITHIN, RUN_SETTLES_WITHIN, STAYS_DOWN_FOR};
 use void_domain::notifications::{QuietHours, Zone};
 use void_domain::secrets::Secret;
 use void_domain::time::Timestamp;
+use void_notify::notifiers::{NotificationsConfig, NtfyConfig, WebhookConfig};
 use void_rehearsal::proxmox::GuestStatus;
 use void_store::{StoreError, retention};
 use void_testkit::eventually;

@@ -12,13 +12,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use void_access::OwnerAccess;
 use void_agent::agents::{self, Agent};
 use void_agent::turns::Talk;
 use void_api::doctor::Finding;
+use void_bridge::BridgeConfig;
 use void_channels::{Channel, Checker, ProxmoxConfig};
-use void_control::bridge::BridgeConfig;
 use void_control::instances::{Identity, StartError};
-use void_control::notifiers::{NotificationsConfig, Notifiers};
 use void_control::{Clock, Control, ControlConfig, Limits};
 use void_domain::audit::{AuditEntry, NewAuditEntry};
 use void_domain::capabilities::Capability;
@@ -26,7 +26,8 @@ use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
-use void_server::{Bound, FirstSteps, ServerConfig};
+use void_notify::notifiers::{NotificationsConfig, Notifiers};
+use void_server::{Bound, FirstSteps, Plane, PlaneConfig, ServerConfig};
 use void_store::agents as stored;
 use void_store::proposals::ProposalFilter;
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, audit, events, proposals};
@@ -111,6 +112,7 @@ pub fn random() -> u64 {
 
 pub struct App {
     pub control: Control,
+    pub owner_access: OwnerAccess,
     pub talk: Talk,
     pub store: Store,
     pub address: SocketAddr,
@@ -504,24 +506,29 @@ impl Setup {
             witness_file: self
                 .has_witness
                 .then(|| self.lab.folder_of(self.instance).join("witness.json")),
-            bridge: self.bridge,
             instance: Identity::of_folder(
                 &self.lab.folder_of(self.instance),
                 self.instance.and_then(InstanceName::parse),
             )
             .unwrap(),
             replace_catalogue: self.replace_catalogue,
+        };
+        let plane = Plane::start(PlaneConfig {
+            control: config,
+            bridge: self.bridge,
             notifiers: match self.notifications {
                 Some(config) => Notifiers::new(config).unwrap(),
                 None => Notifiers::default(),
             },
-        };
-        let control = Control::start(config).await?;
+        })
+        .await?;
+        let control = plane.control().clone();
+        let owner_access = plane.owner_access().clone();
         let bound = Bound::to(self.listen).await.unwrap();
         let address = bound.address;
         let talk = Talk::new(control.clone(), self.agents);
         let router = void_server::router(ServerConfig {
-            control: control.clone(),
+            plane,
             talk: talk.clone(),
             public_url: self.public_url.map(str::to_owned),
             allowed_hosts: self.allowed_hosts,
@@ -543,6 +550,7 @@ impl Setup {
         secrets.add(&self.owner_token);
         let app = App {
             control,
+            owner_access,
             talk,
             store,
             address,

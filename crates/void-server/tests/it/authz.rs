@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use void_control::sessions::{self, Proof, SessionOrigin};
+use void_access::sessions::{self, Proof, SessionOrigin};
 use void_domain::secrets::Secret;
 use void_server::Access;
 use void_server::routes::{ROUTES, Route};
@@ -195,13 +195,13 @@ struct Principal {
 }
 
 async fn cookie(app: &App) -> Shows {
-    let id = void_control::access::new_request_id(&app.control).unwrap();
+    let id = void_control::callers::new_request_id(&app.control).unwrap();
     let proof = Proof::Token(Secret::new(app.owner_token()));
     let place = SessionOrigin {
         device: "a test".to_owned(),
         address: "127.0.0.1".to_owned(),
     };
-    let Ok(opened) = sessions::open(&app.control, id, &proof, place).await else {
+    let Ok(opened) = sessions::open(&app.owner_access, id, &proof, place).await else {
         panic!("the owner's token opens a session")
     };
     let cookie = opened.cookie.expose();

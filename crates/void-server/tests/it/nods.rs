@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use void_control::notifiers::{NotificationsConfig, NtfyConfig, TelegramConfig};
 use void_domain::digests::Digest;
 use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::secrets::Secret;
+use void_notify::notifiers::{NotificationsConfig, NtfyConfig, TelegramConfig};
 use void_store::StoreError;
 use void_store::notifications::keys;
 use void_testkit::eventually;

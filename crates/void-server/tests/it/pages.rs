@@ -3,9 +3,9 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifiers::NotificationsConfig;
 use void_domain::notifications::Zone;
 use void_domain::time::Timestamp;
+use void_notify::notifiers::NotificationsConfig;
 
 use crate::apps::{App, Setup};
 use crate::callers::{Caller, Shows};

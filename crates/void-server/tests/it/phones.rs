@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifiers::{NotificationsConfig, TelegramConfig};
 use void_domain::notifications::Zone;
 use void_domain::secrets::Secret;
+use void_notify::notifiers::{NotificationsConfig, TelegramConfig};
 use void_testkit::eventually;
 use void_testkit::telegram::{self, BotApi, Message, Phone};
 

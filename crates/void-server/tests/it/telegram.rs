@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use void_control::notifiers::{NotificationsConfig, TelegramConfig};
 use void_domain::notifications::{QuietHours, Zone};
+use void_notify::notifiers::{NotificationsConfig, TelegramConfig};
 use void_testkit::eventually;
 use void_testkit::proxies::Proxy;
 use void_testkit::telegram::{self, BotApi, Fault};

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifiers::{NotificationsConfig, NtfyConfig, TelegramConfig, WebhookConfig};
 use void_domain::digests::Digest;
 use void_domain::notifications::{About, Key, Meaning, Target};
 use void_domain::secrets::Secret;
+use void_notify::notifiers::{NotificationsConfig, NtfyConfig, TelegramConfig, WebhookConfig};
 use void_store::StoreError;
 use void_store::notifications::keys;
 use void_testkit::eventually;

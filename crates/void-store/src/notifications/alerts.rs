@@ -104,8 +104,7 @@ pub async fn find(
         " FROM notifications WHERE alert_id = $1 AND kind = 'alert' AND target = $2"
     );
     let values = values![id.to_string(), target.to_string()];
-    let row = tx.one("notifications", sql, values).await?;
-    row.as_ref().map(delivery).transpose()
+    tx.find("notifications", sql, values, delivery).await
 }
 
 /// How many new ones are due at a place.

@@ -35,8 +35,7 @@ pub async fn insert(tx: &mut Tx, key: &Key) -> Result<(), StoreError> {
 pub async fn find(tx: &mut Tx, hash: Digest) -> Result<Option<Key>, StoreError> {
     let sql = "SELECT hash, target, proposal_id, digest, meaning, created_at, expires_at, used_at, revision, alert_id \
         FROM notification_keys WHERE hash = $1";
-    let row = tx.one("notification_keys", sql, values![hash]).await?;
-    row.as_ref().map(key).transpose()
+    tx.find("notification_keys", sql, values![hash], key).await
 }
 
 /// Uses a key up. `false`: it was used before, or its time is over.
@@ -53,15 +52,13 @@ pub async fn forget(tx: &mut Tx, expired_before: Timestamp) -> Result<u64, Store
 
 fn key(row: &Row) -> Result<Key, StoreError> {
     let about = match (
-        row.opt_text("proposal_id")?,
-        row.opt_text("digest")?,
-        row.opt_text("alert_id")?,
+        row.opt_parse("proposal_id")?,
+        row.opt_parse("digest")?,
+        row.opt_parse("alert_id")?,
     ) {
         (None, None, None) => About::Nothing,
-        (Some(_), Some(_), None) => {
-            About::Proposal(row.parse("proposal_id")?, row.parse("digest")?)
-        }
-        (None, None, Some(_)) => About::Alert(row.parse("alert_id")?),
+        (Some(proposal), Some(digest), None) => About::Proposal(proposal, digest),
+        (None, None, Some(alert)) => About::Alert(alert),
         _ => return Err(row.corrupt("half of what it is about")),
     };
     Ok(Key {

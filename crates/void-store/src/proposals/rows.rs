@@ -9,8 +9,8 @@ use void_domain::executions::Execution;
 use void_domain::failures::AnyCode;
 use void_domain::ids::{ActionId, ProposalCode};
 use void_domain::proposals::{
-    Approval, Cancellation, Failure, Joined, Proposal, ProposedAction, ProposedChange, Run, State,
-    Status, Subject, SubjectKind, Verification, VerificationOutcome,
+    Approval, Cancellation, Failure, Proposal, ProposedAction, ProposedChange, Run, State, Status,
+    Subject, SubjectKind, Verification, VerificationOutcome,
 };
 
 use super::Stored;
@@ -116,10 +116,7 @@ pub(super) fn stored(row: &Row) -> Result<Stored, StoreError> {
         diff: row.opt_string("diff")?,
         taint: row.json("taint")?,
         count: row.count("asked_count")?,
-        joined: match row.opt_text("joined")? {
-            None => Joined::default(),
-            Some(_) => row.json("joined")?,
-        },
+        joined: row.opt_json("joined")?.unwrap_or_default(),
         revision: row.count("revision")?,
         created_at: row.time("created_at")?,
         expires_at: row.time("expires_at")?,
@@ -162,10 +159,13 @@ fn grade(row: &Row, definition: &Json) -> Result<(Tier, Risk), StoreError> {
 
 /// The label of the stored definition, which the digest binds; the column is for definitions without one.
 fn label(row: &Row, definition: &Json) -> Result<String, StoreError> {
-    let written = definition.pointer("/action/label").and_then(Json::as_str);
-    let change = Change::from_definition(definition);
-    let written = written.or_else(|| change.as_ref().map(Change::label));
-    Ok(written.map_or_else(|| row.text("label"), Ok)?.to_owned())
+    if let Some(label) = definition.pointer("/action/label").and_then(Json::as_str) {
+        return Ok(label.to_owned());
+    }
+    match Change::from_definition(definition) {
+        Some(change) => Ok(change.label().to_owned()),
+        None => row.string("label"),
+    }
 }
 
 /// Matches the whole tuple of what a state needs.
@@ -244,10 +244,7 @@ fn failure(row: &Row) -> Result<Failure, StoreError> {
     Ok(Failure {
         code: AnyCode::read(row.text("failure_code")?),
         message: row.string("failure_message")?,
-        result: match row.opt_text("result")? {
-            Some(_) => Some(row.json("result")?),
-            None => None,
-        },
+        result: row.opt_json("result")?,
     })
 }
 

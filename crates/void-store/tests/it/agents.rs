@@ -87,12 +87,15 @@ async fn every_token_of_an_agent_may_what_the_agent_may() {
                 engine.name
             );
         }
+        let bot_id = bot.id;
+        let of_bot = store.read(move |tx| Box::pin(tokens::list_live_of(tx, bot_id)));
+        let both = [token(1, &bot), token(2, &bot)];
+        assert_eq!(of_bot.await.unwrap(), both, "{}", engine.name);
         let rights = capabilities(&[Capability::AuditRead]);
         let changed = Agent {
             capabilities: rights.clone(),
             ..bot.clone()
         };
-        let bot_id = bot.id;
         let won = store.write(move |tx| {
             Box::pin(async move { agents::set_capabilities(tx, bot_id, &rights).await })
         });

@@ -6,6 +6,7 @@ use std::time::Duration;
 use void_domain::alerts::{Ended, LastAlert, NAMED_MAX, OpenAlerts, Scope};
 use void_domain::digests::Digest;
 use void_domain::ids::{AlertId, NotificationId};
+use void_domain::mutes::Muted;
 use void_domain::notifications::{About, Channel, Content, Key, Meaning, MuteFor, Target};
 use void_domain::services::ServiceId;
 use void_domain::time::Timestamp;
@@ -121,6 +122,14 @@ async fn services_join_flap_and_end_in_one_alert() {
         on!(store, |tx| alerts::add(tx, id, &files));
         let alert = on!(store, |tx| alerts::find(tx, id)).unwrap();
         assert_eq!((alert.total, alert.down, alert.revision), (2, 2, 2));
+        assert_eq!(on!(store, |tx| alerts::list_open(tx)), [id]);
+        for (muted, covered) in [
+            (Muted::Service(service("files")), vec![id]),
+            (Muted::Host("ct100".to_owned()), vec![id]),
+            (Muted::Host("ct101".to_owned()), vec![]),
+        ] {
+            assert_eq!(on!(store, |tx| alerts::list_covered(tx, &muted)), covered);
+        }
         assert!(!ends(store, "nobody", NOW).await);
         assert!(ends(store, "caddy", NOW.plus(2 * MINUTE)).await);
         assert!(!ends(store, "caddy", NOW.plus(2 * MINUTE)).await, "twice");

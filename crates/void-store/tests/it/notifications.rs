@@ -152,6 +152,10 @@ async fn failures_are_tried_again_then_put_aside_and_nobody_was_told() {
             later
         ));
         assert_eq!(on!(store, |tx| notifications::count_untold(tx)), 0);
+        for (since, separate) in [(NOW.minus(Duration::from_secs(1)), 1), (NOW, 0)] {
+            let counted = on!(store, |tx| notifications::count_separate(tx, &CHAT, since));
+            assert_eq!(counted, separate);
+        }
     }
 }
 

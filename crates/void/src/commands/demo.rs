@@ -50,9 +50,9 @@ pub(super) async fn run(
         ..Flags::default()
     };
     let settings = Settings::load(&flags, &nothing)?;
-    let control = compose::control(&settings, &nothing, Label::Rehearsal).await?;
+    let plane = compose::plane(&settings, &nothing, Label::Rehearsal).await?;
     let agents = agents::load(&settings, &nothing, bound.address)?;
-    let serving = Serving::start(bound, control, agents, &settings, &nothing);
+    let serving = Serving::start(bound, plane, agents, &settings, &nothing);
     let waiting = ask_for_something(&settings, &nothing).await?;
     let phone = match &args.telegram_base {
         None => None,

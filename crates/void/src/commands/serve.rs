@@ -12,7 +12,7 @@ use void_agent::agents::Agent;
 use void_agent::turns::Talk;
 use void_control::{Control, health, instances};
 use void_domain::failures::FailureCode;
-use void_server::{Bound, ServerConfig};
+use void_server::{Bound, Plane, ServerConfig};
 use void_store::backups::held_by;
 
 use super::{Session, doctor};
@@ -73,29 +73,30 @@ pub(super) async fn serve(
         )
     })?;
     let agents = agents::load(settings, session.environment, bound.address)?;
-    let control = compose::control(settings, session.environment, Label::Real)
+    let plane = compose::plane(settings, session.environment, Label::Real)
         .await
         .map_err(|problem| match problem.code.known() {
             Some(FailureCode::InUse) => already_runs(settings).unwrap_or(problem),
             _ => problem,
         })?;
-    agents::introduce(&control, settings, session.environment).await?;
+    let control = plane.control();
+    agents::introduce(control, settings, session.environment).await?;
     let address = bound.address;
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");
     if let Some(warning) = greeting::beyond_this_machine(settings, address) {
         tracing::warn!("{warning}");
     }
     if !session.output.json {
-        greeting::greet(session, &control, address, args.qr).await;
+        greeting::greet(session, plane.owner_access(), address, args.qr).await;
     }
     let mut signals = Signals::watch(hangup)?;
-    let mut running = Running::start(&settings.data.value, note(settings, &control, address));
+    let mut running = Running::start(&settings.data.value, note(settings, control, address));
     if running.is_none() {
         tracing::warn!(
             "what runs here cannot be noted in the data folder: void reload does not work"
         );
     }
-    let mut serving = Serving::start(bound, control, agents, settings, session.environment);
+    let mut serving = Serving::start(bound, plane, agents, settings, session.environment);
     notify_systemd(session, "READY=1");
     loop {
         if let Told::ToStop = signals.next().await {
@@ -199,15 +200,16 @@ pub(super) struct Serving {
 impl Serving {
     pub(super) fn start(
         bound: Bound,
-        control: Control,
+        plane: Plane,
         agents: Vec<Agent>,
         settings: &Settings,
         environment: &Environment,
     ) -> Self {
+        let control = plane.control().clone();
         let doctor = doctor::of_the_server(settings, environment, bound.address);
         let router = void_server::router(ServerConfig {
-            control: control.clone(),
             talk: Talk::new(control.clone(), agents),
+            plane,
             public_url: settings.public_url.value.clone(),
             allowed_hosts: settings.allowed_hosts.clone(),
             listens_on: bound.address,

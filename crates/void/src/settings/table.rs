@@ -1,10 +1,10 @@
 //! Every setting, once. To add one: a row here, a field where it is read (`settings.rs` or a file beside this one),
 //! and `void config docs > docs/settings.md`.
 
-use void_control::notifiers::TELEGRAM_API_URL;
 use void_domain::budgets::{TOKEN_REQUESTS_PER_S, TOKEN_ROWS_PER_MINUTE, TOKEN_STREAMS_MAX};
 use void_domain::limits;
 use void_domain::retention::{DAYS_MAX, Kept};
+use void_notify::notifiers::TELEGRAM_API_URL;
 
 use super::brains::BrainKind;
 use super::rows::Fallback::{self, Bool, InData, Nothing, Number, OfBrain, Required, Text};

@@ -44,7 +44,13 @@ fn points() -> BTreeSet<String> {
         }
     }
     let mut found = BTreeSet::new();
-    for name in ["void-store", "void-channels", "void-control"] {
+    for name in [
+        "void-store",
+        "void-channels",
+        "void-control",
+        "void-bridge",
+        "void-notify",
+    ] {
         collect(
             &Path::new(env!("CARGO_MANIFEST_DIR"))
                 .join("..")

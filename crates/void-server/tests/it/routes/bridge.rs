@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use void_bridge::BridgeConfig;
 use void_control::Clock;
-use void_control::bridge::BridgeConfig;
 use void_domain::limits::{ACTION_TIMEOUT, APPROVAL_LAPSES_AFTER};
 use void_testkit::eventually;
 

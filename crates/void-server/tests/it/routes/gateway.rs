@@ -12,7 +12,7 @@ use void_agent::brains::{
 use void_agent::gateway::Gateway;
 use void_agent::personas::Personas;
 use void_agent::turns::{ChatEvent, Started, TURN_MODEL_CALLS_MAX};
-use void_control::access;
+use void_control::callers;
 use void_domain::conversations::{Said, Turn};
 use void_domain::limits::TURN_OUTPUT_TOKENS_MAX;
 use void_domain::secrets::Secret;
@@ -91,9 +91,9 @@ impl Stand {
 
     async fn say(&self) -> Started {
         let control = &self.app.control;
-        let owner = access::by_bearer(control, self.app.owner_token(), false).await;
+        let owner = callers::by_bearer(control, self.app.owner_token(), false).await;
         let owner = owner.unwrap().unwrap();
-        let ctx = owner.ctx(access::new_request_id(control).unwrap());
+        let ctx = owner.ctx(callers::new_request_id(control).unwrap());
         let agent = Arc::clone(self.app.talk.agent("little-blue").unwrap());
         let Ok(conversation) = self.app.talk.conversation(&ctx, &agent).await else {
             panic!("a conversation")

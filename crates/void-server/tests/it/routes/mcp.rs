@@ -691,8 +691,8 @@ async fn a_program_in_a_turn_works_within_the_turn() {
     };
     let app = setup.start().await;
     let _ = program.caller.set(app.anonymous());
-    let owner = void_control::access::by_bearer(&app.control, app.owner_token(), false).await;
-    let request_id = void_control::access::new_request_id(&app.control).unwrap();
+    let owner = void_control::callers::by_bearer(&app.control, app.owner_token(), false).await;
+    let request_id = void_control::callers::new_request_id(&app.control).unwrap();
     let ctx = owner.unwrap().unwrap().ctx(request_id);
     let agent = Arc::clone(app.talk.agent("little-blue").unwrap());
     let conversation = app.talk.conversation(&ctx, &agent).await.unwrap();

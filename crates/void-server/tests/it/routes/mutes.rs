@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifiers::{NotificationsConfig, NtfyConfig};
 use void_domain::mutes::{LASTS_MAX, RUNNING_MAX};
 use void_domain::notifications::{QuietHours, Zone};
 use void_domain::time::Timestamp;
+use void_notify::notifiers::{NotificationsConfig, NtfyConfig};
 use void_testkit::eventually;
 use void_testkit::receivers::Receiver;
 use void_testkit::telegram::Message;

@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use void_control::Clock;
-use void_control::notifiers::{
-    NotificationsConfig, Notifiers, NtfyConfig, TelegramConfig, WebhookConfig,
-};
 use void_domain::secrets::Secret;
+use void_notify::notifiers::{NotificationsConfig, WebhookConfig};
 use void_testkit::eventually;
 use void_testkit::http::Reply;
 use void_testkit::receivers::Receiver;
-use void_testkit::telegram::BotApi;
 
 use crate::apps::{App, Engine, Setup};
 use crate::nods::{pushed, pushing};
@@ -280,65 +277,4 @@ async fn what_is_pushed_is_bounded_json_and_its_words_are_no_actions() {
         .collect();
     assert_eq!(labels, ["Reject", "Open"]);
     assert!(!message["message"].as_str().unwrap().contains('\u{202e}'));
-}
-
-#[test]
-fn settings_that_cannot_work_are_refused_without_repeating_a_secret() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let telegram = |token: &str, url: &str| NotificationsConfig {
-        telegram: Some(TelegramConfig {
-            token: Secret::new(token),
-            api_url: url.to_owned(),
-            proxy: None,
-            allowed_users: Vec::new(),
-            may_approve: true,
-            approvals_per_day: 1,
-            poll_for: Duration::from_secs(1),
-        }),
-        ..nothing()
-    };
-    let ntfy = |url: &str, token: Option<&str>, may_approve| NotificationsConfig {
-        ntfy: Some(NtfyConfig {
-            url: url.to_owned(),
-            token: token.map(Secret::new),
-            may_approve,
-        }),
-        ..nothing()
-    };
-    let hook = |name: &str, url: &str| WebhookConfig {
-        name: name.to_owned(),
-        url: url.to_owned(),
-        secret: Secret::new("hunter2"),
-    };
-    let hooks = |hooks: Vec<WebhookConfig>| NotificationsConfig {
-        webhooks: hooks,
-        ..nothing()
-    };
-    let api = BotApi::start();
-    for config in [
-        telegram("hunter2", &api.url()),
-        telegram("1:hunter2/../x", &api.url()),
-        telegram("1:hunter2", "ftp://x"),
-        telegram("1:hunter2", "http://user:hunter2@x"),
-        ntfy("https://ntfy.sh", None, false),
-        ntfy("https://ntfy.sh/a b", None, false),
-        ntfy("https://ntfy.sh/topic", None, true),
-        ntfy("https://ntfy.sh/topic", Some("hunter2\n"), false),
-        hooks(vec![hook("Bad Name", "https://x")]),
-        hooks(vec![hook("a", "https://x"), hook("a", "https://y")]),
-        hooks(vec![hook("a", "x")]),
-    ] {
-        let error = Notifiers::new(config).err().unwrap().to_string();
-        assert!(!error.contains("hunter2"), "{error}");
-    }
-    for config in [
-        telegram("1:hunter2", &api.url()),
-        ntfy("http://192.168.1.5:8080/sub/topic", Some("tk_x"), true),
-        hooks(vec![
-            hook("a", "http://192.168.1.5/x?y=1"),
-            hook("b", "https://x"),
-        ]),
-    ] {
-        assert!(Notifiers::new(config).is_ok());
-    }
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use void_control::{Clock, setup_links};
+use void_access::setup_links;
+use void_control::Clock;
 
 use crate::apps::{App, Engine, Setup};
 use crate::callers::Caller;
@@ -151,7 +152,9 @@ async fn the_link_leads_to_the_page_and_hides_its_code_from_logs() {
 async fn a_start_offers_a_link_until_something_is_set_up() {
     let app = App::start().await;
     for _ in 0..2 {
-        let link = setup_links::for_first_start(&app.control).await.unwrap();
+        let link = setup_links::for_first_start(&app.owner_access)
+            .await
+            .unwrap();
         let url = link.unwrap().url("http://localhost:3000/");
         let code = url.strip_prefix("http://localhost:3000/#/setup/").unwrap();
         app.session_by(setup(code)).await;
@@ -159,7 +162,9 @@ async fn a_start_offers_a_link_until_something_is_set_up() {
     let session = app.session().await;
     let body = json!({"password": "correct horse battery"});
     session.put("/api/password", body).await.ok();
-    let link = setup_links::for_first_start(&app.control).await.unwrap();
+    let link = setup_links::for_first_start(&app.owner_access)
+        .await
+        .unwrap();
     assert!(link.is_none());
 }
 
@@ -170,7 +175,9 @@ async fn links_that_were_printed_before_end_with_the_next_one_and_with_the_first
         let app = App::on(engine).await;
         let anonymous = app.anonymous();
         let printed = || async {
-            let link = setup_links::for_first_start(&app.control).await.unwrap();
+            let link = setup_links::for_first_start(&app.owner_access)
+                .await
+                .unwrap();
             let url = link.unwrap().url("http://localhost:3000");
             let code = url.rsplit('/').next().unwrap().to_owned();
             app.secrets.add(&code);

@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use void_control::{Control, setup_links};
+use void_access::{OwnerAccess, setup_links};
 use void_server::{page_url, page_urls_elsewhere};
 
 use super::first_steps;
@@ -13,11 +13,11 @@ use crate::settings::Settings;
 
 pub(super) async fn greet(
     session: &Session<'_>,
-    control: &Control,
+    access: &OwnerAccess,
     address: SocketAddr,
     qr: QrArgs,
 ) {
-    let (output, catalogue) = (session.output, control.catalogue());
+    let (output, catalogue) = (session.output, access.control().catalogue());
     output.line(format!(
         "Void {} is ready at http://{address}",
         env!("CARGO_PKG_VERSION")
@@ -40,18 +40,18 @@ pub(super) async fn greet(
     } else {
         output.line(format!("  next: {}", next("status")));
     }
-    show_setup_link(session, control, address, qr, &next("setup-link")).await;
+    show_setup_link(session, access, address, qr, &next("setup-link")).await;
 }
 
 /// Until the owner has a way to sign in, every start offers one.
 async fn show_setup_link(
     session: &Session<'_>,
-    control: &Control,
+    access: &OwnerAccess,
     address: SocketAddr,
     qr: QrArgs,
     another: &str,
 ) {
-    let link = match setup_links::for_first_start(control).await {
+    let link = match setup_links::for_first_start(access).await {
         Ok(Some(link)) => link,
         Ok(None) => return,
         Err(error) => {
