@@ -154,7 +154,7 @@ fn refusal_error(refusal: AgentRefusal) -> ApiError {
             .hint("ask for the same capabilities, or choose another name"),
         AgentRefusal::Withdrawn => ApiError::new(FailureCode::NameWithdrawn, message)
             .hint("choose another name, or bring the same agent back with --restore"),
-        AgentRefusal::ReadsLike(_) => {
+        AgentRefusal::ReadsLike(_) | AgentRefusal::Reserved => {
             ApiError::new(FailureCode::NameTaken, message).hint("choose another name")
         }
         AgentRefusal::NotWithdrawn => {
