@@ -2,7 +2,7 @@
 //! that live in memory.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::watch;
 use void_channels::{Channel, Channels, Checker};
@@ -115,6 +115,7 @@ impl Control {
                 catalogue_commit: config.catalogue_commit,
                 catalogue_source: config.catalogue_source,
                 topology: Topology::Flat,
+                residents: OnceLock::new(),
             },
             lab: WatchedLab {
                 watch: Watch::new(&config.services, config.clock.now()),

@@ -59,12 +59,13 @@ pub async fn create(
     }
     let (asked, text) = ask(control, ctx, kind, &name, capabilities)?;
     let context = control.context(ctx);
+    let residents = agents::residents(control);
     let id = control
         .store
         .write(move |tx| {
             Box::pin(async move {
                 match kind {
-                    ActorKind::Agent => agents::add_token(tx, &context, asked).await,
+                    ActorKind::Agent => agents::add_token(tx, &context, asked, &residents).await,
                     _ => add(tx, &context, kind, asked).await,
                 }
             })
@@ -82,9 +83,12 @@ pub async fn restore_agent(
 ) -> Result<NewToken, TokenError> {
     let (asked, text) = ask(control, ctx, ActorKind::Agent, name, capabilities)?;
     let context = control.context(ctx);
+    let residents = agents::residents(control);
     let id = control
         .store
-        .write(move |tx| Box::pin(async move { agents::restore(tx, &context, asked).await }))
+        .write(move |tx| {
+            Box::pin(async move { agents::restore(tx, &context, asked, &residents).await })
+        })
         .await?;
     Ok(NewToken { id, text })
 }

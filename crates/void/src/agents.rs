@@ -10,10 +10,12 @@ use void_agent::brains::{
 };
 use void_agent::gateway::Gateway;
 use void_agent::personas::Persona;
+use void_control::agents::ResidentsError;
 use void_control::{Control, agents};
+use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
 
-use crate::exit::CommandError;
+use crate::exit::{CommandError, Exit};
 use crate::personas;
 use crate::settings::{AgentSettings, BrainKind, Environment, Settings};
 
@@ -46,6 +48,22 @@ pub(crate) fn load(
         });
     }
     Ok(agents)
+}
+
+/// Lets everybody live here whose name is not taken for that of another agent.
+pub(crate) async fn admit(control: &Control, residents: &[Agent]) -> Result<(), CommandError> {
+    let names: Vec<AgentName> = residents
+        .iter()
+        .map(|agent| agent.persona.slug.clone())
+        .collect();
+    let admitted = agents::admit_residents(control, &names).await;
+    admitted.map_err(|error| match error {
+        ResidentsError::Store(error) => crate::compose::store_problem(error),
+        ResidentsError::Refused { .. } => {
+            CommandError::exiting(Exit::Config, FailureCode::NameTaken, error.to_string())
+                .next("give its file another name")
+        }
+    })
 }
 
 /// Makes Little Blue known by the token that scripts use for her, if there is one.
