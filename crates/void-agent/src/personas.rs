@@ -82,13 +82,7 @@ impl Personas {
             let problem = format!("its name reads like that of \"{}\"", like.slug);
             return Err(invalid(problem));
         }
-        let ours = self.0.iter().filter(|one| one.is_builtin());
-        let mut taken = ours
-            .map(|one| one.name.as_str())
-            .chain(TAKEN_DISPLAY_NAMES)
-            .chain(RESERVED_NAMES);
-        let shown = display_letters(&persona.name);
-        if taken.any(|taken| display_letters(taken) == shown) {
+        if self.is_shown_as_another(&persona.name) {
             return Err(invalid(
                 "its name is shown as somebody else's is".to_owned(),
             ));
@@ -96,6 +90,17 @@ impl Personas {
         let at = self.0.partition_point(|one| one.slug < persona.slug);
         self.0.insert(at, Arc::new(persona));
         Ok(())
+    }
+
+    /// Whether people would read it as the name of one of ours, or of somebody who is no agent.
+    fn is_shown_as_another(&self, name: &str) -> bool {
+        let ours = self.0.iter().filter(|one| one.is_builtin());
+        let mut taken = ours
+            .map(|one| one.name.as_str())
+            .chain(TAKEN_DISPLAY_NAMES)
+            .chain(RESERVED_NAMES);
+        let shown = display_letters(name);
+        taken.any(|taken| display_letters(taken) == shown)
     }
 
     pub fn get(&self, slug: &str) -> Option<&Arc<Persona>> {
