@@ -31,6 +31,8 @@ pub enum TokenError {
     InvalidName,
     #[error("a live token of this kind has that name already")]
     NameTaken,
+    #[error("capabilities are for agents")]
+    NoAgent,
     #[error(transparent)]
     Refused(#[from] AgentRefusal),
     #[error("there is no such live token")]
@@ -56,6 +58,9 @@ pub async fn create(
 ) -> Result<NewToken, TokenError> {
     if !matches!(kind, ActorKind::Agent | ActorKind::Viewer | ActorKind::Node) {
         return Err(TokenError::InvalidKind);
+    }
+    if kind != ActorKind::Agent && capabilities != Capabilities::none() {
+        return Err(TokenError::NoAgent);
     }
     let (asked, text) = ask(control, ctx, kind, &name, capabilities)?;
     let context = control.context(ctx);

@@ -140,6 +140,7 @@ fn token_error(error: TokenError) -> ApiError {
         ),
         TokenError::NameTaken => ApiError::new(FailureCode::NameTaken, error.to_string())
             .hint("revoke the other one first"),
+        TokenError::NoAgent => ApiError::invalid_field("capabilities", "are for agents"),
         TokenError::Refused(refusal) => refusal_error(refusal),
         TokenError::NotFound => ApiError::not_found(error.to_string()),
         TokenError::Store(error) => error.into(),
