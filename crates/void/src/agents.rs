@@ -14,6 +14,7 @@ use void_control::agents::ResidentsError;
 use void_control::{Control, agents};
 use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
+use void_domain::secrets::Secret;
 
 use crate::exit::{CommandError, Exit};
 use crate::personas;
@@ -72,8 +73,25 @@ pub(crate) async fn introduce(
     settings: &Settings,
     environment: &Environment,
 ) -> Result<(), CommandError> {
-    let Some(reference) = &settings.little_blue_token.value else {
+    let Some(token) = little_blue_token(settings, environment)? else {
         return Ok(());
+    };
+    let personas = personas::load(&settings.data.value)?;
+    let Some(persona) = personas.get("little-blue") else {
+        return Ok(());
+    };
+    agents::give_resident_token(control, &persona.slug, &persona.capabilities, &token)
+        .await
+        .map_err(crate::compose::store_problem)
+}
+
+/// The token that scripts use for Little Blue, if there is one and it is fit.
+pub(crate) fn little_blue_token(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Option<Secret>, CommandError> {
+    let Some(reference) = &settings.little_blue_token.value else {
+        return Ok(None);
     };
     let token = reference.resolve(environment, "LITTLEBLUE_TOKEN")?;
     crate::compose::check_token_length("LITTLEBLUE_TOKEN", &token)?;
@@ -82,13 +100,7 @@ pub(crate) async fn introduce(
         let message = "LITTLEBLUE_TOKEN is the owner's token: whoever has it would be the owner";
         return Err(CommandError::config(message).next("make another one: openssl rand -hex 32"));
     }
-    let personas = personas::load(&settings.data.value)?;
-    let Some(persona) = personas.get("little-blue") else {
-        return Ok(());
-    };
-    agents::give_resident_token(control, &persona.slug, &persona.capabilities, &token)
-        .await
-        .map_err(crate::compose::store_problem)
+    Ok(Some(token))
 }
 
 type Mind = (Arc<dyn Brain>, Option<Gateway>);
