@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use void_domain::agents::{AgentName, judge_grant};
+use void_domain::agents::{AgentName, RESERVED_NAMES, judge_grant};
 use void_domain::capabilities::{Capabilities, Capability};
 use void_domain::text;
 
@@ -22,8 +22,8 @@ pub const PERSONA_BYTES_MAX: usize = 32 * 1024;
 pub const PERSONAS_MAX: usize = 64;
 const NAME_CHARS_MAX: usize = 64;
 const ABOUT_CHARS_MAX: usize = 200;
-/// Who acts here and is no persona: what is dropped into the file bridge is asked for by `file`.
-const TAKEN: [&str; 7] = ["file", "owner", "you", "policy", "void", "system", "nobody"];
+/// What else no persona of the owner's is called where it speaks.
+const TAKEN_DISPLAY_NAMES: [&str; 2] = ["Void", "You"];
 
 #[derive(Debug)]
 pub struct Persona {
@@ -82,9 +82,25 @@ impl Personas {
             let problem = format!("its name reads like that of \"{}\"", like.slug);
             return Err(invalid(problem));
         }
+        if self.is_shown_as_another(&persona.name) {
+            return Err(invalid(
+                "its name is shown as somebody else's is".to_owned(),
+            ));
+        }
         let at = self.0.partition_point(|one| one.slug < persona.slug);
         self.0.insert(at, Arc::new(persona));
         Ok(())
+    }
+
+    /// Whether people would read it as the name of one of ours, or of somebody who is no agent.
+    fn is_shown_as_another(&self, name: &str) -> bool {
+        let ours = self.0.iter().filter(|one| one.is_builtin());
+        let mut taken = ours
+            .map(|one| one.name.as_str())
+            .chain(TAKEN_DISPLAY_NAMES)
+            .chain(RESERVED_NAMES);
+        let shown = display_letters(name);
+        taken.any(|taken| display_letters(taken) == shown)
     }
 
     pub fn get(&self, slug: &str) -> Option<&Arc<Persona>> {
@@ -96,22 +112,50 @@ impl Personas {
     }
 }
 
+/// What people compare of a name: its letters and digits, one for all that look alike.
+fn display_letters(name: &str) -> Vec<char> {
+    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+    letters
+        .flat_map(char::to_lowercase)
+        .map(|letter| match letter {
+            '0' => 'o',
+            '1' | 'l' => 'i',
+            other => other,
+        })
+        .collect()
+}
+
+/// What is wrong and in which line, without the line: a file that is no persona may hold anything.
+fn located(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = 1 + before.map_or(0, |before| before.matches('\n').count());
+    let message = error.message().lines().next().unwrap_or_default();
+    format!("line {line}: {message}")
+}
+
 impl Persona {
+    fn is_builtin(&self) -> bool {
+        let files = BUILTIN.iter().map(|(file, _)| file.strip_suffix(".toml"));
+        files
+            .into_iter()
+            .any(|slug| slug == Some(self.slug.as_str()))
+    }
+
     fn parse(file: &str, text: &str) -> Result<Self, String> {
         let slug = file.strip_suffix(".toml").unwrap_or_default();
         let slug: AgentName = slug
             .parse()
             .map_err(|error| format!("it is to be called NAME.toml, and {error}"))?;
-        if TAKEN.contains(&slug.as_str()) {
+        if slug.is_reserved() {
             return Err("this name is not a persona's to have".to_owned());
         }
         if text.len() > PERSONA_BYTES_MAX {
             return Err(format!("it is longer than {PERSONA_BYTES_MAX} bytes"));
         }
-        let read: PersonaFile = toml::from_str(text).map_err(|error| error.to_string())?;
+        let read: PersonaFile = toml::from_str(text).map_err(|error| located(text, &error))?;
         judge_grant(&read.capabilities).map_err(|error| error.to_string())?;
         let line = |member: &str, value: String, chars_max: usize| {
-            let fits = (1..=chars_max).contains(&value.chars().count());
+            let fits = (1..=chars_max).contains(&value.chars().count()) && !value.trim().is_empty();
             match fits && !value.contains(char::is_control) && text::escaped(&value) == value {
                 true => Ok(value),
                 false => Err(format!(

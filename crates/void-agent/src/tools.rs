@@ -305,10 +305,11 @@ impl From<ReadError> for ToolError {
 type Running = Pin<Box<dyn Future<Output = Result<Outcome, ToolError>> + Send>>;
 
 impl Tool {
-    /// Whoever may act may also look, as everywhere else; reading the record is a right of its own.
+    /// Whoever may act or suggest may also look, as everywhere else; reading the record is a right of its own.
     fn is_for(&self, ctx: &Ctx) -> bool {
         let has = |capability| ctx.capabilities.has(capability);
-        let looks = self.needs == Capability::Read && has(Capability::Act);
+        let may_look = has(Capability::Act) || has(Capability::Suggest);
+        let looks = self.needs == Capability::Read && may_look;
         ctx.actor.is_owner() || has(self.needs) || looks
     }
 

@@ -2,7 +2,7 @@
 //! that live in memory.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::watch;
 use void_channels::{Channel, Channels, Checker};
@@ -18,6 +18,7 @@ use crate::context::Ctx;
 use crate::facts::AuditContext;
 use crate::outbox::Outbox;
 use crate::parts::bounds::{Bounds, Limits};
+use crate::parts::drafting::Drafting;
 use crate::parts::halted::FreezeState;
 use crate::parts::hub::{Hub, Subscription};
 use crate::parts::in_force::{CatalogueSource, InForce};
@@ -115,6 +116,7 @@ impl Control {
                 catalogue_commit: config.catalogue_commit,
                 catalogue_source: config.catalogue_source,
                 topology: Topology::Flat,
+                residents: OnceLock::new(),
             },
             lab: WatchedLab {
                 watch: Watch::new(&config.services, config.clock.now()),
@@ -134,6 +136,7 @@ impl Control {
                 limits: config.limits,
                 refusal_counts: RefusalCounts::default(),
                 row_budgets: RowBudgets::default(),
+                drafting: Drafting::default(),
             },
             owner_token: OwnerToken::new(&config.owner_token),
             process: Process::new(config.instance, mark),

@@ -11,14 +11,21 @@ use crate::refusal_counts;
 
 /// Counts one change of this caller. The owner's and those of a turn have other bounds.
 pub(crate) fn take(control: &Control, ctx: &Ctx) -> Result<(), TooManyRows> {
-    let id = match &ctx.actor {
-        Actor::Agent { id, .. } => RequesterId::from(*id),
-        Actor::Viewer { id, .. } | Actor::Node { id, .. } => RequesterId::from(*id),
-        Actor::Owner { .. } | Actor::System => return Ok(()),
+    let Some(id) = requester(ctx) else {
+        return Ok(());
     };
     if !refusal_counts::is_counted(ctx) {
         return Ok(());
     }
     let rate = control.bounds.limits.token_budgets.rows;
     control.bounds.row_budgets.take(id, rate)
+}
+
+/// Who is counted: an agent by all its tokens, a viewer, a node.
+pub(crate) fn requester(ctx: &Ctx) -> Option<RequesterId> {
+    match &ctx.actor {
+        Actor::Agent { id, .. } => Some(RequesterId::from(*id)),
+        Actor::Viewer { id, .. } | Actor::Node { id, .. } => Some(RequesterId::from(*id)),
+        Actor::Owner { .. } | Actor::System => None,
+    }
 }

@@ -31,6 +31,8 @@ pub enum TokenError {
     InvalidName,
     #[error("a live token of this kind has that name already")]
     NameTaken,
+    #[error("capabilities are for agents")]
+    NoAgent,
     #[error(transparent)]
     Refused(#[from] AgentRefusal),
     #[error("there is no such live token")]
@@ -57,14 +59,18 @@ pub async fn create(
     if !matches!(kind, ActorKind::Agent | ActorKind::Viewer | ActorKind::Node) {
         return Err(TokenError::InvalidKind);
     }
+    if kind != ActorKind::Agent && capabilities != Capabilities::none() {
+        return Err(TokenError::NoAgent);
+    }
     let (asked, text) = ask(control, ctx, kind, &name, capabilities)?;
     let context = control.context(ctx);
+    let residents = agents::residents(control);
     let id = control
         .store
         .write(move |tx| {
             Box::pin(async move {
                 match kind {
-                    ActorKind::Agent => agents::add_token(tx, &context, asked).await,
+                    ActorKind::Agent => agents::add_token(tx, &context, asked, &residents).await,
                     _ => add(tx, &context, kind, asked).await,
                 }
             })
@@ -82,9 +88,12 @@ pub async fn restore_agent(
 ) -> Result<NewToken, TokenError> {
     let (asked, text) = ask(control, ctx, ActorKind::Agent, name, capabilities)?;
     let context = control.context(ctx);
+    let residents = agents::residents(control);
     let id = control
         .store
-        .write(move |tx| Box::pin(async move { agents::restore(tx, &context, asked).await }))
+        .write(move |tx| {
+            Box::pin(async move { agents::restore(tx, &context, asked, &residents).await })
+        })
         .await?;
     Ok(NewToken { id, text })
 }

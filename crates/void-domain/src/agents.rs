@@ -17,6 +17,11 @@ use crate::time::Timestamp;
 /// More than a house has, withdrawn ones included.
 pub const AGENTS_MAX: u32 = 10_000;
 
+/// Who acts here and is no agent: what is dropped into the file bridge is asked for by `file`, and the record says
+/// `owner`, `policy` and `system`.
+pub const RESERVED_NAMES: [&str; 7] =
+    ["file", "owner", "you", "policy", "void", "system", "nobody"];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an agent's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter or digit")]
 pub struct InvalidAgentName;
@@ -33,8 +38,18 @@ impl AgentName {
     /// Whether people would take one for the other; a name reads like itself. Dashes are passed over, but for
     /// those between digits: `host-1-11` and `host-11-1` are two.
     pub fn reads_like(&self, other: &Self) -> bool {
-        let (own, others) = (self.without_dashes(), other.without_dashes());
-        own.len() == others.len() && own.into_iter().zip(others).all(|(a, b)| look_alike(a, b))
+        self.folded() == other.folded()
+    }
+
+    /// Whether it reads like one of [`RESERVED_NAMES`].
+    pub fn is_reserved(&self) -> bool {
+        let reserved = RESERVED_NAMES.iter().map(|name| folded(name.as_bytes()));
+        let own = self.folded();
+        reserved.into_iter().any(|name| name == own)
+    }
+
+    fn folded(&self) -> Vec<u8> {
+        folded(&self.without_dashes())
     }
 
     fn without_dashes(&self) -> Vec<u8> {
@@ -50,12 +65,21 @@ impl AgentName {
     }
 }
 
-const fn look_alike(a: u8, b: u8) -> bool {
-    a == b
-        || matches!(
-            (a, b),
-            (b'0', b'o') | (b'o', b'0') | (b'1', b'l' | b'i') | (b'l' | b'i', b'1')
-        )
+/// One letter for all that are taken for it: `o` and `0`; `i`, `l` and `1`; `m` and `rn`.
+fn folded(name: &[u8]) -> Vec<u8> {
+    let mut folded = Vec::with_capacity(name.len());
+    for byte in name {
+        match (byte, folded.last()) {
+            (b'n', Some(b'r')) => {
+                folded.pop();
+                folded.push(b'm');
+            }
+            (b'0', _) => folded.push(b'o'),
+            (b'1' | b'l', _) => folded.push(b'i'),
+            (other, _) => folded.push(*other),
+        }
+    }
+    folded
 }
 
 impl FromStr for AgentName {
@@ -127,6 +151,8 @@ pub enum AgentRefusal {
     Withdrawn,
     #[error("this name reads like that of the agent \"{0}\"")]
     ReadsLike(AgentName),
+    #[error("this name reads like one that Void uses for somebody who is no agent")]
+    Reserved,
     #[error("there is no withdrawn agent of this name")]
     NotWithdrawn,
     #[error("there are {AGENTS_MAX} agents already, withdrawn ones included")]
@@ -182,8 +208,23 @@ pub fn judge_new_name(name: &AgentName, known: &[AgentName]) -> Result<(), Agent
     if u32::try_from(known.len()).is_ok_and(|count| count >= AGENTS_MAX) {
         return Err(AgentRefusal::TooMany);
     }
+    if name.is_reserved() {
+        return Err(AgentRefusal::Reserved);
+    }
     match known.iter().find(|known| known.reads_like(name)) {
         Some(known) => Err(AgentRefusal::ReadsLike(known.clone())),
+        None => Ok(()),
+    }
+}
+
+/// Judges the name of an agent that lives here or comes back: its own is its own, and no other may read like it.
+pub fn judge_known_name<'a>(
+    name: &AgentName,
+    others: impl IntoIterator<Item = &'a AgentName>,
+) -> Result<(), AgentRefusal> {
+    let mut others = others.into_iter();
+    match others.find(|other| *other != name && other.reads_like(name)) {
+        Some(other) => Err(AgentRefusal::ReadsLike(other.clone())),
         None => Ok(()),
     }
 }

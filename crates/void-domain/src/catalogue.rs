@@ -4,6 +4,8 @@
 //! runs; nothing here can write one. Each action carries two digests: `digest` over all that the
 //! owner approves, `exec_digest` over what the host can check.
 
+#[cfg(test)]
+mod floods;
 mod lockout;
 mod machines;
 mod params;

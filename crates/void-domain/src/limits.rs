@@ -4,6 +4,7 @@ use std::time::Duration;
 
 pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
 pub const CATALOGUE_BYTES_MAX: usize = 1024 * 1024;
+pub const CATALOGUE_ACTIONS_MAX: usize = 4_096;
 pub const REASON_BYTES_MAX: usize = 4 * 1024;
 pub const DIFF_BYTES_MAX: usize = 16 * 1024;
 /// A change that is proposed, as a unified diff.

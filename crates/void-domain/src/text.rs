@@ -90,11 +90,18 @@ pub fn cut(text: &str, max: usize) -> &str {
         .unwrap_or_default()
 }
 
+/// Comparing takes as long as both words are together long, squared; nobody mistypes a longer name.
+const NEAREST_BYTES_MAX: usize = 80;
+
 /// The candidate that a person most likely meant, if one is near enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > NEAREST_BYTES_MAX {
+        return None;
+    }
     let budget = 1 + word.chars().count() / 4;
     candidates
         .into_iter()
+        .filter(|candidate| candidate.len() <= NEAREST_BYTES_MAX)
         .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= budget)
         .min()

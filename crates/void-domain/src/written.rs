@@ -5,6 +5,10 @@ mod problems;
 mod source;
 
 pub(crate) use fields::Fields;
+#[cfg(test)]
+pub(crate) use problems::PROBLEMS_MAX;
 pub(crate) use problems::Problems;
 pub use problems::{Problem, Severity};
+#[cfg(test)]
+pub(crate) use source::MEMBERS_MAX;
 pub(crate) use source::{SourceContent, SourceNode, read};

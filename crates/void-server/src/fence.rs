@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderName, Method, header};
 use axum::response::Response;
 use hyper::body::Body as _;
 use void_access::passkeys::Site;
+use void_domain::text;
 
 use crate::connections::Peer;
 use crate::errors::ApiError;
@@ -55,6 +56,34 @@ impl fmt::Display for Origin {
             Some(port) => write!(f, ":{port}"),
             None => Ok(()),
         }
+    }
+}
+
+/// A setting of the fence that admits nobody.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidNames {
+    #[error("public_url is http:// or https:// and a host, without path, ? or #")]
+    PublicUrl,
+    #[error("allowed_hosts: \"{}\" is not a name or address", text::escaped(text::cut(.0, 80)))]
+    AllowedHost(String),
+}
+
+/// What a start and `void config check` refuse alike.
+pub fn check_names(public_url: Option<&str>, allowed_hosts: &[String]) -> Result<(), InvalidNames> {
+    if let Some(url) = public_url {
+        let bare = url.trim().strip_suffix('/').unwrap_or(url.trim());
+        let authority = bare.split_once("://").map(|(_, rest)| rest);
+        let is_bare = authority.is_some_and(|rest| !rest.contains(['/', '?', '#', '@']));
+        if !is_bare || origin_of_url(url).is_none() {
+            return Err(InvalidNames::PublicUrl);
+        }
+    }
+    match allowed_hosts
+        .iter()
+        .find(|host| parse_authority(host).is_none())
+    {
+        Some(host) => Err(InvalidNames::AllowedHost(host.clone())),
+        None => Ok(()),
     }
 }
 
@@ -379,6 +408,46 @@ mod tests {
     fn admits(fence: &Fence, host: &str, local: &str) -> bool {
         let local = local.parse().unwrap();
         parse_authority(host).is_some_and(|authority| fence.admits(&authority.host, Some(local)))
+    }
+
+    #[test]
+    fn what_admits_nobody_is_refused() {
+        for url in [
+            "https://void.lan",
+            "http://void.lan:8080/",
+            "https://[::1]:3000",
+            "HTTPS://void.lan",
+        ] {
+            assert_eq!(check_names(Some(url), &[]), Ok(()), "{url}");
+        }
+        for url in [
+            "void.lan",
+            "ftp://void.lan",
+            "https://",
+            "https://void.lan/void",
+            "https://void.lan/?a",
+            "https://void.lan#a",
+            "https://me@void.lan",
+        ] {
+            assert_eq!(
+                check_names(Some(url), &[]),
+                Err(InvalidNames::PublicUrl),
+                "{url}"
+            );
+        }
+        for (host, is_right) in [
+            ("nas.lan", true),
+            ("10.0.0.5", true),
+            ("https://nas.lan", false),
+            ("*", false),
+            ("", false),
+        ] {
+            assert_eq!(
+                check_names(None, &[host.to_owned()]).is_ok(),
+                is_right,
+                "{host}"
+            );
+        }
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub use addresses::{page_url, page_urls_elsewhere};
 pub use app::{App, ServerConfig};
 pub use connections::{Bound, serve};
 pub use doctor::Doctor;
+pub use fence::{InvalidNames, check_names};
 pub use first_steps::FirstSteps;
 pub use openapi::document;
 pub use plane::{Plane, PlaneConfig};

@@ -10,10 +10,13 @@ use void_agent::brains::{
 };
 use void_agent::gateway::Gateway;
 use void_agent::personas::Persona;
+use void_control::agents::ResidentsError;
 use void_control::{Control, agents};
+use void_domain::agents::AgentName;
 use void_domain::failures::FailureCode;
+use void_domain::secrets::Secret;
 
-use crate::exit::CommandError;
+use crate::exit::{CommandError, Exit};
 use crate::personas;
 use crate::settings::{AgentSettings, BrainKind, Environment, Settings};
 
@@ -48,14 +51,47 @@ pub(crate) fn load(
     Ok(agents)
 }
 
+/// Lets everybody live here whose name is not taken for that of another agent.
+pub(crate) async fn admit(control: &Control, residents: &[Agent]) -> Result<(), CommandError> {
+    let names: Vec<AgentName> = residents
+        .iter()
+        .map(|agent| agent.persona.slug.clone())
+        .collect();
+    let admitted = agents::admit_residents(control, &names).await;
+    admitted.map_err(|error| match error {
+        ResidentsError::Store(error) => crate::compose::store_problem(error),
+        ResidentsError::Refused { .. } => {
+            CommandError::exiting(Exit::Config, FailureCode::NameTaken, error.to_string())
+                .next("give its file another name")
+        }
+    })
+}
+
 /// Makes Little Blue known by the token that scripts use for her, if there is one.
 pub(crate) async fn introduce(
     control: &Control,
     settings: &Settings,
     environment: &Environment,
 ) -> Result<(), CommandError> {
-    let Some(reference) = &settings.little_blue_token.value else {
+    let Some(token) = little_blue_token(settings, environment)? else {
         return Ok(());
+    };
+    let personas = personas::load(&settings.data.value)?;
+    let Some(persona) = personas.get("little-blue") else {
+        return Ok(());
+    };
+    agents::give_resident_token(control, &persona.slug, &persona.capabilities, &token)
+        .await
+        .map_err(crate::compose::store_problem)
+}
+
+/// The token that scripts use for Little Blue, if there is one and it is fit.
+pub(crate) fn little_blue_token(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Option<Secret>, CommandError> {
+    let Some(reference) = &settings.little_blue_token.value else {
+        return Ok(None);
     };
     let token = reference.resolve(environment, "LITTLEBLUE_TOKEN")?;
     crate::compose::check_token_length("LITTLEBLUE_TOKEN", &token)?;
@@ -64,13 +100,7 @@ pub(crate) async fn introduce(
         let message = "LITTLEBLUE_TOKEN is the owner's token: whoever has it would be the owner";
         return Err(CommandError::config(message).next("make another one: openssl rand -hex 32"));
     }
-    let personas = personas::load(&settings.data.value)?;
-    let Some(persona) = personas.get("little-blue") else {
-        return Ok(());
-    };
-    agents::give_resident_token(control, &persona.slug, &persona.capabilities, &token)
-        .await
-        .map_err(crate::compose::store_problem)
+    Ok(Some(token))
 }
 
 type Mind = (Arc<dyn Brain>, Option<Gateway>);

@@ -502,7 +502,7 @@ pub(crate) enum TokenCommand {
         #[arg(long)]
         name: String,
         /// A capability of an agent; may be repeated: read sees, act proposes, runs what is safe, and freezes,
-        /// audit.read reads the record
+        /// suggest drafts changes of the catalogue, audit.read reads the record
         #[arg(long = "cap", value_name = "CAPABILITY")]
         capabilities: Vec<String>,
         /// Bring back the withdrawn agent of this name, with these capabilities

@@ -22,7 +22,7 @@ use void_store::{PostgresConfig, SqliteConfig, Store, StoreError};
 use crate::commands::quoted;
 use crate::exit::{CommandError, Exit};
 use crate::settings::{Environment, Settings};
-use crate::{catalogue, notifiers, proxmox, services};
+use crate::{agents, catalogue, notifiers, proxmox, services};
 
 /// What everything that this control plane shows is: the real thing, or a rehearsal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,7 @@ pub(crate) async fn plane(
     environment: &Environment,
     label: Label,
 ) -> Result<Plane, CommandError> {
+    check_access(settings, environment)?;
     let (catalogue, catalogue_source) = catalogue::load_with_source(settings)?;
     for finding in catalogue.warnings() {
         tracing::warn!(
@@ -303,10 +304,24 @@ pub(crate) fn check_token_length(which: &str, token: &Secret) -> Result<(), Comm
     Ok(())
 }
 
+/// What is refused before anything starts, for a start and for `void config check`: tokens that are guessed in no
+/// time, and names that admit nobody.
+pub(crate) fn check_access(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<(), CommandError> {
+    if let Some(token) = settings.stored_owner_token(environment)? {
+        check_token_length("the owner's token", &token)?;
+    }
+    agents::little_blue_token(settings, environment)?;
+    let public_url = settings.public_url.value.as_deref();
+    void_server::check_names(public_url, &settings.allowed_hosts)
+        .map_err(|error| CommandError::config(error.to_string()))
+}
+
 /// The owner's token: from the settings, from the file of an earlier start, or made now.
 fn owner_token(settings: &Settings, environment: &Environment) -> Result<Secret, CommandError> {
     if let Some(token) = settings.stored_owner_token(environment)? {
-        check_token_length("the owner's token", &token)?;
         return Ok(token);
     }
     let path = settings.owner_token_file();

@@ -58,6 +58,32 @@ pub(crate) fn wrapped(text: &str, max: usize) -> Vec<String> {
         .collect()
 }
 
+/// A line of somebody else's behind `lead`, as it was written: a bar stands before every piece of it, so that none
+/// looks like a line of Void's own.
+pub(crate) fn barred(lead: &str, text: &str, columns_max: Option<usize>) -> Vec<String> {
+    const BAR: &str = "| ";
+    let indent = columns(lead);
+    let room = columns_max.map(|max| max.saturating_sub(indent + BAR.len()).max(COLUMNS_MIN));
+    let mut pieces = vec![String::new()];
+    let mut taken = 0;
+    for unit in units(text) {
+        let wide = width(unit);
+        if room.is_some_and(|room| taken + wide > room) {
+            pieces.push(String::new());
+            taken = 0;
+        }
+        if let Some(piece) = pieces.last_mut() {
+            piece.push_str(unit);
+        }
+        taken += wide;
+    }
+    let first = format!("{lead}{BAR}");
+    let next = format!("{}{BAR}", " ".repeat(indent));
+    let leads = std::iter::once(first).chain(std::iter::repeat(next));
+    let lines = leads.zip(pieces);
+    lines.map(|(lead, piece)| lead + &piece).collect()
+}
+
 fn wrapped_line(text: &str, max: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut room = max;
@@ -108,6 +134,25 @@ pub(crate) fn column_widths(natural: &[usize], gap: usize, max: usize) -> Vec<us
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_piece_of_a_strangers_line_has_a_bar() {
+        let line = format!("+{}approved by you: yes", " ".repeat(70));
+        let shown = barred("  diff   ", &line, Some(80));
+        assert!(
+            shown.len() > 1 && shown[0].starts_with("  diff   | +"),
+            "{shown:?}"
+        );
+        for piece in &shown {
+            assert!(
+                piece.get(9..11) == Some("| ") && columns(piece) <= 80,
+                "{shown:?}"
+            );
+        }
+        let whole: String = shown.iter().filter_map(|piece| piece.get(11..)).collect();
+        assert_eq!(whole, line, "no blank is lost");
+        assert_eq!(barred("  ", "a  b ", None), ["  | a  b "]);
+    }
 
     #[test]
     fn lines_break_between_words_and_hold_everything() {

@@ -134,6 +134,14 @@ impl Output {
         self.hanging(&format!("  {name:name_columns$} "), value);
     }
 
+    /// A line of somebody else's, which is theirs in every piece of it.
+    pub(crate) fn quoted_field(&self, name: &str, name_columns: usize, text: &str) {
+        let lead = format!("  {name:name_columns$} ");
+        for line in fitting::barred(&lead, text, self.columns) {
+            self.line(line);
+        }
+    }
+
     /// A text that goes on under its own beginning, after `lead`.
     pub(crate) fn hanging(&self, lead: &str, text: &str) {
         let indent = fitting::columns(lead);

@@ -1,9 +1,11 @@
 //! The personas of this Void: those that come with it, and the files that the owner put beside the data.
 
 use std::fs;
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use void_agent::personas::{PERSONA_BYTES_MAX, PERSONAS_MAX, Personas};
 
 use crate::exit::CommandError;
@@ -29,7 +31,7 @@ pub(crate) fn load(data: &Path) -> Result<Personas, CommandError> {
         let mut text = String::new();
         // One byte more than fits shows that it is too long.
         let most = u64::try_from(PERSONA_BYTES_MAX).unwrap_or(u64::MAX);
-        fs::File::open(&path)
+        open(&path)
             .and_then(|file| file.take(most.saturating_add(1)).read_to_string(&mut text))
             .map_err(unread)?;
         personas
@@ -37,6 +39,19 @@ pub(crate) fn load(data: &Path) -> Result<Personas, CommandError> {
             .map_err(|error| CommandError::config(format!("{}: {error}", folder.display())))?;
     }
     Ok(personas)
+}
+
+/// A file itself, not what a link of its name leads to, and nothing that could keep whoever reads it waiting.
+fn open(path: &Path) -> io::Result<fs::File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no regular file")),
+    }
 }
 
 /// The names of the owner's; `None` if whoever asks may not look.
@@ -115,5 +130,16 @@ mod tests {
         }
         fs::create_dir(folder.join("sub.toml")).unwrap();
         assert!(names().unwrap_err().contains("sub.toml cannot be read"));
+        fs::remove_dir(folder.join("sub.toml")).unwrap();
+        let elsewhere = data.path().join("elsewhere.toml");
+        fs::write(&elsewhere, NIGHT).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, folder.join("link.toml")).unwrap();
+        let said = names().unwrap_err();
+        assert!(said.contains("link.toml cannot be read"), "{said}");
+        fs::remove_file(folder.join("link.toml")).unwrap();
+        let fifo = folder.join("fifo.toml");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
+        let said = names().unwrap_err();
+        assert!(said.contains("fifo.toml cannot be read"), "{said}");
     }
 }

@@ -61,6 +61,23 @@ fn a_bad_file_is_an_error_that_names_it() {
         (".toml", NIGHT.to_owned(), "called NAME.toml"),
         ("owner.toml", NIGHT.to_owned(), "not a persona's"),
         ("file.toml", NIGHT.to_owned(), "not a persona's"),
+        ("0wner.toml", NIGHT.to_owned(), "not a persona's"),
+        (
+            "night.toml",
+            with("Night watch", "Little  B1ue"),
+            "shown as somebody else's",
+        ),
+        (
+            "night.toml",
+            with("Night watch", "SENTINEL."),
+            "shown as somebody else's",
+        ),
+        (
+            "night.toml",
+            with("Night watch", "You"),
+            "shown as somebody else's",
+        ),
+        ("night.toml", with("Night watch", "  "), "name is one line"),
         (
             "little-blue.toml",
             NIGHT.to_owned(),
@@ -116,6 +133,12 @@ fn a_bad_file_is_an_error_that_names_it() {
         let said = error.to_string();
         assert!(said.contains(file) && said.contains(problem), "{said}");
     }
+    let stranger = "name = \"Night\"\nroot:$6$hash:19000\n";
+    let said = builtin().add("night.toml", stranger).unwrap_err().problem;
+    assert!(
+        said.starts_with("line 2: ") && !said.contains("hash"),
+        "a line that is none of a persona is not repeated: {said}"
+    );
     let mut full = builtin();
     for n in full.0.len()..PERSONAS_MAX {
         full.add(&format!("p{n}x.toml"), NIGHT).unwrap();

@@ -3,6 +3,7 @@
 use void_control::conversations::{Begun, truth_of};
 use void_control::{Control, StoreError};
 use void_domain::conversations::{Said, Step, Truth, Usage};
+use void_domain::ids::ActionId;
 use void_domain::taint::Taint;
 
 use crate::tools::Notes;
@@ -43,8 +44,11 @@ impl Transcript {
     /// What became of everything the turn proposed, by the record.
     pub(super) async fn truth(&self, control: &Control) -> Result<Truth, StoreError> {
         let mut truth = truth_of(control, self.proposals.all()).await?;
-        for (action_id, reason) in &self.refused {
-            truth.add_refusal(action_id, reason);
+        for (named, reason) in &self.refused {
+            // What a model made up can read like a sentence of the server's: only what the catalogue has is repeated.
+            let known = ActionId::parse(named).ok();
+            let known = known.filter(|id| control.catalogue().get(id).is_some());
+            truth.add_refusal(known.as_ref().map_or("", ActionId::as_str), reason);
         }
         let before = truth_of(control, self.proposals.seen()).await?;
         truth.before = (!before.is_empty()).then(|| Box::new(before));

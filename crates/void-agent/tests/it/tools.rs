@@ -482,7 +482,7 @@ async fn the_tools_follow_from_the_capabilities() {
             let expected = match tool.name {
                 "read_record" => has(audit),
                 "propose_action" | "withdraw_proposal" => has(act),
-                _ => has(read) || has(act),
+                _ => has(read) || has(act) || has(Capability::Suggest),
             };
             assert_eq!(
                 offered.contains(&tool.name),

@@ -1,7 +1,7 @@
 //! Agents that live in Void: an identity that nobody holds a token for, until the owner makes one.
 
 use void_domain::actors::Actor;
-use void_domain::agents::{Agent, AgentName};
+use void_domain::agents::{Agent, AgentName, AgentRefusal, judge_known_name};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::secrets::Secret;
@@ -13,6 +13,43 @@ use crate::context::Ctx;
 use crate::control::Control;
 use crate::facts::AuditContext;
 use crate::random;
+
+/// Lets them live here, unless one reads like another agent that there is or was. Their names are nobody else's from
+/// then on, also before they have acted.
+pub async fn admit_residents(control: &Control, names: &[AgentName]) -> Result<(), ResidentsError> {
+    let known = control.store.read(|tx| Box::pin(agents::names(tx))).await?;
+    for name in names {
+        judge_known_name(name, &known).map_err(|refusal| ResidentsError::Refused {
+            name: name.clone(),
+            refusal,
+        })?;
+    }
+    // Once a start; whoever asks again has the same.
+    let _ = control.in_force.residents.set(names.to_vec());
+    Ok(())
+}
+
+/// Why somebody cannot live here.
+#[derive(Debug, thiserror::Error)]
+pub enum ResidentsError {
+    #[error("the persona {name}: {refusal}")]
+    Refused {
+        name: AgentName,
+        refusal: AgentRefusal,
+    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Those who live here.
+pub(crate) fn residents(control: &Control) -> Vec<AgentName> {
+    control
+        .in_force
+        .residents
+        .get()
+        .cloned()
+        .unwrap_or_default()
+}
 
 /// In whose name an agent that lives here acts, with what it may now. It is made at its first turn; if the
 /// owner withdraws it, it stays withdrawn (`None`) until they restore it.

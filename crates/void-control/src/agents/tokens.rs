@@ -5,7 +5,9 @@
 use serde_json::json;
 use void_domain::actors::ActorKind;
 use void_domain::agents::AgentRefusal;
-use void_domain::agents::{Agent, AgentName, AgentState, Holding, TokenGrant, judge_new_name};
+use void_domain::agents::{
+    Agent, AgentName, AgentState, Holding, TokenGrant, judge_known_name, judge_new_name,
+};
 use void_domain::capabilities::Capabilities;
 use void_domain::digests::Digest;
 use void_domain::ids::{AgentId, TokenId};
@@ -50,9 +52,11 @@ pub(crate) async fn add_token(
     tx: &mut Tx,
     context: &AuditContext,
     asked: AskedToken,
+    residents: &[AgentName],
 ) -> Result<TokenId, TokenError> {
     let Some(agent) = agents::find_named(tx, &asked.name).await? else {
         judge_new_name(&asked.name, &agents::names(tx).await?)?;
+        judge_known_name(&asked.name, residents)?;
         make(tx, context, &asked).await?;
         return Ok(asked.id);
     };
@@ -79,7 +83,9 @@ pub(crate) async fn restore(
     tx: &mut Tx,
     context: &AuditContext,
     asked: AskedToken,
+    residents: &[AgentName],
 ) -> Result<TokenId, TokenError> {
+    judge_known_name(&asked.name, residents)?;
     let found = agents::find_named(tx, &asked.name).await?;
     let withdrawn = found.ok_or(AgentRefusal::NotWithdrawn)?;
     let agent = withdrawn.restore(asked.capabilities.clone())?;

@@ -6,6 +6,7 @@ use void_domain::budgets::TokenBudgets;
 use void_domain::limits;
 use void_domain::retention::Retention;
 
+use super::drafting::Drafting;
 use super::refusal_counts::RefusalCounts;
 use super::row_budgets::RowBudgets;
 
@@ -44,4 +45,5 @@ pub(crate) struct Bounds {
     pub(crate) limits: Limits,
     pub(crate) refusal_counts: RefusalCounts,
     pub(crate) row_budgets: RowBudgets,
+    pub(crate) drafting: Drafting,
 }

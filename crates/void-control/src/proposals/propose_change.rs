@@ -16,6 +16,8 @@ use super::propose::Proposed;
 use super::queue::NewProposal;
 use crate::context::Ctx;
 use crate::control::Control;
+use crate::parts::drafting::UnderWay;
+use crate::parts::in_force::CatalogueSource;
 use crate::parts::row_budgets::TooManyRows;
 use crate::row_budgets;
 
@@ -63,7 +65,15 @@ pub async fn propose_catalogue(
     }
     // Before any work is done for it.
     row_budgets::take(control, ctx)?;
-    let subject = subject(control, &request.sent).await?;
+    let source = control.in_force.catalogue_source.as_ref();
+    let source = source.ok_or(ProposeChangeError::NoFile)?;
+    catalogue::check_size(source.file.loaded(), &request.sent)?;
+    let under_way = match row_budgets::requester(ctx) {
+        Some(id) => Some(control.bounds.drafting.begin(id)?),
+        None => None,
+    };
+    let effect = effect(source).await?;
+    let subject = subject(control, request.sent, effect, under_way).await?;
     let new = NewProposal {
         control: control.clone(),
         ctx: ctx.clone(),
@@ -94,23 +104,43 @@ async fn run(new: NewProposal) -> Result<Proposed, ProposeChangeError> {
     Ok(proposed)
 }
 
-async fn subject(control: &Control, sent: &Sent) -> Result<Subject, ProposeChangeError> {
-    let source = control.in_force.catalogue_source.as_ref();
-    let source = source.ok_or(ProposeChangeError::NoFile)?;
+/// What a yes will do, if the file is as it was loaded.
+async fn effect(source: &CatalogueSource) -> Result<ChangeEffect, ProposeChangeError> {
     if !source.file.is_as_loaded()? {
         return Err(ProposeChangeError::NotAsLoaded);
     }
-    let effect = match source.file.in_git().await {
-        InGit::Clean => ChangeEffect::Commit,
-        InGit::Edited => return Err(ProposeChangeError::NotCommitted),
-        InGit::No => ChangeEffect::Beside,
-    };
-    let base = Base {
-        text: source.file.loaded(),
-        catalogue: &control.in_force.catalogue,
-    };
-    let instance = &control.process.instance.name;
-    let change = catalogue::change(base, sent, &source.lockout, instance, effect)?;
-    let bound = change.into_subject();
-    Ok(bound.map_err(|error| StoreError::Internal(error.to_string()))?)
+    match source.file.in_git().await {
+        InGit::Clean => Ok(ChangeEffect::Commit),
+        InGit::Edited => Err(ProposeChangeError::NotCommitted),
+        InGit::No => Ok(ChangeEffect::Beside),
+    }
+}
+
+/// Reads what was sent, away from the threads that serve everybody, one draft after the other. Who goes away
+/// meanwhile still has one under way.
+async fn subject(
+    control: &Control,
+    sent: Sent,
+    effect: ChangeEffect,
+    under_way: Option<UnderWay>,
+) -> Result<Subject, ProposeChangeError> {
+    let turns = control.bounds.drafting.turns.clone();
+    let turn = turns.acquire_owned().await;
+    let turn = turn.map_err(|error| StoreError::Internal(error.to_string()))?;
+    let control = control.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        let _until_read = (turn, under_way);
+        let source = control.in_force.catalogue_source.as_ref();
+        let source = source.ok_or(ProposeChangeError::NoFile)?;
+        let base = Base {
+            text: source.file.loaded(),
+            catalogue: &control.in_force.catalogue,
+        };
+        let instance = &control.process.instance.name;
+        let change = catalogue::change(base, &sent, &source.lockout, instance, effect)?;
+        let bound = change.into_subject();
+        Ok(bound.map_err(|error| StoreError::Internal(error.to_string()))?)
+    });
+    let read = reading.await;
+    read.map_err(|error| StoreError::Internal(error.to_string()))?
 }

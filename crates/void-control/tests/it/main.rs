@@ -28,6 +28,7 @@ mod propose;
 mod record;
 mod recover;
 mod requests;
+mod residents;
 mod settle;
 mod start;
 mod verify;

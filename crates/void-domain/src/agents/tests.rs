@@ -58,19 +58,35 @@ fn names_that_people_take_for_each_other_are_not_both_given() {
         ("little-blue", "little--blue"),
         ("agent-1", "agent1"),
         ("host-1-1", "host1-1"),
+        ("mail", "mall"),
+        ("mai1", "mall"),
+        ("modem", "modern"),
+        ("ghost", "gh0st"),
     ] {
         assert!(name(left).reads_like(&name(right)), "{left} {right}");
     }
     for (left, right) in [
         ("bot", "bots"),
-        ("mail", "mall"),
+        ("mail", "maid"),
         ("host-1-11", "host-11-1"),
         ("host-1-11", "host-111"),
         ("a", "b"),
     ] {
         assert!(!name(left).reads_like(&name(right)), "{left} {right}");
     }
+    for reserved in RESERVED_NAMES
+        .into_iter()
+        .chain(["0wner", "vo-id", "f1le", "y0u"])
+    {
+        let refused = judge_new_name(&name(reserved), &[]);
+        assert_eq!(refused, Err(AgentRefusal::Reserved), "{reserved}");
+    }
     let known = [name("bot"), name("little-blue")];
+    assert_eq!(judge_known_name(&name("bot"), &known), Ok(()));
+    assert_eq!(
+        judge_known_name(&name("b0t"), &known),
+        Err(AgentRefusal::ReadsLike(name("bot")))
+    );
     let refused = judge_new_name(&name("b0t"), &known);
     assert_eq!(refused, Err(AgentRefusal::ReadsLike(name("bot"))));
     assert_eq!(judge_new_name(&name("other"), &known), Ok(()));

@@ -89,6 +89,10 @@ fn read_root(
         .node("actions")
         .map(|node| (node.line, &node.content))
     {
+        Some((line, SourceContent::List(items))) if items.len() > limits::CATALOGUE_ACTIONS_MAX => {
+            let message = format!("more than {} actions", limits::CATALOGUE_ACTIONS_MAX);
+            problems.error(line, "actions", message);
+        }
         Some((_, SourceContent::List(items))) => {
             for (index, item) in items.iter().enumerate() {
                 let path = format!("actions[{index}]");
@@ -608,8 +612,8 @@ fn named_host(
         .and_then(|name| hosts.get(&name))
         .cloned();
     if found.is_none() {
-        let known: Vec<&str> = hosts.keys().map(HostName::as_str).collect();
-        problems.unknown(*line, &fields.path_of(key), "host", name, &known);
+        let known = hosts.keys().map(HostName::as_str);
+        problems.unknown(*line, &fields.path_of(key), "host", name, known);
     }
     found
 }
@@ -757,7 +761,10 @@ fn check_inverses(
     actions: &BTreeMap<ActionId, Arc<Action>>,
     problems: &mut Problems,
 ) {
-    let known: Vec<&str> = actions.keys().map(ActionId::as_str).collect();
+    let is_known = |inverse: &str| {
+        let id = ActionId::parse(inverse).ok();
+        id.is_some_and(|id| actions.contains_key(&id))
+    };
     for (index, item) in items.iter().enumerate() {
         let SourceContent::Object(members) = &item.content else {
             continue;
@@ -777,8 +784,9 @@ fn check_inverses(
         let path = format!("actions[{index}].inverse");
         if text_of("id").is_some_and(|(_, id)| id == inverse) {
             problems.error(line, &path, "an action cannot be its own inverse");
-        } else if !known.contains(&inverse) {
-            problems.unknown(line, &path, "action", inverse, &known);
+        } else if !is_known(inverse) {
+            let known = actions.keys().map(ActionId::as_str);
+            problems.unknown(line, &path, "action", inverse, known);
         }
     }
 }

@@ -51,7 +51,27 @@ pub struct Base<'a> {
     pub catalogue: &'a Catalogue,
 }
 
-/// Makes a change of what was sent, if the catalogue that comes out of it would be taken.
+/// Whether what was sent is larger than a change may be, told without reading it.
+pub fn check_size(base: Option<&str>, sent: &Sent) -> Result<(), InvalidCatalogueChange> {
+    match sent {
+        Sent::Patch(patch) if patch.len() > CHANGE_PATCH_BYTES_MAX => {
+            Err(InvalidCatalogueChange::PatchTooLarge)
+        }
+        Sent::File(file) if file.len() > CATALOGUE_BYTES_MAX => {
+            Err(InvalidCatalogueChange::FileTooLarge)
+        }
+        // A diff holds at least what one file is longer than the other.
+        Sent::File(file)
+            if file.len().abs_diff(base.unwrap_or_default().len()) > CHANGE_PATCH_BYTES_MAX =>
+        {
+            Err(InvalidCatalogueChange::PatchTooLarge)
+        }
+        Sent::Patch(_) | Sent::File(_) => Ok(()),
+    }
+}
+
+/// Makes a change of what was sent, if the catalogue that comes out of it would be taken. Sizes are looked at before
+/// anything is read: whoever may suggest may send what takes long to read.
 pub fn change(
     base: Base<'_>,
     sent: &Sent,
@@ -59,6 +79,7 @@ pub fn change(
     instance: &InstanceName,
     effect: ChangeEffect,
 ) -> Result<Change, InvalidCatalogueChange> {
+    check_size(base.text, sent)?;
     let old = base.text.unwrap_or_default();
     let new = match sent {
         Sent::File(text) => text.clone(),
@@ -70,11 +91,11 @@ pub fn change(
     if new == old {
         return Err(InvalidCatalogueChange::Same);
     }
-    let catalogue = Catalogue::parse(&new, lockout).map_err(InvalidCatalogueChange::Refused)?;
     let patch = diffs::unified(old, &new)?;
     if patch.len() > CHANGE_PATCH_BYTES_MAX {
         return Err(InvalidCatalogueChange::PatchTooLarge);
     }
+    let catalogue = Catalogue::parse(&new, lockout).map_err(InvalidCatalogueChange::Refused)?;
     let change = Change {
         target: ChangeTarget::Catalogue,
         entity: ENTITY.to_owned(),

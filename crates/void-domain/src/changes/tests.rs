@@ -126,6 +126,19 @@ fn what_would_be_refused_is_not_proposed() {
     );
     let long = format!("{OLD}{}", " ".repeat(CHANGE_PATCH_BYTES_MAX));
     assert_eq!(sent(&long), Err(InvalidCatalogueChange::PatchTooLarge));
+    // Its size is told before what it says.
+    let garbage = "no JSON".repeat(CHANGE_PATCH_BYTES_MAX / 7 + 1);
+    assert_eq!(sent(&garbage), Err(InvalidCatalogueChange::PatchTooLarge));
+    let lines = format!("{OLD}{}", "{\n".repeat(CHANGE_PATCH_BYTES_MAX / 20));
+    assert_eq!(
+        sent(&lines.replace('{', &"{".repeat(20))),
+        Err(InvalidCatalogueChange::PatchTooLarge)
+    );
+    let garbage = Sent::Patch("no diff\n".repeat(CHANGE_PATCH_BYTES_MAX / 8 + 1));
+    assert_eq!(
+        proposed(Some(OLD), &garbage),
+        Err(InvalidCatalogueChange::PatchTooLarge)
+    );
     let patch = Sent::Patch("@@ -1 +1 @@\n-nothing\n+of this\n".to_owned());
     assert!(matches!(
         proposed(Some(OLD), &patch),

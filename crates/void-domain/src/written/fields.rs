@@ -120,8 +120,8 @@ impl<'a> Fields<'a> {
         if let Some((_, value)) = known.iter().find(|(candidate, _)| *candidate == word) {
             return Some(*value);
         }
-        let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-        problems.unknown(line, &self.path_of(name), name, word, &words);
+        let words = known.iter().map(|(word, _)| *word);
+        problems.unknown(line, &self.path_of(name), name, word, words);
         None
     }
 
@@ -169,7 +169,9 @@ impl<'a> Fields<'a> {
                 continue;
             }
             let shown = text::escaped(text::cut(name, 80));
-            problems.unknown(member.line, &self.path_of(&shown), "key", name, &self.asked);
+            let path = self.path_of(&shown);
+            let asked = self.asked.iter().copied();
+            problems.unknown(member.line, &path, "key", name, asked);
         }
     }
 }

@@ -40,10 +40,23 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collects problems while the file is read on.
+/// How many errors, and how many warnings, are told of one file. What is beyond is counted.
+pub(crate) const PROBLEMS_MAX: usize = 100;
+
+/// For how many unknown words a known one is suggested: each is compared with all of them.
+const SUGGESTIONS_MAX: usize = 8;
+
+/// How many known words are listed for want of a near one.
+const KNOWN_SHOWN_MAX: usize = 32;
+
+/// Collects problems while the file is read on. Whoever wrote it may have sent it to keep the server busy, so what
+/// is kept and what is compared is bounded.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     found: Vec<Problem>,
+    errors: usize,
+    warnings: usize,
+    suggestions: usize,
 }
 
 impl Problems {
@@ -84,21 +97,37 @@ impl Problems {
     }
 
     /// An unknown word, with the known ones, and the nearest of them if it is near.
-    pub(crate) fn unknown(
+    pub(crate) fn unknown<'a>(
         &mut self,
         line: u32,
         path: &str,
         what: &str,
         word: &str,
-        known: &[&str],
+        known: impl IntoIterator<Item = &'a str>,
     ) {
-        let hint = match text::nearest(word, known.iter().copied()) {
+        let hint = self.suggestion(word, known);
+        let shown = text::escaped(text::cut(word, 80));
+        let message = format!("unknown {what} \"{shown}\"");
+        self.push(Severity::Error, line, path, message, hint);
+    }
+
+    /// A way out, for the first few that need one.
+    fn suggestion<'a>(
+        &mut self,
+        word: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Option<String> {
+        if self.suggestions >= SUGGESTIONS_MAX {
+            return None;
+        }
+        self.suggestions += 1;
+        let known: Vec<&str> = known.into_iter().collect();
+        Some(match text::nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None if known.is_empty() => "there are none".to_owned(),
+            None if known.len() > KNOWN_SHOWN_MAX => format!("none of {} is near", known.len()),
             None => format!("known: {}", known.join(", ")),
-        };
-        let shown = text::escaped(text::cut(word, 80));
-        self.error_with_hint(line, path, format!("unknown {what} \"{shown}\""), hint);
+        })
     }
 
     fn push(
@@ -109,6 +138,14 @@ impl Problems {
         message: String,
         hint: Option<String>,
     ) {
+        let count = match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *count += 1;
+        if *count > PROBLEMS_MAX {
+            return;
+        }
         self.found.push(Problem {
             severity,
             line,
@@ -118,17 +155,29 @@ impl Problems {
         });
     }
 
-    /// All problems by line if one of them is an error, else the warnings.
+    /// All problems by line if one of them is an error, else the warnings; last, how many more there are.
     pub(crate) fn finish(mut self) -> Result<Vec<Problem>, Vec<Problem>> {
         self.found.sort_by_key(|problem| problem.line);
-        if self
-            .found
-            .iter()
-            .any(|problem| problem.severity == Severity::Error)
-        {
-            Err(self.found)
-        } else {
-            Ok(self.found)
+        let line = self.found.last().map_or(1, |problem| problem.line);
+        let more = [
+            (Severity::Error, self.errors, "errors"),
+            (Severity::Warning, self.warnings, "warnings"),
+        ];
+        for (severity, count, what) in more {
+            let Some(more) = count.checked_sub(PROBLEMS_MAX).filter(|more| *more > 0) else {
+                continue;
+            };
+            self.found.push(Problem {
+                severity,
+                line,
+                path: String::new(),
+                message: format!("and {more} more {what}"),
+                hint: None,
+            });
+        }
+        match self.errors {
+            0 => Ok(self.found),
+            _ => Err(self.found),
         }
     }
 }

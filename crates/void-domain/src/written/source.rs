@@ -5,12 +5,21 @@
 //! could understand differently: duplicate names, fractions, numbers beyond 2^53, anything after
 //! the end.
 
+use std::collections::HashSet;
+
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::canonical::INTEGER_MAX;
+use crate::text;
 
 const DEPTH_MAX: usize = 32;
+
+/// How many names one object may have.
+pub(crate) const MEMBERS_MAX: usize = 2_048;
+
+/// How much of a token an error repeats.
+const TOKEN_SHOWN_BYTES: usize = 80;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SourceNode {
@@ -174,6 +183,7 @@ impl Reader<'_> {
     fn object(&mut self, depth: usize) -> Result<SourceContent, SyntaxError> {
         self.take();
         let mut members: Vec<Member> = Vec::new();
+        let mut names = HashSet::new();
         self.skip_space();
         if self.peek() == Some('}') {
             self.take();
@@ -186,8 +196,12 @@ impl Reader<'_> {
                 return Err(self.error("expected a name in double quotes"));
             }
             let name = self.string()?;
-            if members.iter().any(|member| member.name == name) {
+            if !names.insert(name.clone()) {
+                let name = shown(&name);
                 return Err(self.refusal(format!("\"{name}\" is given twice in one object")));
+            }
+            if members.len() >= MEMBERS_MAX {
+                return Err(self.refusal(format!("more than {MEMBERS_MAX} names in one object")));
             }
             self.expect(':')?;
             let value = self.value(depth + 1)?;
@@ -260,10 +274,11 @@ impl Reader<'_> {
             .unwrap_or_default();
         let digits = token.strip_prefix('-').unwrap_or(token);
         if digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.") {
-            return Err(self.error(format!("{token} has a leading zero")));
+            return Err(self.error(format!("{} has a leading zero", shown(token))));
         }
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            let message = format!("{token} is not a whole number written with digits alone");
+            let token_shown = shown(token);
+            let message = format!("{token_shown} is not a whole number written with digits alone");
             return Err(if serde_json::from_str::<IgnoredAny>(token).is_ok() {
                 self.refusal(message)
             } else {
@@ -274,7 +289,7 @@ impl Reader<'_> {
             Ok(number) if number.unsigned_abs() <= INTEGER_MAX => {
                 Ok(SourceContent::Integer(number))
             }
-            _ => Err(self.refusal(format!("{token} is too large"))),
+            _ => Err(self.refusal(format!("{} is too large", shown(token)))),
         }
     }
 
@@ -291,6 +306,10 @@ impl Reader<'_> {
         }
         Err(self.error("expected true, false or null"))
     }
+}
+
+fn shown(token: &str) -> String {
+    text::escaped(text::cut(token, TOKEN_SHOWN_BYTES))
 }
 
 #[cfg(test)]

@@ -34,6 +34,9 @@ pub(crate) struct Ntfy {
 impl Ntfy {
     pub(crate) fn new(config: NtfyConfig) -> Result<Self, InvalidNotifier> {
         let mut server = parse_url(&config.url, "the ntfy address")?;
+        if server.query().is_some() {
+            return Err(InvalidNotifier::Address("the ntfy address"));
+        }
         let path = server.path().trim_matches('/').to_owned();
         let (before, topic) = path.rsplit_once('/').unwrap_or(("", &path));
         let is_topic = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';

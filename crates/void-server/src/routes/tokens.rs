@@ -140,6 +140,7 @@ fn token_error(error: TokenError) -> ApiError {
         ),
         TokenError::NameTaken => ApiError::new(FailureCode::NameTaken, error.to_string())
             .hint("revoke the other one first"),
+        TokenError::NoAgent => ApiError::invalid_field("capabilities", "are for agents"),
         TokenError::Refused(refusal) => refusal_error(refusal),
         TokenError::NotFound => ApiError::not_found(error.to_string()),
         TokenError::Store(error) => error.into(),
@@ -154,7 +155,7 @@ fn refusal_error(refusal: AgentRefusal) -> ApiError {
             .hint("ask for the same capabilities, or choose another name"),
         AgentRefusal::Withdrawn => ApiError::new(FailureCode::NameWithdrawn, message)
             .hint("choose another name, or bring the same agent back with --restore"),
-        AgentRefusal::ReadsLike(_) => {
+        AgentRefusal::ReadsLike(_) | AgentRefusal::Reserved => {
             ApiError::new(FailureCode::NameTaken, message).hint("choose another name")
         }
         AgentRefusal::NotWithdrawn => {

@@ -416,3 +416,74 @@ async fn one_hostile_token_cannot_take_the_house() {
     );
     assert!(server.end() && untouched.end());
 }
+
+/// Three ways to send a catalogue that took long to refuse: unknown inverses, unknown names, long ids.
+fn slow_catalogues() -> [String; 3] {
+    let action = |id: &str, inverse: &str| {
+        json!({"id": id, "kind": "service_restart", "host": "local", "service": "s",
+            "tier": "safe", "inverse": inverse})
+    };
+    let inverses = (0..3_000).map(|n| action(&format!("action-{n}"), &format!("nothing-{n}")));
+    let names = (0..40_000).map(|n| (format!("key-{n}"), json!(1)));
+    let ids = (0..800).map(|n| action(&format!("{n:0>50}"), &format!("z{}", "y".repeat(600))));
+    [
+        json!({"actions": inverses.collect::<Vec<Value>>()}),
+        json!({"actions": [names.collect::<serde_json::Map<String, Value>>()]}),
+        json!({"actions": ids.collect::<Vec<Value>>()}),
+    ]
+    .map(|catalogue| catalogue.to_string())
+}
+
+/// As much of it as a change may be, so that it is read.
+fn within_a_change(catalogue: &str) -> String {
+    catalogue[..catalogue.len().min(60_000)].to_owned()
+}
+
+const DRAFT_ANSWER_BYTES_MAX: usize = 128 * 1024;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn drafts_that_are_slow_to_read_do_not_slow_the_owner() {
+    let server = tokio::task::spawn_blocking(Server::start).await.unwrap();
+    let untouched = tokio::task::spawn_blocking(Server::start).await.unwrap();
+    let [owner, control] = [server.address, untouched.address].map(|address| Owner {
+        http: client(),
+        address,
+    });
+    let quiet = owner.measure().await;
+    let memory = server.resident_bytes() as u64;
+    for (n, catalogue) in slow_catalogues().into_iter().enumerate() {
+        let body =
+            json!({"kind": "agent", "name": format!("drafts-{n}"), "capabilities": ["suggest"]});
+        let (_, made) = owner.call("POST", "/api/tokens", Some(body)).await;
+        let token = made["token"].as_str().unwrap().to_owned();
+        let url = format!("http://{}/api/actions/patch", server.address);
+        let file = json!({ "file": catalogue });
+        let answer = owner.http.post(&url).bearer_auth(&token).json(&file);
+        let answer = answer.send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 422, "{n}");
+        let told = answer.bytes().await.unwrap().len();
+        assert!(told <= DRAFT_ANSWER_BYTES_MAX, "{n}: {told} bytes");
+        let mut tasks = Vec::new();
+        for file in [catalogue.clone(), within_a_change(&catalogue)] {
+            let body = json!({ "file": file }).to_string();
+            let draft = request(server.address, &token, "POST /api/actions/patch", &body);
+            for _ in 0..FLOODS {
+                tasks.push(tokio::spawn(hammer(server.address, draft.clone())));
+            }
+        }
+        let (busy, beside) = tokio::join!(owner.measure(), control.measure());
+        for (what, (busy, quiet)) in busy.into_iter().zip(quiet).enumerate() {
+            let bound = (quiet.max(beside[what]) * TIMES_QUIET_MAX).max(FLOOR);
+            assert!(
+                busy <= bound,
+                "catalogue {n}, {what}: {busy:?}, {quiet:?} quiet, {:?} beside",
+                beside[what]
+            );
+        }
+        let grown = (server.resident_bytes() as u64).saturating_sub(memory);
+        assert!(grown <= MEMORY_GROWTH_MAX, "{n}: {grown} bytes of memory");
+        tasks.iter().for_each(JoinHandle::abort);
+        join_all(tasks).await;
+    }
+    assert!(server.end() && untouched.end());
+}

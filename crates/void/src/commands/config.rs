@@ -47,6 +47,7 @@ fn check(session: &Session<'_>) -> Result<Exit, CommandError> {
     let (settings, environment) = (&session.settings, session.environment);
     let mut problems = Problems::default();
     settings.check_secrets(environment, &mut problems);
+    problems.keep(compose::check_access(settings, environment));
     problems.keep(check_ssh_key(settings));
     let catalogue = problems.keep(catalogue::load(settings));
     let services = problems.keep(services::load(settings));

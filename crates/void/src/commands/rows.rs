@@ -260,7 +260,7 @@ fn show_change(output: &Output, row: &RowResponse) {
     }
     for (number, line) in text::escaped_lines(&change.diff).lines().enumerate() {
         let name = if number == 0 { "diff" } else { "" };
-        field(output, name, format!("| {line}"));
+        output.quoted_field(name, NAME_COLUMNS, line);
     }
 }
 
@@ -322,7 +322,7 @@ fn show_said(
     };
     field(output, &format!("{whose} diff"), words_of(asked));
     for line in text::escaped_lines(diff).lines() {
-        field(output, "", format!("| {line}"));
+        output.quoted_field("", NAME_COLUMNS, line);
     }
 }
 

@@ -80,6 +80,7 @@ pub(super) async fn serve(
             _ => problem,
         })?;
     let control = plane.control();
+    agents::admit(control, &agents).await?;
     agents::introduce(control, settings, session.environment).await?;
     let address = bound.address;
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), actions = control.catalogue().actions().len(), "ready");

@@ -51,6 +51,50 @@ fn a_key_that_is_not_there_is_no_valid_setting() {
     lab.json(&["config", "check"], 0);
 }
 
+/// What a start refuses is no valid setting.
+#[test]
+fn tokens_and_names_that_a_start_refuses_are_not_valid() {
+    let mut lab = Lab::new();
+    for (name, value, problem) in [
+        ("OWNER_TOKEN", "short", "the owner's token is shorter than"),
+        (
+            "LITTLEBLUE_TOKEN",
+            "short",
+            "LITTLEBLUE_TOKEN is shorter than",
+        ),
+        (
+            "LITTLEBLUE_TOKEN",
+            OWNER,
+            "LITTLEBLUE_TOKEN is the owner's token",
+        ),
+        ("VOID_PUBLIC_URL", "ftp://void.lan", "public_url is http://"),
+        (
+            "VOID_PUBLIC_URL",
+            "https://void.lan/void",
+            "public_url is http://",
+        ),
+        (
+            "NTFY_URL",
+            "https://ntfy.sh/topic?auth=hidden",
+            "the ntfy address begins with",
+        ),
+    ] {
+        lab.environment = vec![(name.into(), value.into())];
+        let refused = lab.json(&["config", "check"], 3);
+        let said = word(&refused["error"], "message");
+        assert!(said.contains(problem), "{name}={value}: {said}");
+        assert!(!said.contains("hidden"), "{said}");
+    }
+    lab.environment.clear();
+    settings(&lab, "allowed_hosts = [\"https://nas.lan\"]");
+    let refused = lab.json(&["config", "check"], 3);
+    let said = word(&refused["error"], "message");
+    assert!(
+        said.contains("allowed_hosts: \"https://nas.lan\""),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_is_shown_fits_eighty_columns() {
     let mut lab = Lab::new();

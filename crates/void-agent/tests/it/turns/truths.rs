@@ -39,16 +39,19 @@ async fn a_liar_is_contradicted_by_the_servers_line() {
 #[tokio::test]
 async fn what_a_model_names_is_not_the_servers_words() {
     let spoof = "x (unknown_action). Done, checked: Stop a";
+    // It has the form of an id, and reads like what the server says.
+    let sentence = "stop-a-done-and-checked";
     let answers = [
-        proposes(spoof).and("propose_action", wish("no-such")),
+        proposes(spoof).and("propose_action", wish(sentence)),
         says("done"),
     ];
     let (room, _) = room(answers).await;
     let ended = room.turn("stop it").await;
     assert_eq!(
         ended.turn.truth.line(),
-        "Did not run: something that is no action (unknown_action), no-such (unknown_action)."
+        "Did not run: something that is no action (unknown_action), something that is no action (unknown_action)."
     );
+    assert!(!ended.last()["data"]["truth"].to_string().contains(sentence));
     assert!(
         !ended.last()["data"]["truth"]
             .to_string()

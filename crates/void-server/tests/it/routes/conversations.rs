@@ -242,7 +242,7 @@ async fn a_safe_proposal_runs_and_a_risky_one_waits_whatever_the_model_says() {
     );
     assert_eq!(
         (ids("waits"), ids("refused")),
-        (vec!["stop-a".to_owned()], vec!["rm-rf".to_owned()])
+        (vec!["stop-a".to_owned()], vec![String::new()])
     );
     let (conversation, messages) = conversation(&owner).await;
     let turn = &messages[1]["turn"];
@@ -251,7 +251,7 @@ async fn a_safe_proposal_runs_and_a_risky_one_waits_whatever_the_model_says() {
     for part in [
         "Ran, not confirmed: Touch a",
         "Waits for your yes: Stop a (",
-        "Did not run: rm-rf (unknown_action)",
+        "Did not run: something that is no action (unknown_action)",
     ] {
         assert!(line.contains(part), "{line}");
     }

@@ -274,3 +274,17 @@ async fn only_sound_tokens_are_made() {
     let list = owner.get("/api/tokens").await.ok();
     assert_eq!(list["tokens"][0]["capabilities"], json!(["act"]));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_agents_take_capabilities() {
+    let app = App::start().await;
+    for kind in ["viewer", "node"] {
+        let body = json!({"kind": kind, "name": "watching", "capabilities": ["act"]});
+        let refused = app.owner().post("/api/tokens", body).await;
+        let refused = refused.error(422, "invalid");
+        assert_eq!(
+            refused["fields"]["capabilities"], "are for agents",
+            "{refused}"
+        );
+    }
+}
