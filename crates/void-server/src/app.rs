@@ -12,6 +12,7 @@ use crate::fence::Fence;
 use crate::first_steps::FirstSteps;
 use crate::metrics::Metrics;
 use crate::rate_limits::RateLimits;
+use crate::seen_sessions::SeenSessions;
 
 pub struct ServerConfig {
     pub control: Control,
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     pub looks: tokio::sync::Mutex<()>,
     pub rate_limits: RateLimits,
     pub budgets: Budgets,
+    pub seen_sessions: SeenSessions,
     pub metrics: Metrics,
 }
 
@@ -60,6 +62,7 @@ impl App {
             looks: tokio::sync::Mutex::default(),
             rate_limits: RateLimits::default(),
             budgets: Budgets::new(token_budgets, metrics.held_back()),
+            seen_sessions: SeenSessions::default(),
             public_url: config.public_url,
             listens_on: config.listens_on,
             first_steps: config.first_steps,
