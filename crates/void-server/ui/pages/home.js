@@ -2,7 +2,7 @@
 // Home: one sentence of truth, what waits, what runs, what is wrong, what changed.
 
 import { get, sentence } from "../lib/api.js";
-import { actions, home, isAnswered, nodes, Resource, TOGETHER_MS } from "../lib/data.js";
+import { actions, home, isAnswered, lookAgain, LOOK_OFTEN_MS, nodes, Resource, TOGETHER_MS } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
@@ -86,9 +86,9 @@ export function homePage() {
     problem,
     el("div", { class: "two" }, el("div", { class: "stack" }, cards.node, more, below), beside),
   );
-  /** What only some labs have is read only there. @type {Map<Resource<any>, () => void>} */
+  /** What only some labs have is read only there. @type {Map<import("../lib/data.js").Watched, () => void>} */
   const watched = new Map();
-  /** @param {Resource<any>} source @param {boolean} isNeeded */
+  /** @param {import("../lib/data.js").Watched} source @param {boolean} isNeeded */
   const need = (source, isNeeded) => {
     const off = watched.get(source);
     if (isNeeded && !off)
@@ -211,6 +211,7 @@ export function homePage() {
     isWhole = true;
     draw();
   }, TOGETHER_MS);
+  const offLook = lookAgain(() => home.refresh(), LOOK_OFTEN_MS);
   const offData = home.watch(draw);
   const offLive = onConnection(() => {
     if (home.value) draw();
@@ -220,6 +221,7 @@ export function homePage() {
     title: t("nav.home"),
     stop: () => {
       clearTimeout(late);
+      offLook();
       offData();
       offLive();
       for (const off of watched.values()) off();
