@@ -145,7 +145,11 @@ describe("a machine that was never set up to run anything", () => {
   /** @type {import("./labs.js").Lab} */
   let lab;
   const RESTART = { id: "restart-web", label: "Restart web", kind: "service_restart", host: "local", service: "web", tier: "risky" };
-  before(async () => { lab = await serve({ actions: { actions: [RESTART] }, settings: LOCAL }); });
+  const WATCHED = { services: [{ id: "web", label: "Web", check: { kind: "tcp", address: "127.0.0.1:9" } }] };
+  /** What is done of getting started. @param {any} page @returns {Promise<string[]>} */
+  const ticked = (page) => page.locator(".checklist .ticked").evaluateAll((/** @type {HTMLElement[]} */ all) => all.map((one) => one.textContent ?? ""));
+  const connected = `✓ ${say("setup.lab_connected")}${say("setup.done")}`;
+  before(async () => { lab = await serve({ actions: { actions: [RESTART] }, services: WATCHED, settings: LOCAL }); });
   after(() => lab?.stop());
 
   test("Home names what sets it up, the failed card does, and the chat says it in words", async () => {
@@ -156,6 +160,7 @@ describe("a machine that was never set up to run anything", () => {
     const command = await first.getByLabel(say("first.provision_command"), { exact: true }).innerText();
     assert.match(command, / provision local$/);
     assert.ok(command.includes(` --data ${lab.data} `), "it is for this Void, wherever its data is");
+    assert.deepEqual(await ticked(page), [`✓ ${say("setup.actions_loaded")}${say("setup.done")}`], "a lab is not called connected beside it");
     assert.equal(await overflow(page), 0);
     assert.deepEqual(await axe(page), []);
 
@@ -183,6 +188,7 @@ describe("a machine that was never set up to run anything", () => {
     await page.goto(`${lab.base}/#/home`);
     await settled(page, seen);
     assert.equal(await page.locator(".first-steps").count(), 0);
+    assert.ok((await ticked(page)).includes(connected));
     await context.close();
   });
 });

@@ -103,6 +103,47 @@ describe("what waits, at hand", () => {
     await lab.owner("DELETE", "/api/freeze");
   });
 
+  test("what waits comes first on Home; what ended meanwhile is below it", async () => {
+    for (const name of ["app-4", "app-5", "app-6"]) ids.push((await agent("POST", `/api/actions/restart-${name}/run`, { reason: "a restart is due" })).action_row_id);
+    for (const size of [LAPTOP, SIZES[0]]) {
+      const { context, page, seen } = await openPage(lab, size);
+      await page.goto(`${lab.base}/#/home`);
+      await settled(page, seen);
+      const cards = page.locator("article.approval");
+      /** Of each card in its order whether it can be decided. @returns {Promise<boolean[]>} */
+      const waiting = () => cards.evaluateAll((/** @type {HTMLElement[]} */ all) => all.map((one) => one.querySelector(".approve") !== null));
+      const inOrder = async (/** @type {number} */ ended) => {
+        const [now, over] = [await waiting(), await cards.locator(".result").count()];
+        return over === ended && now.includes(true) && now.indexOf(false) >= now.lastIndexOf(true);
+      };
+      // Elsewhere: nobody is at it here.
+      const first = ids.find((id) => id !== ids[0]) ?? "";
+      ids.splice(ids.indexOf(first), 1);
+      await lab.owner("POST", `/api/proposals/${first}/decide`, { decision: "reject", digest: (await lab.owner("GET", `/api/proposals/${first}`)).digest });
+      await until("what was rejected elsewhere is last", () => inOrder(1));
+      if (size === LAPTOP) assert.ok(await isInSight(cards.first().getByRole("button", { name: say("card.approve"), exact: true })), "what waits can be decided without scrolling");
+      // Here: its result is seen where it was, then it makes way, and the focus goes with it.
+      const name = await cards.first().getAttribute("aria-label");
+      const mine = card(page, name);
+      await mine.getByRole("button", { name: say("card.reject"), exact: true }).click();
+      const told = page.waitForResponse((/** @type {any} */ answer) => answer.url().endsWith("/api/home"));
+      await mine.getByRole("button", { name: say("reason.not_now") }).click();
+      await mine.locator(".result").waitFor();
+      await told;
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      assert.equal(await cards.first().getAttribute("aria-label"), name, "it is there to be seen");
+      const isMine = () => mine.evaluate((/** @type {HTMLElement} */ one) => one.contains(document.activeElement));
+      const hadFocus = await isMine();
+      await until("it made way", () => inOrder(2));
+      assert.equal(await isMine(), hadFocus);
+      await context.close();
+      ids.splice(0, ids.length, ...(await lab.owner("GET", "/api/inbox")).items.map((/** @type {any} */ item) => item.id));
+      if (ids.length < 3) for (const more of ["app-7", "app-8", "app-9"]) ids.push((await agent("POST", `/api/actions/restart-${more}/run`, { reason: "a restart is due" })).action_row_id);
+    }
+    for (const id of ids.splice(0)) await lab.owner("POST", `/api/proposals/${id}/cancel`);
+    ids.push((await agent("POST", "/api/actions/restart-app-0/run", { reason: "Said in this chat: \"stop iventoy, nobody uses it this week\"" })).action_row_id);
+  });
+
   test("a card on Home that has more to read than fits is short, and all of it is on the whole card", async () => {
     const diff = Array.from({ length: 40 }, (_, at) => `+line ${at}`).join("\n");
     const asked = await agent("POST", "/api/actions/restart-app-1/run", { reason: "a long change", diff });

@@ -2,9 +2,12 @@
 // or asked for without saying where it is, and every clock is the reader's.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { alter, demo, LOCAL, runLocally, serve } from "./labs.js";
 import { approve, axe, card, isInSight, openPage, overflow, PHONE, rewrite, say, settled } from "./browsers.js";
+import { FOLDER, VOID } from "./packages.js";
 import { until } from "./waiting.js";
 
 const STOP = "Stop iVentoy (rehearsal)";
@@ -160,6 +163,44 @@ describe("a newcomer's own lab", () => {
     const third = await lab.owner("POST", "/api/actions/two/run", {});
     await page.goto(`${lab.base}/#/inbox/${third.action_row_id}`);
     await card(page, "Touch two").getByText(say("card.usually"), { exact: true }).waitFor();
+    await context.close();
+  });
+
+  test("every command of Void's that the page shows can be pasted where this Void runs", async () => {
+    const { COMMANDS } = await import("../../crates/void-server/ui/lib/commands.js");
+    const { stdout: help } = await promisify(execFile)(VOID, ["--help"]);
+    const listed = help.slice(help.indexOf("Commands:"), help.indexOf("Options:")).matchAll(/^ {2}([a-z-]+) /gm);
+    assert.deepEqual([...listed].map(([, name]) => name), COMMANDS.split(" "), "the page knows what is a command");
+    const bare = new RegExp(`(^|[^\\w./-])void (${COMMANDS.replaceAll(" ", "|")})(?![\\w-])`, "im");
+    await lab.owner("POST", "/api/freeze", { reason: "a test" });
+    const { recent } = await lab.owner("GET", "/api/actions/recent");
+    const { context, page, seen } = await openPage(lab);
+    await rewrite(page, "**/api/doctor", (value) => ({ ...value, findings: [...value.findings, { level: "problem", check: "clock", message: "it jumped. If it is right: void clock accept", next: "void clock accept" }] }));
+    /** @type {string[]} */
+    const wrong = [];
+    const sections = ["channels", "sign-in", "agents", "backups", "tokens", "integrations", "doctor", "about"].map((one) => `settings/${one}`);
+    // Refusals have a next command, and so have findings and failures.
+    for (const place of ["home", "lab", "lab/actions", "lab/hosts/local", "audit", "inbox/nothing", ...recent.map((/** @type {any} */ row) => `inbox/${row.id}`), ...sections]) {
+      await page.goto(`${lab.base}/#/${place}`);
+      await settled(page, seen);
+      const found = bare.exec(await page.locator("main").innerText());
+      if (found) wrong.push(`${place}: ${found[0].trim()}`);
+    }
+    assert.deepEqual(wrong, []);
+    await page.goto(`${lab.base}/#/settings/doctor`);
+    const own = `${VOID} --data ${lab.data} --url ${lab.base}`;
+    await page.locator(".finding", { hasText: `If it is right: ${own} clock accept` }).locator("code", { hasText: `${own} clock accept` }).waitFor();
+    await page.goto(`${lab.base}/#/settings/integrations`);
+    assert.equal(JSON.parse(await page.getByLabel(say("integrations.mcp"), { exact: true }).first().innerText()).mcpServers.void.command, VOID);
+    await page.route("**/api/backups", (/** @type {any} */ route) => route.fulfill({ status: 500, json: { error: { code: "store", message: "the store cannot be read", hint: "void doctor names the reason" } } }));
+    await page.goto(`${lab.base}/#/settings/backups`);
+    await page.locator("main").getByText(`The store cannot be read. ${own} doctor names the reason.`).waitFor();
+    // Pasted into a terminal that knows nothing of this Void.
+    await page.goto(`${lab.base}/#/settings/agents`);
+    const command = await page.locator("main code", { hasText: "config show" }).first().innerText();
+    const { stdout } = await promisify(execFile)("/bin/sh", ["-c", command], { env: { PATH: process.env.PATH, HOME: FOLDER } });
+    assert.ok(stdout.includes(lab.data));
+    await lab.owner("DELETE", "/api/freeze");
     await context.close();
   });
 

@@ -3,14 +3,17 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openPage, PHONE, rewrite, say } from "./browsers.js";
-import { demo } from "./labs.js";
+import { DESK, openPage, PHONE, rewrite, say, settled } from "./browsers.js";
+import { alter, demo } from "./labs.js";
+import { shifted, watchShifts } from "./measures.js";
+import { until } from "./waiting.js";
 
 /** Turns the order of what follows around. */
 const HIDDEN = "\u202e";
 const SHOWN = "\\u{202e}";
 /** So long after, a page that is looked at has asked again. */
 const LOOKED_AGAIN_MS = 12_000;
+const FIREFOX = "Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0";
 /** The first word of every verb that the server records. */
 const RECORDED = ["access", "backup", "bridge", "decision", "freeze", "host", "node", "notification", "pairing", "passkey", "password", "proposal", "server", "session", "setup_link", "store", "token", "turn"];
 
@@ -105,6 +108,63 @@ describe("the rooms", () => {
       await main.locator(".pill:not(.bad, .ok)", { hasText: say("node.away") }).waitFor();
       if (isAsking) await main.getByRole("button", { name: say("nodes.remove_yes") }).waitFor();
     }
+    await context.close();
+  });
+
+  test("how long ago something was stays right on Home: it counts, it is read anew, and nothing moves", async () => {
+    for (const width of [PHONE, DESK]) {
+      const { context, page, seen } = await openPage(lab, { width });
+      await page.clock.install();
+      await watchShifts(page);
+      const began = Date.now();
+      let now = began;
+      // A lab whose services were looked at three seconds before it was asked, whenever that is.
+      await rewrite(page, "**/api/home", (value) => {
+        value.status.at = new Date(now).toISOString();
+        for (const service of value.services.services) service.checked_at = new Date(now - 3000).toISOString();
+        for (const row of value.recent) row.resolved_at = new Date(began - 4000).toISOString();
+        return value;
+      });
+      await page.goto(`${lab.base}/#/home`);
+      await settled(page, seen);
+      const asked = () => seen.requests.filter((url) => url.endsWith("/api/home")).length;
+      const before = asked();
+      let oldest = 0;
+      for (let second = 0; second < 75; second += 1) {
+        now += 1000;
+        await page.clock.runFor(1000);
+        await settled(page, seen);
+        const ages = await page.locator(".truth-line time, main a[href^='#/lab/services/'] time").allTextContents();
+        oldest = Math.max(oldest, ...ages.map((/** @type {string} */ words) => Number(/^(\d+) s ago$/.exec(words)?.[1] ?? Infinity)));
+      }
+      assert.ok(oldest >= 8, "it counts between two looks");
+      assert.ok(oldest <= 16, `${oldest} s were shown for what is never older than 3 s`);
+      assert.ok(asked() - before <= 10, `${asked() - before} requests in 75 s`);
+      const { sum, what } = await shifted(page);
+      assert.ok(sum < 0.001, `${width} px: ${sum} ${what}`);
+      await context.close();
+    }
+  });
+
+  test("when a browser was last seen is right, and a question about it stays open while it is looked at again", async () => {
+    const answer = await fetch(`${lab.base}/api/session`, { method: "POST", headers: { "content-type": "application/json", "user-agent": FIREFOX }, body: JSON.stringify({ token: lab.token }) });
+    const cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const { context, page, seen } = await openPage(lab, { width: PHONE });
+    await page.goto(`${lab.base}/#/home`);
+    await settled(page, seen);
+    // As after forty minutes in which Void wrote nothing down of it.
+    alter(lab, "UPDATE sessions SET last_seen_at = last_seen_at - ?", 40 * 60_000);
+    await page.goto(`${lab.base}/#/settings/sign-in`);
+    const row = (/** @type {string} */ name) => page.locator("main li", { hasText: name }).filter({ hasText: say("sessions.seen") });
+    const age = async (/** @type {any} */ place) => (await place.locator("time").last().innerText());
+    await row(say("sessions.this")).waitFor();
+    assert.match(await age(row(say("sessions.this"))), /^\d s ago$/, "the one that asks is here");
+    const other = row("Firefox on Android");
+    await other.getByRole("button").click();
+    await other.getByRole("button", { name: say("sessions.end_yes") }).waitFor();
+    await fetch(`${lab.base}/api/session`, { headers: { cookie } });
+    await until("it is seen again", async () => /^1?\d s ago$/.test(await age(other)), LOOKED_AGAIN_MS);
+    await other.getByRole("button", { name: say("sessions.end_yes") }).waitFor();
     await context.close();
   });
 

@@ -36,6 +36,7 @@ pub struct HomeResponse {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Setup")]
 pub struct SetupResponse {
+    /// Something of the catalogue has a way to its machine, and this machine, if it is named, was set up.
     pub lab_connected: bool,
     pub phone_paired: bool,
     pub actions_loaded: bool,
@@ -47,6 +48,8 @@ pub struct SetupResponse {
     pub commands: Vec<String>,
     /// How the program is called where Void runs: every command that begins with `void` begins with this instead.
     pub called: String,
+    /// The program alone, as it is called there: its path, or its name where the shell finds it.
+    pub program: String,
     /// The file with the owner's token on Void's machine; null where the settings have it elsewhere.
     pub owner_token_file: Option<String>,
     /// What prints the script that lets this machine run its actions, while it was never run: none of them can start.

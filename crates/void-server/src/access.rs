@@ -155,6 +155,8 @@ pub(crate) async fn admit(
 
 /// Use keeps a session open. If that cannot be noted now, it is noted another time.
 async fn keep(app: &App, session: &mut Session, cookie: &Secret) -> Option<HeaderValue> {
+    let now = app.control().clock().now();
+    app.shared().seen_sessions.note(session.id, now);
     match sessions::note_use(app.owner_access(), session).await {
         Ok(true) => {
             let left = session.expires_at.since(app.control().clock().now());

@@ -16,6 +16,7 @@ use crate::first_steps::FirstSteps;
 use crate::metrics::Metrics;
 use crate::plane::Plane;
 use crate::rate_limits::RateLimits;
+use crate::seen_sessions::SeenSessions;
 
 pub struct ServerConfig {
     pub plane: Plane,
@@ -47,6 +48,7 @@ pub(crate) struct Shared {
     pub looks: tokio::sync::Mutex<()>,
     pub rate_limits: RateLimits,
     pub budgets: Budgets,
+    pub seen_sessions: SeenSessions,
     pub metrics: Metrics,
 }
 
@@ -65,6 +67,7 @@ impl App {
             looks: tokio::sync::Mutex::default(),
             rate_limits: RateLimits::default(),
             budgets: Budgets::new(token_budgets, metrics.held_back()),
+            seen_sessions: SeenSessions::default(),
             public_url: config.public_url,
             listens_on: config.listens_on,
             first_steps: config.first_steps,

@@ -62,9 +62,16 @@ impl ApiError {
     }
 
     /// For a page: what happened, and the way out.
-    pub(crate) fn sentence(&self) -> String {
+    /// A command in it is as the owner types it where Void runs.
+    pub(crate) fn sentence(&self, called: &str) -> String {
         match &self.0.hint {
-            Some(hint) => format!("{}; {hint}", self.0.message),
+            Some(hint) => {
+                let hint = match hint.strip_prefix("void ") {
+                    Some(rest) => format!("{called} {rest}"),
+                    None => hint.clone(),
+                };
+                format!("{}; {hint}", self.0.message)
+            }
             None => self.0.message.clone(),
         }
     }

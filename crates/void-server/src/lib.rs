@@ -29,6 +29,7 @@ mod rate_limits;
 mod requests;
 mod router;
 pub mod routes;
+mod seen_sessions;
 mod streams;
 mod table;
 mod takeovers;

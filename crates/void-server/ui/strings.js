@@ -411,7 +411,7 @@ export const STRINGS = {
   "again.reason_rejected": "Asked again after {code} was rejected.",
   "again.reason_expired": "Asked again after {code} expired.",
   "again.look": "Look at the new request",
-  "again.change": "A change is proposed anew where it was made: void actions propose.",
+  "again.change": "A change is proposed anew where it was made: {command}.",
   "again.gone": "It cannot be asked for again: the catalogue no longer has {id}.",
   "again.changed": "It cannot be asked for again as it was: the catalogue has changed since.",
   "again.changed_way": "See what it is now",
@@ -465,7 +465,7 @@ export const STRINGS = {
   "login.or": "or",
   "login.another_way": "Another way",
   "login.token_where":
-    "It is in the file owner.token of the data folder. On that machine, void setup-link prints a link that signs you in.",
+    "It is in the file owner.token of the data folder. On that machine, the command that started Void, with setup-link in the place of serve, prints a link that signs you in.",
   "login.rehearsal": "A simulated lab. Nothing real is touched.",
   "login.plain_http":
     "Passkeys need HTTPS or the name localhost. This page is plain HTTP, so a password is the way; whoever listens on this network could read it.",
@@ -1121,7 +1121,7 @@ export const STRINGS = {
   "nodes.remove_yes": "Yes, remove it",
   "nodes.invite": "Invite a machine",
   "nodes.invite_about": "It dials out, so no port is opened. It asks to join, and you compare fingerprints.",
-  "nodes.first": "First, on that machine:",
+  "nodes.first": "First, on that machine, where Void is installed too:",
   "nodes.install": "Install the node",
   "nodes.name": "What it is called",
   "nodes.make": "Make an invitation",

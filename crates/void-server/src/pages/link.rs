@@ -190,7 +190,7 @@ pub(super) async fn decide(
             let reader = LinkViewer::of(&app, &admitted);
             // Who decided before is called as everywhere on this page.
             let problem = match card.row.status.as_ref() {
-                "pending" => error.sentence(),
+                "pending" => error.sentence(&app.shared().first_steps.called),
                 _ => filled(
                     words::ALREADY,
                     "state",

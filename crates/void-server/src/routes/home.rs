@@ -7,7 +7,7 @@ use void_api::home::{EmptyFileResponse, HomeResponse, SetupResponse};
 use void_api::inbox::ItemResponse;
 use void_api::proposals::RowResponse;
 use void_control::proposals::ProposalKey;
-use void_control::{hosts, lab, proposals};
+use void_control::{hosts, proposals};
 use void_domain::proposals::Sight;
 
 use super::cards::{self};
@@ -15,7 +15,7 @@ use super::{actions, freeze, inbox, mutes, services, session, status};
 use crate::access::Admitted;
 use crate::app::App;
 use crate::errors::ApiError;
-use crate::first_steps::FirstSteps;
+use crate::first_steps::{self, FirstSteps};
 use crate::requests::{Caller, Query};
 use crate::table::{Access, Route, json};
 use crate::wire::row_response;
@@ -88,11 +88,12 @@ pub(crate) async fn show(
     let first = &app.shared().first_steps;
     let is_watching = !services.services.is_empty();
     let empty_files = empty_files(first, status.actions > 0, is_watching);
+    let is_local_missing = hosts::is_local_missing(control).await;
     Ok(Json(HomeResponse {
         event,
         cards,
         setup: SetupResponse {
-            lab_connected: lab::is_connected(control) || is_watching,
+            lab_connected: first_steps::can_run(control, is_local_missing).await?,
             phone_paired: told.places.iter().any(|place| place.target.is_some()),
             actions_loaded: status.actions > 0,
             decided_once: proposals::is_any_decided(control).await?,
@@ -102,10 +103,9 @@ pub(crate) async fn show(
             },
             empty_files,
             called: first.called.clone(),
+            program: first.program.clone(),
             owner_token_file: first.owner_token_file.clone(),
-            provision: hosts::is_local_missing(control)
-                .await
-                .then(|| format!("{} provision local", first.called)),
+            provision: is_local_missing.then(|| format!("{} provision local", first.called)),
         },
         who: session::who(admitted).await.0,
         status,

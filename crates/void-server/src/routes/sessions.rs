@@ -45,12 +45,13 @@ pub(crate) async fn list(
 ) -> Result<Json<SessionsResponse>, ApiError> {
     let current = admitted.caller.session.map(|session| session.id);
     let listed = sessions::list(app.owner_access()).await?;
+    let seen = &app.shared().seen_sessions;
     let sessions = listed
         .into_iter()
         .map(|session| ListedSessionResponse {
             id: session.id.to_string(),
             opened_at: session.created_at.to_string(),
-            last_seen_at: session.last_seen_at.to_string(),
+            last_seen_at: seen.latest(session.id, session.last_seen_at).to_string(),
             expires_at: session.expires_at.to_string(),
             method: session.method.as_str().into(),
             current: current == Some(session.id),

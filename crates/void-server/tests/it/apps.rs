@@ -540,6 +540,7 @@ impl Setup {
                 services_example: "{\"services\":[]}".to_owned(),
                 commands: vec!["void reload".to_owned()],
                 called: "void --data /data".to_owned(),
+                program: "void".to_owned(),
                 owner_token_file: Some("/data/owner.token".to_owned()),
             },
             doctor: Arc::new(|| Box::pin(async { vec![finding()] })),

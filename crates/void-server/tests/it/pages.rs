@@ -214,6 +214,11 @@ async fn a_plain_form_of_our_own_page_decides_once() {
     );
 
     let row = app.queue("stop-b").await;
+    app.owner().post("/api/freeze", json!({})).await.ok();
+    let frozen = send_form(&session, &row, form(&row, "approve"), ours).await;
+    let typed = "; void --data /data thaw";
+    assert!(frozen.text.contains(typed), "{}", frozen.text);
+    app.owner().delete("/api/freeze").await.ok();
     let other = json!({"digest": "0".repeat(64)});
     let wrong = send_form(&session, &row, form(&other, "approve"), ours).await;
     assert_eq!(wrong.status, 409);

@@ -2,7 +2,7 @@
 // Beside reading: is the chain whole, and taking the record along.
 
 import { get, sentence } from "../lib/api.js";
-import { typed } from "../lib/commands.js";
+import { said, typed } from "../lib/commands.js";
 import { el, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { time } from "../lib/time.js";
@@ -89,7 +89,7 @@ function verdict(answer) {
               { class: "small" },
               ...answer.mismatches
                 .slice(0, EDITED_SHOWN)
-                .map((row) => el("li", {}, el("code", {}, `${row.table} ${row.id}`), " ", row.message)),
+                .map((row) => el("li", {}, el("code", {}, `${row.table} ${row.id}`), " ", said(row.message))),
             ),
             el("p", { class: "small" }, hint()),
           ),

@@ -3,6 +3,7 @@
 // says about it.
 
 import { sentence } from "../lib/api.js";
+import { said } from "../lib/commands.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { clock, time } from "../lib/time.js";
@@ -222,7 +223,7 @@ function troubleOf(message, talk) {
 
 /** @param {Turn["error"]} error */
 function plainReason(error) {
-  const words = error?.message ?? t("error.no_reason");
+  const words = error ? said(error.message) : t("error.no_reason");
   return /[.!?…]$/.test(words) ? words : `${words}.`;
 }
 

@@ -3,6 +3,7 @@
 // beside another.
 
 import { sentence } from "../lib/api.js";
+import { said } from "../lib/commands.js";
 import { agents, home } from "../lib/data.js";
 import { el, keyed, mount, svg } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
@@ -300,7 +301,7 @@ export function chatView() {
       if (steps > 0) spoken.say(t("chat.steps_told", { n: steps }));
       const end =
         newest.turn.status === "failed"
-          ? t("chat.failed", { reason: newest.turn.error?.message ?? "" })
+          ? t("chat.failed", { reason: said(newest.turn.error?.message ?? "") })
           : newest.turn.status === "stopped"
             ? t("chat.stopped")
             : (blockWords(newest.blocks)

@@ -1,6 +1,7 @@
 // @ts-check
 // The catalogue: everything that may ever run, to read. Nothing here changes it; that goes by its file.
 
+import { said } from "../lib/commands.js";
 import { actions, ended, home, watchTogether } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
@@ -126,8 +127,8 @@ function findings(warnings) {
           " ",
           one.path ? el("code", {}, one.path) : null,
           " ",
-          one.message,
-          one.hint ? el("span", { class: "muted" }, " ", one.hint) : null,
+          said(one.message),
+          one.hint ? el("span", { class: "muted" }, " ", said(one.hint)) : null,
         ),
       ),
     ),

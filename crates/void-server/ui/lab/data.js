@@ -3,7 +3,7 @@
 // and the catalogue. What could not be read is called unknown, never fine.
 
 import { get } from "../lib/api.js";
-import { actions, ended, hosts, nodes, proxmox, Resource, watchTogether } from "../lib/data.js";
+import { actions, ended, hosts, LOOK_OFTEN_MS, nodes, proxmox, Resource, watchTogether } from "../lib/data.js";
 import { onConnection } from "../lib/live.js";
 
 /**
@@ -11,10 +11,6 @@ import { onConnection } from "../lib/live.js";
  *   from "../types/api.js"
  */
 
-/**
- * Proxmox, the checks and a node that stays away say nothing by event, so they are asked again while somebody looks.
- */
-const LOOK_AGAIN_MS = 10_000;
 const RUNS_SHOWN = 5;
 
 const services = new Resource(() => get("/api/services"), /^service\./);
@@ -45,16 +41,17 @@ let lastSeen = null;
 
 /**
  * Calls back once all that a page is made of has answered, and at every change of it. Returns the end of it.
- * @param {Resource<any>[]} sources
+ * @param {import("../lib/data.js").Watched[]} sources
  * @param {() => void} changed
  */
 export function watchLab(sources, changed) {
   const together = watchTogether(sources, changed);
   const polled = [proxmox, services, nodes].filter((source) => sources.includes(source));
+  // Proxmox, the checks and a node that stays away say nothing by event.
   const timer = setInterval(() => {
     if (document.visibilityState !== "visible") return;
     for (const source of polled) void source.read();
-  }, LOOK_AGAIN_MS);
+  }, LOOK_OFTEN_MS);
   const offLive = onConnection(together.ask);
   // What was read before may be old; the catalogue is not.
   for (const source of sources) if (source.value && source !== actions) source.refresh();

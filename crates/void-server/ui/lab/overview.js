@@ -2,6 +2,7 @@
 // The lab on one page: how it is in a sentence, Proxmox's nodes with their guests, the machines that
 // fetch their work, the hosts behind SSH, and services that are on none of them.
 
+import { said } from "../lib/commands.js";
 import { home } from "../lib/data.js";
 import { el, keyed, mount, visible } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
@@ -218,7 +219,7 @@ function troubleNotices(view, error) {
           " ",
           view.seenAt ? t("lab.not_seen_since", { at: clock(view.seenAt) }) : t("lab.never_seen"),
         ),
-        el("p", { class: "small" }, t("lab.proxmox_says", { message: view.problem.message })),
+        el("p", { class: "small" }, t("lab.proxmox_says", { message: said(view.problem.message) })),
       ),
     );
   else if (view.problem)
@@ -226,7 +227,7 @@ function troubleNotices(view, error) {
       notice(
         "caution",
         el("p", {}, t("lab.partly")),
-        el("p", { class: "small" }, t("lab.proxmox_says", { message: view.problem.message })),
+        el("p", { class: "small" }, t("lab.proxmox_says", { message: said(view.problem.message) })),
       ),
     );
   return all;
@@ -360,7 +361,7 @@ function otherSections(view, fits) {
 /** @param {NodeResponse} node */
 export const fitWords = (node) =>
   node.drift
-    ? t("lab.node.drift", { drift: node.drift })
+    ? t("lab.node.drift", { drift: said(node.drift) })
     : node.version
       ? t("lab.node.fits")
       : t("lab.node.unknown_list");

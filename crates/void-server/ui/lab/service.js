@@ -2,7 +2,7 @@
 // One service: how it is and since when, its day, what may be done about it and what was done.
 
 import { ApiError, get, sentence } from "../lib/api.js";
-import { actions, ended, Resource } from "../lib/data.js";
+import { actions, ended, LOOK_OFTEN_MS, Resource } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { clock, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -17,7 +17,6 @@ import { allowedActions, askInChat, lastRuns, mountIfNew, trail } from "./pieces
 
 /** @import { Mute, ServiceWithHistoryResponse } from "../types/api.js" */
 
-const LOOK_AGAIN_MS = 10_000;
 const CHANGES_SHOWN = 12;
 
 /** @param {string} id */
@@ -26,7 +25,7 @@ export function servicePage(id) {
   const place = el("div", { class: "stack" }, ways(), loading());
   const node = el("div", { class: "stack lab" }, place);
   const source = new Resource(() => get(`/api/services/${encodeURIComponent(id)}`), /^service\./);
-  const mutes = new Resource(() => get("/api/mutes"), /^mute\./, LOOK_AGAIN_MS);
+  const mutes = new Resource(() => get("/api/mutes"), /^mute\./, LOOK_OFTEN_MS);
   const draw = () => {
     const { value, error } = source;
     if (!value) {
@@ -47,7 +46,7 @@ export function servicePage(id) {
   const off = watchLab([source, mutes, actions, ended], draw);
   const timer = setInterval(() => {
     if (document.visibilityState === "visible") void source.read();
-  }, LOOK_AGAIN_MS);
+  }, LOOK_OFTEN_MS);
   return {
     node,
     title: t("nav.lab"),

@@ -1,7 +1,7 @@
 // @ts-check
 // The server, as this page calls it. Every error has a code, a sentence and often a way out.
 
-import { withTimes } from "./time.js";
+import { begun } from "./commands.js";
 import { t } from "./words.js";
 
 /** @import { Error as ToldError } from "../types/api.js" */
@@ -94,8 +94,7 @@ export const del = (path) => call("DELETE", path);
 export function sentence(error) {
   if (!(error instanceof ApiError))
     return t("error.here", { message: error instanceof Error ? error.message : String(error) });
-  const said = withTimes(error.message);
-  const message = said.charAt(0).toUpperCase() + said.slice(1);
+  const message = begun(error.message);
   const end = /[.!?…]$/.test(message) ? message : `${message}.`;
-  return error.hint ? `${end} ${error.hint.charAt(0).toUpperCase()}${error.hint.slice(1)}.` : end;
+  return error.hint ? `${end} ${begun(error.hint)}.` : end;
 }

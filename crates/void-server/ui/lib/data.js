@@ -3,6 +3,7 @@
 // changed, when the connection is back, and now and then for what no event tells. Never made up here.
 
 import { get, ApiError } from "./api.js";
+import { noteCalled } from "./commands.js";
 import { isLive, onConnection, onEvent, tellEach, tellEvent } from "./live.js";
 import { noteServerTime } from "./time.js";
 
@@ -14,6 +15,8 @@ const GATHER_MS = 60;
 const FRESH_MS = 1000;
 /** Readings grow old, nodes leave and a freeze ends without an event. */
 const LOOK_AGAIN_MS = 30_000;
+/** The same where somebody reads how old something is. */
+export const LOOK_OFTEN_MS = 10_000;
 /** So long a page waits for all of its answers; then it shows those that are there. Proxmox may take twice that. */
 export const TOGETHER_MS = 5000;
 
@@ -129,7 +132,7 @@ export class Resource {
  * @param {() => void} look
  * @param {number} everyMs
  */
-function lookAgain(look, everyMs) {
+export function lookAgain(look, everyMs) {
   const mayLook = () => document.visibilityState === "visible" && isLive();
   const timer = setInterval(() => {
     if (mayLook()) look();
@@ -144,14 +147,19 @@ function lookAgain(look, everyMs) {
   };
 }
 
-/** Whether it was read, or could not be. @param {Resource<any>} resource */
+/**
+ * A resource, whatever is read.
+ * @typedef {{value: unknown, error: unknown, watch: (watcher: () => void) => () => void, refresh: () => void}} Watched
+ */
+
+/** Whether it was read, or could not be. @param {Watched} resource */
 export const isAnswered = ({ value, error }) => value !== null || error !== null;
 
 /**
  * Calls back once every one of them has answered or failed, and at every change after that: a page that is made of
  * several answers is drawn once, and none of its parts pushes another away. Answers that come together are one change.
  * Returns the end of it.
- * @param {Resource<any>[]} resources
+ * @param {Watched[]} resources
  * @param {() => void} changed
  * @returns {{ask: () => void, stop: () => void}} `ask` tells of a change that is in none of them
  */
@@ -188,6 +196,7 @@ class Home extends Resource {
   /** @override @param {HomeAnswer} value */
   fill(value) {
     if (value !== this.value) noteServerTime(value.status.at);
+    noteCalled(value.setup);
     super.fill(value);
   }
 }

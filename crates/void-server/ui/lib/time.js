@@ -98,6 +98,22 @@ export function time(at, form = "ago") {
   return node;
 }
 
+/**
+ * Lets a time count from another moment.
+ * @param {HTMLTimeElement} node of `time`
+ * @param {string} at
+ */
+export function setTime(node, at) {
+  node.dateTime = at;
+  count(node);
+}
+
+/** @param {HTMLTimeElement} node */
+function count(node) {
+  const next = words(node.dateTime, node.dataset.form ?? "ago");
+  if (node.textContent !== next) node.textContent = next;
+}
+
 /** @param {string} at @param {string} form */
 function words(at, form) {
   if (form === "clock") return clock(at);
@@ -112,11 +128,10 @@ export function keepCounting() {
     );
     if (node) node.title = whole(node.dateTime);
   });
-  setInterval(() => {
-    for (const node of document.querySelectorAll("time[data-form]")) {
-      const { dateTime, dataset } = /** @type {HTMLTimeElement} */ (node);
-      const next = words(dateTime, dataset.form ?? "ago");
-      if (node.textContent !== next) node.textContent = next;
-    }
-  }, 1000);
+  const countAll = () => {
+    for (const node of document.querySelectorAll("time[data-form]")) count(/** @type {HTMLTimeElement} */ (node));
+  };
+  setInterval(countAll, 1000);
+  // A page that nobody looks at counts once a minute or not at all.
+  document.addEventListener("visibilitychange", countAll);
 }

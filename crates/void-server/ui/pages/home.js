@@ -1,15 +1,15 @@
 // @ts-check
 // Home: one sentence of truth, what waits, what runs, what is wrong, what changed.
 
+import { CARDS_MAX, ENDED_STAYS_MS, waitingCards } from "../home/waiting.js";
 import { get, sentence } from "../lib/api.js";
-import { actions, home, isAnswered, nodes, Resource, TOGETHER_MS } from "../lib/data.js";
+import { actions, home, isAnswered, lookAgain, LOOK_OFTEN_MS, nodes, Resource, TOGETHER_MS } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
 import { clock, serverNow, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { blue, mood } from "../parts/blue.js";
-import { joinCard, proposalCard } from "../parts/cards.js";
 import { cannotTell, loading, notice } from "../parts/empties.js";
 import { showFirstSteps } from "../parts/first-steps.js";
 import { muteButton, muteLine, muteOf } from "../parts/mutes.js";
@@ -17,16 +17,11 @@ import { grouped } from "../parts/repeats.js";
 import { fillSlots, isOneTap, runButton, runSlot } from "../parts/runs.js";
 import { checkReason, healthPill, isWorry, nodePill, statePill, tierPill } from "../parts/states.js";
 
-/** @import { Item } from "../inbox/filter.js" */
 /** @import { Content } from "../lib/dom.js" */
 /** @import { RepeatedRow } from "../parts/repeats.js" */
 /** @import { ActionResponse, Home, Mute, NodeResponse, Row, Service, Setup } from "../types/api.js" */
 
-const CARDS_MAX = 3;
 const CHANGES_MAX = 8;
-/** A card that ended in front of somebody stays so long; one whose end was missed, at most so long. */
-const ENDED_STAYS_MS = 60_000;
-const DECIDED_STAYS_MS = 15 * 60_000;
 /** Away for less than this is no leaving. */
 const AWAY_MS = 10 * 60_000;
 
@@ -56,7 +51,7 @@ const running = new Resource(() => get("/api/proposals?status=running&limit=10")
 export function homePage() {
   const truth = el("p", { class: "truth-line" });
   const problem = el("div");
-  const cards = waitingCards();
+  const cards = waitingCards(() => draw());
   const more = el("p");
   const runs = el("ul", { class: "list" });
   const runsNow = el("section", { class: "stack tight", hidden: true }, el("h2", {}, t("home.running")), runs);
@@ -86,9 +81,9 @@ export function homePage() {
     problem,
     el("div", { class: "two" }, el("div", { class: "stack" }, cards.node, more, below), beside),
   );
-  /** What only some labs have is read only there. @type {Map<Resource<any>, () => void>} */
+  /** What only some labs have is read only there. @type {Map<import("../lib/data.js").Watched, () => void>} */
   const watched = new Map();
-  /** @param {Resource<any>} source @param {boolean} isNeeded */
+  /** @param {import("../lib/data.js").Watched} source @param {boolean} isNeeded */
   const need = (source, isNeeded) => {
     const off = watched.get(source);
     if (isNeeded && !off)
@@ -211,6 +206,7 @@ export function homePage() {
     isWhole = true;
     draw();
   }, TOGETHER_MS);
+  const offLook = lookAgain(() => home.refresh(), LOOK_OFTEN_MS);
   const offData = home.watch(draw);
   const offLive = onConnection(() => {
     if (home.value) draw();
@@ -220,85 +216,11 @@ export function homePage() {
     title: t("nav.home"),
     stop: () => {
       clearTimeout(late);
+      cards.stop();
+      offLook();
       offData();
       offLive();
       for (const off of watched.values()) off();
-    },
-  };
-}
-
-/**
- * The cards of what waits. One that was decided, here or elsewhere, stays in its place until its outcome
- * was there to be seen.
- */
-function waitingCards() {
-  const node = el("div", { class: "stack" });
-  /**
-   * Where each card was, and since when it is over.
-   * @type {Map<string, {at: number, leftAt: number, endedAt: number}>}
-   */
-  const shown = new Map();
-  /** @param {Item} item */
-  const keyOf = (item) => (item.kind === "join" ? `join-${item.name}` : item.id);
-  /**
-   * Whether a card that no longer waits is to go.
-   * @param {string} key
-   * @param {{leftAt: number, endedAt: number}} one
-   * @param {Row | undefined} ended
-   */
-  const isDue = (key, one, ended) => {
-    const card = [...node.children].find((child) => /** @type {HTMLElement} */ (child).dataset.key === key);
-    if (!card || key.startsWith("join-") || card.matches(":hover, :focus-within"))
-      return !card || key.startsWith("join-");
-    one.leftAt ||= Date.now();
-    if (ended && document.visibilityState === "visible") one.endedAt ||= Date.now();
-    return (one.endedAt > 0 && Date.now() - one.endedAt > ENDED_STAYS_MS) || Date.now() - one.leftAt > DECIDED_STAYS_MS;
-  };
-  return {
-    node,
-    /** @param {string} id */
-    has: (id) => shown.has(id),
-    /** @param {Home} value */
-    draw: (value) => {
-      const waits = new Set(value.inbox.items.map(keyOf));
-      /** @type {{key: string, item: Item | null}[]} */
-      const list = value.inbox.items.slice(0, CARDS_MAX).map((item) => ({ key: keyOf(item), item }));
-      for (const [key, one] of [...shown].sort(([, first], [, second]) => first.at - second.at)) {
-        if (waits.has(key)) continue;
-        const ended = value.recent.find((row) => row.id === key);
-        if (!isDue(key, one, ended)) list.splice(one.at, 0, { key, item: ended ?? null });
-      }
-      const before = new Map(shown);
-      shown.clear();
-      for (const [at, { key }] of list.entries())
-        shown.set(
-          key,
-          waits.has(key) ? { at, leftAt: 0, endedAt: 0 } : { leftAt: 0, endedAt: 0, ...before.get(key), at },
-        );
-      keyed(
-        node,
-        list,
-        ({ key }) => key,
-        ({ item }) => {
-          // Without an item its card is there already, and stays as it is.
-          if (!item) return el("div");
-          const card =
-            item.kind === "join"
-              ? joinCard(item)
-              : proposalCard(item, {
-                  isBrief: true,
-                  isOnHome: true,
-                  card: value.cards.find((one) => one.row.id === item.id),
-                });
-          const { update } = card;
-          // While it runs, the card itself knows more than this page.
-          return Object.assign(card, {
-            update: (/** @type {{item: Item | null}} */ next) => {
-              if (next.item && next.item.kind !== "join") update(next.item);
-            },
-          });
-        },
-      );
     },
   };
 }

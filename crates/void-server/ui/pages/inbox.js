@@ -4,7 +4,7 @@
 import { bulkReject } from "../inbox/bulk.js";
 import { inboxFilter } from "../inbox/filter.js";
 import { ApiError, get, sentence } from "../lib/api.js";
-import { ended, home } from "../lib/data.js";
+import { ended, home, lookAgain, LOOK_OFTEN_MS } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { isLive, onConnection } from "../lib/live.js";
 import { requesterName } from "../lib/people.js";
@@ -189,6 +189,10 @@ export function inboxPage(route) {
     draw();
   });
   const offLine = onConnection(draw);
+  // An empty list says when it was last looked at.
+  const offLook = lookAgain(() => {
+    if (!isDone && isRead && items.length === 0) home.refresh();
+  }, LOOK_OFTEN_MS);
   /** @param {Route} to */
   const drawDetail = (to) => {
     node.classList.toggle("has-detail", isOpen());
@@ -217,6 +221,7 @@ export function inboxPage(route) {
     stop: () => {
       off();
       offLine();
+      offLook();
       filter.stop(currentRoute().page !== "inbox");
       chunks.stop();
       sizes.disconnect();

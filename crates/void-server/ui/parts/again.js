@@ -3,6 +3,7 @@
 // request of the same action with the same parameters, by the owner. A risky one waits like any other.
 
 import { get, post, sentence } from "../lib/api.js";
+import { typed } from "../lib/commands.js";
 import { el } from "../lib/dom.js";
 import { isLive } from "../lib/live.js";
 import { t } from "../lib/words.js";
@@ -149,7 +150,7 @@ export const runsAtOnce = ({ tier, risk }) => tier === "safe" && risk === "nomin
 
 /** @param {Row} row @param {Card | null} card @param {ActionResponse[]} all @returns {string | null} */
 function whyNot(row, card, all) {
-  if (row.subject === "change") return t("again.change");
+  if (row.subject === "change") return t("again.change", { command: typed("void actions propose") });
   const action = actionOf(row, all);
   if (!action) return t("again.gone", { id: row.action_id ?? "" });
   // The digest binds the parameters too; with some, the server knows.

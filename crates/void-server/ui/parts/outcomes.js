@@ -2,7 +2,7 @@
 // How a request ended, in one line that is the first thing one sees; why it failed, with what the machine
 // said; and what to do next.
 
-import { typed } from "../lib/commands.js";
+import { said, typed } from "../lib/commands.js";
 import { el } from "../lib/dom.js";
 import { isOwner, person } from "../lib/people.js";
 import { exactSpan, time, withTimes } from "../lib/time.js";
@@ -55,7 +55,8 @@ function whyOf({ error }) {
 
 /** @param {Row} row @param {Card | null} card @returns {Content} */
 function resultWords(row, card) {
-  const why = withTimes(whyOf(row));
+  // Why somebody said no is in their words.
+  const why = row.status === "rejected" ? withTimes(whyOf(row)) : said(whyOf(row));
   const took = tookWords(row);
   switch (row.status) {
     case "running":

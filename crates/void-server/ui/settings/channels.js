@@ -2,7 +2,7 @@
 // Channels: where the owner is told that something waits, whether that works, and what could not be said.
 
 import { del, get, post } from "../lib/api.js";
-import { typed } from "../lib/commands.js";
+import { said, typed } from "../lib/commands.js";
 import { Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
@@ -182,7 +182,7 @@ function placeCard(place, refresh) {
       ...results.map((one) =>
         notice(
           one.sent ? "info" : "problem",
-          one.sent ? t("channels.test_sent") : t("channels.test_failed", { problem: one.problem ?? "" }),
+          one.sent ? t("channels.test_sent") : t("channels.test_failed", { problem: said(one.problem ?? "") }),
         ),
       ),
     );
@@ -199,7 +199,7 @@ function placeCard(place, refresh) {
       standingOf(place),
     ),
     place.problem
-      ? notice("problem", place.problem, place.problem_since ? [" ", time(place.problem_since)] : null)
+      ? notice("problem", said(place.problem), place.problem_since ? [" ", time(place.problem_since)] : null)
       : null,
     place.target ? null : el("p", {}, t("channels.nobody_way")),
     factList([

@@ -2,7 +2,7 @@
 // Doctor: what `void doctor` says on the machine, each finding with the next command.
 
 import { get } from "../lib/api.js";
-import { typed } from "../lib/commands.js";
+import { said, typed } from "../lib/commands.js";
 import { el, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -72,8 +72,10 @@ function findingRow({ level, check, message, next }) {
         "span",
         { class: "grow" },
         el("strong", { class: "line" }, check),
-        el("span", { class: "line wrap" }, message),
-        next ? el("span", { class: "muted small line wrap" }, t("doctor.next"), " ", el("code", {}, next)) : null,
+        el("span", { class: "line wrap" }, said(message)),
+        next
+          ? el("span", { class: "muted small line wrap" }, t("doctor.next"), " ", el("code", {}, typed(next)))
+          : null,
       ),
     ),
   );

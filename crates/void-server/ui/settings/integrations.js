@@ -1,6 +1,7 @@
 // @ts-check
 // Integrations: what to paste where, with the address of this very page and never a secret.
 
+import { ownProgram, typed } from "../lib/commands.js";
 import { el, mount } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { snippet } from "../parts/copying.js";
@@ -9,10 +10,13 @@ import { code, part, source } from "./pieces.js";
 const PASTE = "PASTE-THE-TOKEN-HERE";
 const CLIENTS = /** @type {const} */ (["claude-code", "claude-desktop", "cursor", "vscode", "codex", "zed"]);
 
+/** What a client starts: Void's own program where the page is opened on Void's machine, one by that name elsewhere. */
+const clientProgram = () => (/^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname) ? ownProgram() : "void");
+
 /** As `void mcp config CLIENT` prints it. @param {string} client */
 function mcpConfig(client) {
   const env = { VOID_AGENT_TOKEN: PASTE, VOID_API_URL: location.origin };
-  const server = { args: ["mcp"], command: "void", env };
+  const server = { args: ["mcp"], command: clientProgram(), env };
   /** @param {object} value */
   const json = (value) => JSON.stringify(value, null, 2);
   switch (client) {
@@ -26,7 +30,7 @@ function mcpConfig(client) {
         servers: { void: { ...server, env: { ...env, VOID_AGENT_TOKEN: "${input:void-agent-token}" }, type: "stdio" } },
       });
     case "codex":
-      return `[mcp_servers.void]\ncommand = "void"\nargs = ["mcp"]\n\n[mcp_servers.void.env]\nVOID_API_URL = "${location.origin}"\nVOID_AGENT_TOKEN = "${PASTE}"`;
+      return `[mcp_servers.void]\ncommand = ${JSON.stringify(clientProgram())}\nargs = ["mcp"]\n\n[mcp_servers.void.env]\nVOID_API_URL = "${location.origin}"\nVOID_AGENT_TOKEN = "${PASTE}"`;
     case "zed":
       return json({ context_servers: { void: { ...server, source: "custom" } } });
     default:
@@ -66,7 +70,7 @@ export function integrationsSection() {
         source(
           t("integrations.same_as"),
           " ",
-          code("void mcp config CLIENT"),
+          code(typed("void mcp config CLIENT")),
           ". ",
           t("settings.docs", { file: "docs/mcp.md" }),
         ),

@@ -2,7 +2,8 @@
 // Nodes, which dial in for their work, and hosts, which Void dials: who is here, and which keys are trusted.
 
 import { del, post } from "../lib/api.js";
-import { hosts, nodes } from "../lib/data.js";
+import { said } from "../lib/commands.js";
+import { hosts, lookAgain, LOOK_OFTEN_MS, nodes } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { time } from "../lib/time.js";
 import { t } from "../lib/words.js";
@@ -14,9 +15,6 @@ import { nodePill, pill } from "../parts/states.js";
 import { code, fingerprint, part, quiet, secretOnce, sender, showing, source, twoStep } from "./pieces.js";
 
 /** @import { CheckResponse, HostResponse, NodeResponse } from "../types/api.js" */
-
-/** A node that stays away says nothing by event, so it is asked again while somebody looks. */
-const LOOK_AGAIN_MS = 10_000;
 
 /** @returns {import("./pieces.js").Section} */
 export function nodesSection() {
@@ -62,13 +60,12 @@ export function nodesSection() {
     ),
     part(t("hosts.title"), t("hosts.about"), hostPlace, source(t("hosts.source"))),
   );
-  const timer = setInterval(() => {
-    if (document.visibilityState === "visible") void nodes.read();
-  }, LOOK_AGAIN_MS);
+  // A node that stays away says nothing by event.
+  const offLook = lookAgain(() => nodes.refresh(), LOOK_OFTEN_MS);
   return {
     node,
     stop: () => {
-      clearInterval(timer);
+      offLook();
       offNodes();
       offHosts();
     },
@@ -106,7 +103,7 @@ function nodeFacts(node, seen) {
   return [
     el("div", { class: "row-line" }, el("h3", { class: "grow wrap" }, node.name), nodePill(node)),
     node.twin_at ? notice("problem", t("nodes.twin"), " ", time(node.twin_at)) : null,
-    node.drift ? notice("caution", t("nodes.drift", { what: node.drift })) : null,
+    node.drift ? notice("caution", t("nodes.drift", { what: said(node.drift) })) : null,
     node.skew === "older" || node.skew === "newer" ? notice("caution", t(`nodes.skew_${node.skew}`)) : null,
     factList([
       [t("nodes.seen"), node.state === "joined" ? seen : null],
@@ -247,15 +244,16 @@ function hostCard(host, refresh) {
 
 /** @param {CheckResponse} found */
 function verdict(found) {
-  if (!found.reachable) return [notice("problem", t("hosts.unreachable", { message: found.error?.message ?? "" }))];
+  if (!found.reachable)
+    return [notice("problem", t("hosts.unreachable", { message: said(found.error?.message ?? "") }))];
   const fits = Object.keys(found.cannot).length === 0;
   return [
     found.drift
-      ? notice("caution", t("nodes.drift", { what: found.drift }))
+      ? notice("caution", t("nodes.drift", { what: said(found.drift) }))
       : fits
         ? notice("info", t("hosts.fits"))
         : null,
-    Object.entries(found.cannot).map(([id, why]) => notice("problem", t("hosts.cannot", { id, why }))),
+    Object.entries(found.cannot).map(([id, why]) => notice("problem", t("hosts.cannot", { id, why: said(why) }))),
     found.stopped ? notice("caution", t("hosts.stopped")) : null,
     factList([
       [t("nodes.version"), found.version ? code(found.version) : null],

@@ -3,10 +3,10 @@
 // comes in asks for a fresh proof first.
 
 import { del, get, post, signedOut } from "../lib/api.js";
-import { Resource } from "../lib/data.js";
+import { LOOK_OFTEN_MS, Resource } from "../lib/data.js";
 import { el, keyed, mount } from "../lib/dom.js";
 import { deviceName, isAddress, makePasskey, passkeysWork } from "../lib/passkeys.js";
-import { time } from "../lib/time.js";
+import { setTime, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { snippet } from "../parts/copying.js";
 import { notice } from "../parts/empties.js";
@@ -22,7 +22,7 @@ const NAME_MAX = 64;
 export function signInSection() {
   const login = new Resource(() => get("/api/login"));
   const passkeys = new Resource(() => get("/api/passkeys"));
-  const sessions = new Resource(() => get("/api/sessions"), /^access\./);
+  const sessions = new Resource(() => get("/api/sessions"), /^access\./, LOOK_OFTEN_MS);
   const again = () => {
     login.refresh();
     passkeys.refresh();
@@ -246,9 +246,15 @@ function passwordPart(again) {
   };
 }
 
-/** @param {ListedSession} one @param {() => void} again */
+/**
+ * A row that stays while it is looked at again: a question that is open in it stays too.
+ * @param {ListedSession} one
+ * @param {() => void} again
+ */
 function sessionRow(one, again) {
-  return el(
+  const seen = /** @type {HTMLTimeElement} */ (time(one.last_seen_at));
+  const ends = /** @type {HTMLTimeElement} */ (time(one.expires_at, "until"));
+  const node = el(
     "li",
     {},
     el(
@@ -268,13 +274,13 @@ function sessionRow(one, again) {
           { class: "muted small line" },
           t(`sessions.by_${one.method}`),
           " · ",
-          t("sessions.seen"),
-          " ",
-          time(one.last_seen_at),
-          " · ",
           t("sessions.ends"),
           " ",
-          time(one.expires_at, "until"),
+          ends,
+          " · ",
+          t("sessions.seen"),
+          " ",
+          seen,
         ),
       ),
       one.current
@@ -291,6 +297,12 @@ function sessionRow(one, again) {
           }),
     ),
   );
+  return Object.assign(node, {
+    update: (/** @type {ListedSession} */ next) => {
+      setTime(seen, next.last_seen_at);
+      setTime(ends, next.expires_at);
+    },
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 // The frame around every page: where one is, whether it is true now, what holds everything.
 
+import { said } from "../lib/commands.js";
 import { home } from "../lib/data.js";
 import { el, mount } from "../lib/dom.js";
 import { ASK_MS, onConnection, retryLive } from "../lib/live.js";
@@ -238,7 +239,7 @@ function frozen(freeze) {
       el("strong", {}, freeze.until ? t("freeze.until", { at: clock(freeze.until) }) : t("freeze.on")),
       " ",
       t("freeze.by", { name: person(freeze.by ?? "system") }),
-      freeze.reason ? ` “${freeze.reason}”` : "",
+      freeze.reason ? ` “${freeze.by === "system" ? said(freeze.reason) : freeze.reason}”` : "",
     ),
     el("button", { type: "button", class: "button", onclick: () => void thaw() }, t("freeze.thaw")),
   );

@@ -1364,10 +1364,13 @@ export interface Setup {
   decided_once: boolean;
   /** The files that say nothing yet. */
   empty_files: EmptyFile[];
+  /** Something of the catalogue has a way to its machine, and this machine, if it is named, was set up. */
   lab_connected: boolean;
   /** The file with the owner's token on Void's machine; null where the settings have it elsewhere. */
   owner_token_file: string | null;
   phone_paired: boolean;
+  /** The program alone, as it is called there: its path, or its name where the shell finds it. */
+  program: string;
   /**
    * What prints the script that lets this machine run its actions, while it was never run: none of them can start.
    */

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use void_domain::services::Services;
 
 use crate::apps::{App, Setup};
@@ -94,5 +94,55 @@ async fn an_empty_void_says_which_files_to_write() {
         }
         let commands = home["setup"]["commands"].as_array().unwrap();
         assert_eq!(commands.is_empty(), empty.is_empty(), "{home}");
+    }
+}
+
+/// A lab is called connected only where something of the catalogue has a way to its machine; services that are watched
+/// make none, and neither does a machine that was never set up.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lab_is_connected_when_something_can_run() {
+    let watched =
+        json!({"services": [{"id": "web", "check": {"kind": "tcp", "address": "127.0.0.1:1"}}]});
+    let action = |id: &str, more: Value| {
+        let mut action = json!({"id": id, "label": id, "tier": "risky"});
+        for (name, value) in more.as_object().unwrap() {
+            action[name] = value.clone();
+        }
+        action
+    };
+    let here = action(
+        "here",
+        json!({"kind": "service_restart", "host": "local", "service": "a"}),
+    );
+    let far = action(
+        "far",
+        json!({"kind": "service_restart", "host": "far", "service": "a"}),
+    );
+    let guest = action(
+        "guest",
+        json!({"kind": "guest_power", "node": "z", "vmid": 109, "op": "start"}),
+    );
+    for (actions, is_set_up, is_connected) in [
+        (vec![], true, false),
+        (vec![&here], true, true),
+        (vec![&here], false, false),
+        (vec![&far], true, false),
+        (vec![&guest], true, false),
+        (vec![&guest, &here], false, false),
+    ] {
+        let far = json!({"far": {"address": "127.0.0.1", "port": 9, "user": "voidact"}});
+        let catalogue = json!({"hosts": far, "actions": actions});
+        let setup = Setup {
+            lab: Arc::new(Lab::of(&catalogue.to_string())),
+            services: Services::parse(&watched.to_string()).unwrap(),
+            ..Setup::default()
+        };
+        if !is_set_up {
+            std::fs::remove_file(setup.lab.path().join("list.json")).unwrap();
+        }
+        let home = setup.start().await.owner().get("/api/home").await.ok();
+        let setup = &home["setup"];
+        assert_eq!(setup["lab_connected"], is_connected, "{setup}");
+        assert_eq!(setup["provision"].is_string(), !is_set_up, "{setup}");
     }
 }

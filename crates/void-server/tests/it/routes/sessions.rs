@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use void_domain::time::Timestamp;
 
 use crate::apps::{App, Engine};
 use crate::callers::Shows;
@@ -69,6 +70,36 @@ async fn the_owner_sees_every_browser_and_cuts_one_off() {
         desk.get("/api/session").await.error(401, "unauthenticated");
         assert_eq!(app.audited("session.revoked").await.len(), 2);
     }
+}
+
+/// Whoever looks at the list reads how things are, not how they were within the hour.
+#[tokio::test(flavor = "multi_thread")]
+async fn when_a_browser_was_last_seen_is_true_to_the_second() {
+    let app = App::with_clock().await;
+    let (desk, phone) = (app.session().await, app.session().await);
+    let seen = async || {
+        let now = app.control.clock().now();
+        let listed = desk.get("/api/sessions").await.ok();
+        let age = |session: &Value| {
+            let at = session["last_seen_at"].as_str().unwrap();
+            let at = Timestamp::parse_rfc3339(at).unwrap();
+            (session["current"] == true, now.since(at).as_secs())
+        };
+        let mut ages: Vec<(bool, u64)> = listed["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(age)
+            .collect();
+        ages.sort_unstable();
+        ages
+    };
+    app.pass(Duration::from_secs(40 * 60));
+    phone.get("/api/session").await.ok();
+    app.pass(Duration::from_secs(7));
+    assert_eq!(seen().await, [(false, 7), (true, 0)]);
+    app.pass(Duration::from_secs(60));
+    assert_eq!(seen().await, [(false, 67), (true, 0)]);
 }
 
 /// Use keeps a session open, up to ninety days after it began.

@@ -20,7 +20,8 @@ pub(super) fn of(
     environment: &Environment,
     address: SocketAddr,
 ) -> FirstSteps {
-    let mut called = called(&program(environment), settings, address);
+    let program = program(environment);
+    let mut called = called(&quoted(&program), settings, address);
     // Nobody signs in as the account of a service.
     if let Some(account) = accounts::of_a_service(rustix::process::geteuid().as_raw()) {
         called = format!("sudo -u {account} {called}");
@@ -40,6 +41,7 @@ pub(super) fn of(
             .unwrap_or_default(),
         commands: vec![lint, format!("{called} reload")],
         called,
+        program,
         owner_token_file: match settings.owner_token.value {
             Some(_) => None,
             None => Some(absolute(&settings.owner_token_file())),
@@ -87,7 +89,7 @@ fn program(environment: &Environment) -> String {
     if is_found {
         return "void".to_owned();
     }
-    quoted(&path.display().to_string())
+    path.display().to_string()
 }
 
 fn absolute(path: &Path) -> String {
