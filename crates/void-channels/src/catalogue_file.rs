@@ -59,6 +59,12 @@ impl CatalogueFile {
         }
     }
 
+    /// Where it is: by the path of the settings, and where that leads.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let place = self.place.iter().filter(|place| **place != self.path);
+        [&self.path].into_iter().chain(place).cloned().collect()
+    }
+
     /// What was read at the start.
     pub fn loaded(&self) -> Option<&str> {
         self.loaded.as_deref()
@@ -155,12 +161,15 @@ impl CatalogueFile {
     fn written_to(&self, effect: ChangeEffect) -> PathBuf {
         match effect {
             ChangeEffect::Commit => self.path.clone(),
-            ChangeEffect::Beside => {
-                let mut name = self.path.clone().into_os_string();
-                name.push(".proposed");
-                PathBuf::from(name)
-            }
+            ChangeEffect::Beside => Self::beside(&self.path),
         }
+    }
+
+    /// Where an approved change is put that does not become a commit, until the owner moves it.
+    pub fn beside(catalogue: &Path) -> PathBuf {
+        let mut name = catalogue.to_owned().into_os_string();
+        name.push(".proposed");
+        PathBuf::from(name)
     }
 
     fn result(&self, change: &Change, commit: Option<&str>) -> Value {

@@ -1,6 +1,7 @@
 //! Loads the catalogue once, and finds out which commit it is at.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use void_channels::CatalogueFile;
@@ -9,6 +10,7 @@ use void_domain::catalogue::{Catalogue, Problem as Finding};
 use void_domain::limits::CATALOGUE_BYTES_MAX;
 
 use crate::exit::CommandError;
+use crate::hints;
 use crate::settings::{Settings, Source};
 
 /// Nothing may run: what a fresh installation has.
@@ -53,8 +55,46 @@ pub(crate) fn parse(
             "the catalogue is refused as a whole:\n{}",
             lines.join("\n")
         ))
-        .next(format!("void actions lint {}", path.display()))
+        .next(format!("void actions lint {}", quoted(path)))
     })
+}
+
+/// An approved change that was put beside the catalogue and is in force for nobody.
+pub(crate) struct Unmoved {
+    pub file: PathBuf,
+    pub message: String,
+    pub next: String,
+}
+
+/// What lies beside a catalogue. While it does, no other approved change can be put there.
+pub(crate) fn unmoved(catalogue: &Path) -> Option<Unmoved> {
+    let catalogue = std::path::absolute(catalogue).ok()?;
+    let file = CatalogueFile::beside(&catalogue);
+    fs::symlink_metadata(&file).ok()?;
+    let (from, to) = (quoted(&file), quoted(&catalogue));
+    let is_same = matches!((read(&file), read(&catalogue)), (Ok(new), Ok(now)) if new == now);
+    let (message, next) = match is_same {
+        true => (
+            format!("{} says what the catalogue says already", file.display()),
+            format!("rm {from}"),
+        ),
+        false => (
+            format!(
+                "{} is an approved change that is not in force: diff -u {to} {from} shows it",
+                file.display()
+            ),
+            format!("mv {from} {to} && void reload"),
+        ),
+    };
+    Some(Unmoved {
+        file,
+        message,
+        next,
+    })
+}
+
+fn quoted(path: &Path) -> String {
+    hints::quoted(&path.display().to_string())
 }
 
 pub(crate) fn describe(path: &Path, finding: &Finding) -> String {
@@ -69,14 +109,14 @@ pub(crate) fn describe(path: &Path, finding: &Finding) -> String {
 
 pub(crate) fn read(path: &Path) -> Result<String, CommandError> {
     let problem = |what: String| CommandError::config(format!("{}: {what}", path.display()));
-    let metadata = std::fs::metadata(path).map_err(|error| problem(error.to_string()))?;
+    let metadata = fs::metadata(path).map_err(|error| problem(error.to_string()))?;
     if !metadata.is_file() {
         return Err(problem("not a file".to_owned()));
     }
     if metadata.len() > CATALOGUE_BYTES_MAX as u64 {
         return Err(problem(format!("larger than {CATALOGUE_BYTES_MAX} bytes")));
     }
-    let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
+    let bytes = fs::read(path).map_err(|error| problem(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| problem("not UTF-8".to_owned()))
 }
 

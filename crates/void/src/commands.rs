@@ -32,12 +32,13 @@ mod token;
 
 use clap::CommandFactory as _;
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use void_domain::failures::FailureCode;
 
 use crate::cli::{Cli, Command, ConfigCommand, McpArgs, McpCommand};
 use crate::client::{self, Client};
 use crate::exit::{self, CommandError, Exit};
+use crate::hints::NAME;
+pub(crate) use crate::hints::{program, quoted};
 use crate::output::Output;
 use crate::settings::{Environment, Flags, Settings};
 
@@ -47,8 +48,6 @@ pub(crate) struct Session<'a> {
     pub environment: &'a Environment,
     pub output: &'a Output,
     url: Option<String>,
-    /// This program with the flags that say which server, as it can be typed again.
-    called_as: String,
 }
 
 impl Session<'_> {
@@ -58,7 +57,7 @@ impl Session<'_> {
 
     /// Another command for the same server, to be copied.
     pub(crate) fn again(&self, command: &str) -> String {
-        format!("{} {command}", self.called_as)
+        self.output.typed(&format!("{NAME} {command}"))
     }
 }
 
@@ -137,7 +136,6 @@ pub(crate) async fn run(
         settings,
         environment,
         output,
-        called_as: called_as(&cli),
         url: cli.url,
     };
     let exit = match cli.command {
@@ -185,14 +183,9 @@ pub(crate) fn flags(cli: &Cli) -> Flags {
     }
 }
 
-/// This program with the flags that say which server, if any do.
-pub(crate) fn called_by_flags(cli: &Cli) -> Option<String> {
-    let has_flags = cli.config.is_some() || cli.data.is_some() || cli.url.is_some();
-    has_flags.then(|| called_as(cli))
-}
-
-fn called_as(cli: &Cli) -> String {
-    let mut called = program();
+/// This program with the flags that say which server, as it can be typed again.
+pub(crate) fn called_as(cli: &Cli, environment: &Environment) -> String {
+    let mut called = program(environment);
     let mut add = |flag: &str, value: Option<String>| {
         if let Some(value) = value {
             called.push_str(&format!(" {flag} {}", quoted(&value)));
@@ -215,25 +208,6 @@ fn counted(count: usize, what: &str) -> String {
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
     }
-}
-
-/// As a shell takes it for one word.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:=+@%".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-/// How this program was called, as far as that can be typed again.
-pub(crate) fn program() -> String {
-    let path = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("void"));
-    let here = std::env::current_dir().ok();
-    // Below the root everything is, and its path is as short.
-    let here = here.filter(|here| here.parent().is_some());
-    let short = here.and_then(|here| Some(path.strip_prefix(here).ok()?.to_owned()));
-    short.unwrap_or(path).display().to_string()
 }
 
 fn version(output: &Output) {

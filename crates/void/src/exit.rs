@@ -93,8 +93,10 @@ impl CommandError {
         self
     }
 
-    pub(crate) fn to_value(&self) -> Value {
-        let mut error = json!({"code": self.code, "message": self.message, "next": self.next});
+    /// For programs, with its commands as they have to be typed.
+    pub(crate) fn to_value(&self, typed: impl Fn(&str) -> String) -> Value {
+        let next = self.next.as_deref().map(&typed);
+        let mut error = json!({"code": self.code, "message": typed(&self.message), "next": next});
         if let (Value::Object(members), false) = (&mut error, self.parts.is_empty()) {
             members.insert("problems".to_owned(), json!(self.parts));
         }

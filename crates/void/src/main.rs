@@ -59,7 +59,8 @@ fn main() -> ExitCode {
             let wants_json = std::env::args_os().any(|word| word == "--json");
             if wants_json && error.use_stderr() {
                 let problem = exit::CommandError::usage(usage_message(&error)).next("void --help");
-                eprint_json(&problem);
+                let program = hints::program(&environment);
+                eprint_json(&problem.to_value(|said| hints::called(said, &program)));
                 return exit::to_code(Exit::Usage);
             }
             let _ = error.print();
@@ -86,9 +87,9 @@ fn usage_message(error: &clap::Error) -> String {
     }
 }
 
-fn eprint_json(problem: &exit::CommandError) {
+fn eprint_json(problem: &serde_json::Value) {
     use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "{}", problem.to_value());
+    let _ = writeln!(std::io::stderr(), "{problem}");
 }
 
 fn run(cli: Cli, environment: Environment) -> ExitCode {
@@ -98,7 +99,7 @@ fn run(cli: Cli, environment: Environment) -> ExitCode {
         times::Times::local(void_control::Clock::system().now().as_ms())
     };
     let output = output::Output::new(cli.json, cli.color, times, &environment)
-        .with_hints_for(commands::called_by_flags(&cli));
+        .with_hints_for(commands::called_as(&cli, &environment));
     // It passes messages on in threads of its own, and has to be there at once.
     if let Command::Mcp(McpArgs { command: None }) = &cli.command {
         return commands::mcp::bridge(cli.url.as_deref(), &environment, &output);

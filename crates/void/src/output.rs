@@ -34,7 +34,7 @@ pub(crate) struct Output {
     /// Whoever read standard output has gone.
     is_closed: AtomicBool,
     /// This program with the flags that say which server, where there are any.
-    called: Option<String>,
+    called: String,
 }
 
 /// Between the columns of a table.
@@ -74,21 +74,18 @@ impl Output {
             columns: columns(environment),
             times: if json { Times::as_they_come() } else { times },
             is_closed: AtomicBool::new(false),
-            called: None,
+            called: hints::NAME.to_owned(),
         }
     }
 
     /// What is hinted at is for the server that was meant.
-    pub(crate) fn with_hints_for(self, called: Option<String>) -> Self {
+    pub(crate) fn with_hints_for(self, called: String) -> Self {
         Self { called, ..self }
     }
 
     /// A text in which commands are as they have to be typed for the same server.
     pub(crate) fn typed(&self, hint: &str) -> String {
-        match &self.called {
-            Some(called) => hints::called(hint, called),
-            None => hint.to_owned(),
-        }
+        hints::called(hint, &self.called)
     }
 
     /// What to type next.
@@ -174,13 +171,14 @@ impl Output {
 
     pub(crate) fn error(&self, problem: &CommandError) {
         if self.json {
-            let _ = writeln!(io::stderr(), "{}", problem.to_value());
+            let value = problem.to_value(|said| self.typed(said));
+            let _ = writeln!(io::stderr(), "{value}");
             return;
         }
         let _ = writeln!(
             io::stderr(),
             "error: {}",
-            self.times.sentence(&text::escaped_lines(&problem.message))
+            self.typed(&self.times.sentence(&text::escaped_lines(&problem.message)))
         );
         if let Some(next) = &problem.next {
             let next = self.typed(&text::escaped(next));

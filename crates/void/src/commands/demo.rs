@@ -14,7 +14,7 @@ use void_domain::text;
 use void_server::Bound;
 
 use super::serve::{self, Serving};
-use super::{program, setup_link};
+use super::{program, quoted, setup_link};
 use crate::agents;
 use crate::cli::{DemoArgs, LogFormat, QrArgs};
 use crate::client::{Client, read};
@@ -59,7 +59,16 @@ pub(super) async fn run(
         Some(_) => Some(invite(&settings, &nothing).await?),
     };
     let link = new_link(&settings, &nothing).await?;
-    greet(output, &lab, &link, &waiting, phone.as_deref(), args.qr);
+    let program = program(environment);
+    greet(
+        output,
+        &program,
+        &lab,
+        &link,
+        &waiting,
+        phone.as_deref(),
+        args.qr,
+    );
     serving.until_told_to_stop().await?;
     drop(lab);
     if !output.json {
@@ -86,11 +95,10 @@ async fn listen(args: &DemoArgs) -> Result<Bound, CommandError> {
             let message = format!("{address} cannot be listened on: {error}");
             let next = match &args.listen {
                 Some(_) => format!(
-                    "{} demo --listen {}:0 takes any free port",
-                    program(),
+                    "void demo --listen {}:0 takes any free port",
                     bracketed(address.ip())
                 ),
-                None => format!("{} demo without --port takes any free one", program()),
+                None => "void demo without --port takes any free one".to_owned(),
             };
             Err(CommandError::failed(FailureCode::Listen, message).next(next))
         }
@@ -163,6 +171,7 @@ async fn new_link(
 
 fn greet(
     output: &Output,
+    program: &str,
     lab: &Rehearsal,
     link: &SetupLinkResponse,
     waiting: &RowResponse,
@@ -177,8 +186,8 @@ fn greet(
         "chat -m \"what is wrong?\"".to_owned(),
         format!("inbox approve {code}"),
     ];
-    let program = program();
-    let commands = commands.map(|rest| format!("{program} --data {} {rest}", data.display()));
+    let called = format!("{program} --data {}", quoted(&data.display().to_string()));
+    let commands = commands.map(|rest| format!("{called} {rest}"));
     if output.json {
         output.value(json!({
             "rehearsal": true, "url": url, "elsewhere": elsewhere, "data": data, "waiting": code, "commands": commands, "telegram": phone,
@@ -193,7 +202,7 @@ fn greet(
     for other in elsewhere.iter().filter(|other| *other != url) {
         output.line(format!("  {other}"));
     }
-    let again = format!("{program} --data {} setup-link", data.display());
+    let again = format!("{called} setup-link");
     output.line(format!(
         "  It signs one browser in, once, by whichever address; for another one: {again}"
     ));
@@ -219,7 +228,7 @@ fn greet(
     }
     output.line(format!(
         "\nIf the page asks whether it is you: cat {}",
-        data.join("owner.token").display()
+        quoted(&data.join("owner.token").display().to_string())
     ));
     output.line("\nCtrl-C ends the rehearsal and removes everything.");
 }

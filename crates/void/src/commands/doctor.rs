@@ -73,7 +73,6 @@ async fn examine(
         environment,
         output: &output,
         url: Some(format!("http://{address}")),
-        called_as: "void".to_owned(),
     };
     let mut findings = Findings::default();
     look(&session, &mut findings).await;
@@ -122,7 +121,16 @@ fn report(session: &Session<'_>, findings: &[Finding], strict: bool) -> Exit {
     if session.output.json {
         let findings: Vec<Value> = findings
             .iter()
-            .map(|finding| json!({"check": finding.check, "level": finding.level.as_str(), "message": finding.message, "next": finding.next}))
+            .map(|finding| {
+                let next = finding
+                    .next
+                    .as_deref()
+                    .map(|next| session.output.typed(next));
+                json!({
+                    "check": finding.check, "level": finding.level.as_str(),
+                    "message": session.output.typed(&finding.message), "next": next,
+                })
+            })
             .collect();
         session
             .output
@@ -152,7 +160,7 @@ fn print(session: &Session<'_>, finding: &Finding) {
     let level = session
         .output
         .tone(tone, &format!("{:8}", finding.level.as_str()));
-    let message = text::escaped_lines(&finding.message);
+    let message = session.output.typed(&text::escaped_lines(&finding.message));
     session
         .output
         .hanging(&format!("{level} {:20} ", finding.check), &message);

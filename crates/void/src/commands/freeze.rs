@@ -38,7 +38,8 @@ pub(super) async fn freeze(session: &Session<'_>, args: FreezeArgs) -> Result<Ex
             "  running:  {running}, to its end; no freeze stops what has started"
         ));
     }
-    session.output.line("  thaw:     void thaw");
+    let thaw = session.output.typed("void thaw");
+    session.output.line(format!("  thaw:     {thaw}"));
     Ok(Exit::Done)
 }
 

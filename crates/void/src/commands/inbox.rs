@@ -164,7 +164,8 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Comma
     }
     let row = |item: &ItemResponse| match item {
         ItemResponse::Join(join) => {
-            let what = format!("{} asks to be a node: void node ls", join.name);
+            let look = session.output.typed("void node ls");
+            let what = format!("{} asks to be a node: {look}", join.name);
             let dash = || "-".to_owned();
             let from = join.from.clone();
             vec![dash(), "join".to_owned(), dash(), what, from, dash()]
@@ -185,8 +186,9 @@ async fn list(session: &Session<'_>, args: &InboxListArgs) -> Result<Exit, Comma
     );
     let untold = inbox.counts.untold;
     if untold > 0 {
+        let why = session.output.typed("void notify ls says why");
         session.output.note(format!(
-            "nobody could be told about {untold} of them; void notify ls says why"
+            "nobody could be told about {untold} of them; {why}"
         ));
     }
     if let Some(next) = &inbox.next {

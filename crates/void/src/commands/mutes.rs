@@ -45,7 +45,7 @@ pub(super) async fn mute(session: &Session<'_>, args: MuteArgs) -> Result<Exit, 
         subject(&mute),
         output.times.clock(&mute.until)
     ));
-    output.line(format!("  unmute:   void notify unmute {}", again(&mute)));
+    output.line(format!("  unmute:   {}", unmute_command(output, &mute)));
     Ok(Exit::Done)
 }
 
@@ -89,12 +89,12 @@ pub(super) async fn unmute(session: &Session<'_>, args: UnmuteArgs) -> Result<Ex
 pub(super) fn list(output: &Output, mutes: &[MuteResponse]) {
     for mute in mutes {
         output.line(format!(
-            "muted  {}  until {}  by {}: \"{}\"   void notify unmute {}",
+            "muted  {}  until {}  by {}: \"{}\"   {}",
             subject(mute),
             output.times.clock(&mute.until),
             text::escaped(&mute.by),
             text::escaped(&mute.reason),
-            again(mute)
+            unmute_command(output, mute)
         ));
     }
 }
@@ -107,9 +107,10 @@ fn subject(mute: &MuteResponse) -> String {
     }
 }
 
-fn again(mute: &MuteResponse) -> String {
-    match &mute.host {
+fn unmute_command(output: &Output, mute: &MuteResponse) -> String {
+    let what = match &mute.host {
         Some(host) => format!("--host {}", text::escaped(host)),
         None => text::escaped(or_dash(&mute.service)),
-    }
+    };
+    output.typed(&format!("void notify unmute {what}"))
 }

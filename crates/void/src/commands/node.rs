@@ -7,18 +7,19 @@ use void_api::nodes::{
 };
 use void_domain::failures::{AnyCode, FailureCode};
 
-use super::Session;
 use super::rows::or_dash;
 use super::run::segment;
 use super::serve::start_log;
+use super::{Session, quoted};
 use crate::cli::{NodeCommand, NodeJoinArgs, NodeRunArgs};
 use crate::client::read;
 use crate::exit::{CommandError, Exit};
-use crate::node::folder::{Folder, JoinedServer, fingerprint};
+use crate::node::folder::{Folder, JoinedServer, STATE, fingerprint};
 use crate::node::link::{Link, NoAnswer, checked_url};
 use crate::output::{Output, Tone};
 use crate::settings::Environment;
 use crate::times::Times;
+use std::path::Path;
 use std::time::Duration;
 
 const INSTALL: &str = include_str!("../../../../deploy/install-node.sh");
@@ -121,7 +122,7 @@ async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     }
     let NodesResponse { nodes } = read(answer)?;
     if nodes.is_empty() {
-        output.line("There are no nodes. Invite one: void node invite NAME");
+        output.line(output.typed("There are no nodes. Invite one: void node invite NAME"));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = nodes.iter().map(|node| row(node, &output.times)).collect();
@@ -240,7 +241,8 @@ async fn join(args: NodeJoinArgs, output: &Output) -> Result<Exit, CommandError>
             if output.json {
                 output.value(sent.unwrap_or_default());
             } else if is_in {
-                output.line(format!("Joined as {name}. Next: void node run"));
+                let run = run_command(&args.state);
+                output.line(format!("Joined as {name}. Next: {}", output.typed(&run)));
             } else {
                 output.line("It waits in the owner's inbox.");
             }
@@ -253,6 +255,17 @@ async fn join(args: NodeJoinArgs, output: &Output) -> Result<Exit, CommandError>
             ));
         }
         tokio::time::sleep(ASK_AGAIN).await;
+    }
+}
+
+/// What runs the node that was joined, with its folder where that is not the usual one.
+fn run_command(state: &Path) -> String {
+    match state == Path::new(STATE) {
+        true => "void node run".to_owned(),
+        false => format!(
+            "void node run --state {}",
+            quoted(&state.display().to_string())
+        ),
     }
 }
 

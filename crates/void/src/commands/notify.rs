@@ -96,9 +96,10 @@ async fn pair_telegram(session: &Session<'_>, wait_s: u64) -> Result<Exit, Comma
             return Ok(Exit::Done);
         }
     }
-    output.note(
-        "Nobody has opened it yet; the link goes on working. void notify ls shows who is paired.",
-    );
+    let who = output.typed("void notify ls shows who is paired");
+    output.note(format!(
+        "Nobody has opened it yet; the link goes on working. {who}."
+    ));
     Ok(Exit::Done)
 }
 
@@ -214,12 +215,13 @@ async fn list(session: &Session<'_>) -> Result<Exit, CommandError> {
     ];
     session.output.table(&heads, &rows);
     for one in &failed {
+        let retry = format!("void notify retry {}", one.id);
         session.output.line(format!(
-            "not delivered  {}  {}  {}   void notify retry {}",
+            "not delivered  {}  {}  {}   {}",
             session.output.times.short(&one.created_at),
             one.target,
             text::escaped(or_dash(&one.error)),
-            one.id
+            session.output.typed(&retry)
         ));
     }
     Ok(Exit::Done)

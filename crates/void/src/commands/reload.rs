@@ -13,6 +13,7 @@ use void_domain::failures::FailureCode;
 use void_domain::text;
 
 use super::{Session, patiently};
+use crate::catalogue::Unmoved;
 use crate::cli::ReloadArgs;
 use crate::client::Client;
 use crate::exit::{CommandError, Exit};
@@ -64,7 +65,7 @@ pub(super) async fn run(session: &Session<'_>, args: ReloadArgs) -> Result<Exit,
     if session.output.json {
         session
             .output
-            .value(json!({"reloaded": true, "changes": changes.to_value()}));
+            .value(json!({"reloaded": true, "changes": changes.to_value(session.output)}));
     } else {
         session
             .output
@@ -106,6 +107,8 @@ struct Changes {
     services: Difference,
     /// What waits for an action that goes or changes.
     withdrawn: Vec<String>,
+    /// An approved change of the catalogue that nobody has moved into place.
+    unmoved: Option<Unmoved>,
     notes: Vec<String>,
 }
 
@@ -132,15 +135,19 @@ impl Changes {
             withdrawn: withdrawn(&client, &actions, &mut notes).await?,
             services: Difference::between(&note.watched, &services::digests(watched.iter())),
             actions,
+            unmoved: catalogue::unmoved(&settings.actions.value),
             notes,
         })
     }
 
-    fn to_value(&self) -> Value {
+    fn to_value(&self, output: &Output) -> Value {
         let Difference { appear, go, change } = &self.actions;
+        let unmoved = self.unmoved.as_ref().map(
+            |it| json!({"file": it.file, "message": it.message, "next": output.typed(&it.next)}),
+        );
         json!({
             "appear": appear, "go": go, "change": change, "services": self.services,
-            "withdrawn": self.withdrawn, "notes": self.notes,
+            "withdrawn": self.withdrawn, "unmoved": unmoved, "notes": self.notes,
         })
     }
 
@@ -148,7 +155,7 @@ impl Changes {
         let output = session.output;
         if output.json {
             if is_all {
-                output.value(json!({"reloaded": false, "changes": self.to_value()}));
+                output.value(json!({"reloaded": false, "changes": self.to_value(output)}));
             }
             return;
         }
@@ -163,6 +170,10 @@ impl Changes {
         }
         for note in &self.notes {
             output.note(format!("note: {note}"));
+        }
+        if let Some(unmoved) = &self.unmoved {
+            output.note(format!("note: {}", text::escaped(&unmoved.message)));
+            output.note(format!("  next: {}", output.typed(&unmoved.next)));
         }
     }
 }

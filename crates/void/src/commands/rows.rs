@@ -159,7 +159,7 @@ fn show_with(output: &Output, row: &RowResponse, card: Option<&CardResponse>) {
 fn show_outcome(output: &Output, row: &RowResponse) {
     let field = |name: &str, value: String| field(output, name, value);
     if let Some(error) = &row.error {
-        let said = output.times.sentence(&text::escaped(&error.message));
+        let said = output.typed(&output.times.sentence(&text::escaped(&error.message)));
         match row.status.as_ref() {
             "rejected" => field("reason", said),
             _ => field("error", format!("{}: {said}", error.code)),
@@ -302,7 +302,8 @@ fn show_words(output: &Output, row: &RowResponse) {
         show_said(&words.reason, &words.diff);
     }
     if let left_out @ 1.. = row.words_left_out {
-        let more = format!("other words of {left_out} later requests: void audit ls");
+        let look = output.typed("void audit ls");
+        let more = format!("other words of {left_out} later requests: {look}");
         field(output, "more words", more);
     }
 }

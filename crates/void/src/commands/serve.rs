@@ -94,7 +94,7 @@ pub(super) async fn serve(
     let mut running = Running::start(&settings.data.value, note(settings, control, address));
     if running.is_none() {
         tracing::warn!(
-            "what runs here cannot be noted in the data folder: void reload does not work"
+            "what runs here cannot be noted in the data folder, so a reload by command does not work"
         );
     }
     let mut serving = Serving::start(bound, plane, agents, settings, session.environment);

@@ -180,7 +180,8 @@ impl Screen<'_> {
                 self.status.frozen_reason.as_deref(),
                 self.status.frozen_until.as_deref(),
             );
-            self.line("Frozen", format!("{text}, {told}   void thaw"));
+            let thaw = self.output.typed("void thaw");
+            self.line("Frozen", format!("{text}, {told}   {thaw}"));
         }
     }
 

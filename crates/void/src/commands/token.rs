@@ -57,10 +57,8 @@ pub(super) async fn run(
             } else {
                 let made: NewTokenResponse = read(made)?;
                 output.line(&made.token);
-                output.note(format!(
-                    "This is shown once. Withdraw it with: void token revoke {}",
-                    made.id
-                ));
+                let revoke = output.typed(&format!("void token revoke {}", made.id));
+                output.note(format!("This is shown once. Withdraw it with: {revoke}"));
             }
         }
         TokenCommand::Ls => {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
@@ -23,6 +23,12 @@ pub struct Lab {
     pub database_url: Option<String>,
     /// Set for the server and every command.
     pub environment: Vec<(String, String)>,
+}
+
+/// Where a shell finds programs, this one among them: what is hinted at then begins with its name.
+pub fn search_path() -> String {
+    let folder = Path::new(VOID).parent().unwrap().display();
+    format!("{folder}:/usr/bin:/bin:/usr/sbin:/sbin")
 }
 
 /// Three actions on this machine: safe, risky and critical by its own word; each effect is a line.
@@ -104,7 +110,7 @@ impl Lab {
         let mut command = Command::new(VOID);
         command
             .env_clear()
-            .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
+            .env("PATH", search_path())
             .env("VOID_DATA", self.data())
             .env("VOID_LISTEN", self.address.to_string())
             .env("ACTIONS_CONFIG", self.path("actions.json"))

@@ -27,6 +27,7 @@ mod failure_codes;
 mod forgeries;
 mod freezes;
 mod guides;
+mod hints;
 mod instances;
 mod lab;
 mod mcp;

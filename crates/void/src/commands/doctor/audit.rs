@@ -14,7 +14,7 @@ use void_verify::{Options, Report};
 
 use super::findings::Findings;
 use super::server::ServerCheck;
-use crate::commands::Session;
+use crate::commands::{Session, quoted};
 use crate::exit::CommandError;
 
 /// A second or two of work; `void audit verify` walks all of it.
@@ -160,7 +160,7 @@ pub(super) async fn check_file(session: &Session<'_>, findings: &mut Findings) {
     let Ok(file) = std::fs::metadata(&path) else {
         return;
     };
-    let verify = format!("void backup verify {}", path.display());
+    let verify = format!("void backup verify {}", quoted(&path.display().to_string()));
     if file.len() > FILE_BYTES_MAX {
         let message = format!("not walked: {} MiB take a while", file.len() >> 20);
         findings.warn("audit", message, verify);

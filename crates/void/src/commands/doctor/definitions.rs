@@ -5,7 +5,7 @@ use void_domain::services::Services;
 use void_domain::text;
 
 use super::findings::Findings;
-use crate::commands::Session;
+use crate::commands::{Session, quoted};
 use crate::{catalogue, services};
 
 /// What the files say; `None` for one that is refused.
@@ -27,7 +27,10 @@ pub(super) fn check(session: &Session<'_>, findings: &mut Findings) -> Definitio
 
 fn check_catalogue(session: &Session<'_>, findings: &mut Findings) -> Option<Catalogue> {
     let path = session.settings.actions.value.display();
-    let lint = format!("void actions lint {path}");
+    let lint = format!("void actions lint {}", quoted(&path.to_string()));
+    if let Some(unmoved) = catalogue::unmoved(&session.settings.actions.value) {
+        findings.warn("catalogue", unmoved.message, unmoved.next);
+    }
     let catalogue = match catalogue::load(&session.settings) {
         Ok(catalogue) => catalogue,
         Err(problem) => {

@@ -27,10 +27,11 @@ pub(in crate::commands) fn config(
 ) -> Result<Exit, CommandError> {
     let started = Started::new(args, url, here, environment)?;
     let (file, snippet) = started.snippet(args.client);
+    let before = output.typed(BEFORE);
     if output.json {
-        output.value(json!({"file": file, "snippet": snippet, "before": BEFORE}));
+        output.value(json!({"file": file, "snippet": snippet, "before": before}));
     } else {
-        output.note(format!("First make a token for it:  {BEFORE}"));
+        output.note(format!("First make a token for it:  {before}"));
         output.note(format!("Then put this into {file}:\n"));
         output.line(&snippet);
     }

@@ -47,7 +47,12 @@ pub(super) fn run(session: &Session<'_>, user: Option<&str>) -> Result<Exit, Com
             "sudoers": plan.sudoers,
         }));
     } else {
-        session.output.line(plan.script());
+        let user = user.map(|user| format!(" --user {}", quoted(user)));
+        let again = format!("provision local{}", user.unwrap_or_default());
+        let check = session.again("hosts check local");
+        session
+            .output
+            .line(plan.script(&session.again(&again), &check));
     }
     Ok(Exit::Done)
 }
@@ -107,10 +112,11 @@ impl LocalPlan {
         })
     }
 
-    fn script(&self) -> String {
+    /// `again` prints it, `check` tries what it made.
+    fn script(&self, again: &str, check: &str) -> String {
         let account = &self.account;
         let mut script = Script::new(&format!(
-            "For this machine, where Void runs as {account}: read it, then run it as root:\n# void provision local | sudo sh\n# Made from the catalogue; run it again after every change of it."
+            "For this machine, where Void runs as {account}: read it, then run it as root:\n# {again} | sudo sh\n# Made from the catalogue; run it again after every change of it."
         ));
         let list = self.list_file.display().to_string();
         script.step("looking at the list that is here already");
@@ -152,7 +158,7 @@ impl LocalPlan {
         };
         script.line(self.as_account(&format!("{act} --check --list {}", quoted(&list))));
         script.done(&format!(
-            "Done: this machine has its list, {account} its state folder and {} sudoers lines. Next: void hosts check local",
+            "Done: this machine has its list, {account} its state folder and {} sudoers lines. Next: {check}",
             self.sudoers.len()
         ))
     }

@@ -17,6 +17,7 @@ use void_domain::services::{Check, Location, Services};
 pub(in crate::commands) use self::accounts::{POWER, Role, TokenName, WATCH};
 use crate::commands::Session;
 use crate::exit::{CommandError, Exit};
+use crate::output::Output;
 use crate::{catalogue, services};
 
 /// What pveproxy shows: its own certificate if the node has one, else the cluster's.
@@ -40,7 +41,7 @@ pub(super) fn run(session: &Session<'_>) -> Result<Exit, CommandError> {
     if session.output.json {
         session.output.value(plan.to_value());
     } else {
-        session.output.line(plan.script());
+        session.output.line(plan.script(session.output));
     }
     Ok(Exit::Done)
 }
@@ -173,7 +174,7 @@ impl ProxmoxPlan {
     }
 
     /// One text to run on a node as root; what belongs elsewhere is a comment in it.
-    fn script(&self) -> String {
+    fn script(&self, output: &Output) -> String {
         let mut lines = vec![
             "# For Proxmox: run this as root on one node of the cluster. Made from the catalogue; run it again after".to_owned(),
             "# every change of it: what is there already stays, and keeps its secret.".to_owned(),
@@ -204,11 +205,11 @@ impl ProxmoxPlan {
         );
         lines.push(FINGERPRINT.to_owned());
         lines.push(String::new());
-        lines.extend(self.afterwards());
+        lines.extend(self.afterwards(output));
         lines.join("\n")
     }
 
-    fn afterwards(&self) -> Vec<String> {
+    fn afterwards(&self, output: &Output) -> Vec<String> {
         let mut lines =
             vec!["# Then on Void's machine, in the environment of void serve:".to_owned()];
         let settings = self.settings();
@@ -224,7 +225,7 @@ impl ProxmoxPlan {
             "fingerprint = \"AB:CD:…\"".to_owned(),
         ];
         lines.extend(table.map(|line| format!("#   {line}")));
-        lines.push("# and start it again. void doctor says whether the token fits the catalogue, and names".to_owned());
+        lines.push(output.typed("# and start it again. void doctor says whether the token fits the catalogue, and names"));
         lines.push("# what to take away for a guest that has left it.".to_owned());
         lines.push("#".to_owned());
         lines.push("# To remove all of it, on one node:".to_owned());

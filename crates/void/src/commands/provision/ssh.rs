@@ -17,6 +17,7 @@ use super::scripts::Script;
 use crate::catalogue;
 use crate::commands::{Session, quoted};
 use crate::exit::{CommandError, Exit};
+use crate::output::Output;
 
 /// Where the Debian package has it, and where a copy goes if there is no package.
 const PACKAGED: &str = "/usr/bin/void-act";
@@ -37,7 +38,7 @@ pub(super) fn run(session: &Session<'_>, host: &str) -> Result<Exit, CommandErro
             "commands": plan.commands,
         }));
     } else {
-        session.output.line(plan.script());
+        session.output.line(plan.script(session.output));
     }
     Ok(Exit::Done)
 }
@@ -100,7 +101,7 @@ impl SshPlan {
         format!("restrict,command=\"{program}\" {}", self.key)
     }
 
-    fn script(&self) -> String {
+    fn script(&self, output: &Output) -> String {
         let (name, user) = (&self.host.name, &self.user);
         let home = PathBuf::from(format!("/var/lib/{user}"));
         let mut script = Script::new(&format!(
@@ -134,8 +135,9 @@ impl SshPlan {
         script.line("\"$act\" --check");
         script.step("reading the host key");
         script.line("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub");
+        let trust = output.typed(&format!("void hosts trust {name} --fingerprint SHA256:…"));
         script.done(&format!(
-            "Done: {name} has void-act, its list and its key line. Next, where Void is, if that fingerprint is the same: void hosts trust {name} --fingerprint SHA256:…"
+            "Done: {name} has void-act, its list and its key line. Next, where Void is, if that fingerprint is the same: {trust}"
         ))
     }
 }

@@ -9,7 +9,7 @@ use void_server::FirstSteps;
 
 use crate::commands::quoted;
 use crate::settings::{Environment, Settings, Source};
-use crate::{accounts, client};
+use crate::{accounts, client, hints};
 
 /// What the examples restart and watch; most labs have one, and its name is plainly a name.
 const SERVICE: &str = "caddy";
@@ -20,8 +20,8 @@ pub(super) fn of(
     environment: &Environment,
     address: SocketAddr,
 ) -> FirstSteps {
-    let program = program(environment);
-    let mut called = called(&quoted(&program), settings, address);
+    let program = hints::program_anywhere(environment);
+    let mut called = called(&program, settings, address);
     // Nobody signs in as the account of a service.
     if let Some(account) = accounts::of_a_service(rustix::process::geteuid().as_raw()) {
         called = format!("sudo -u {account} {called}");
@@ -74,22 +74,6 @@ pub(super) fn called(program: &str, settings: &Settings, address: SocketAddr) ->
         return called;
     }
     format!("env VOID_LISTEN={address} {called}")
-}
-
-/// `void` where the shell finds this very program by that name, its path otherwise.
-fn program(environment: &Environment) -> String {
-    let Ok(path) = std::env::current_exe() else {
-        return "void".to_owned();
-    };
-    let folders = environment.get("PATH").unwrap_or_default();
-    let is_found = path.file_name() == Some("void".as_ref())
-        && folders
-            .split(':')
-            .any(|folder| path.parent() == Some(Path::new(folder)));
-    if is_found {
-        return "void".to_owned();
-    }
-    path.display().to_string()
 }
 
 fn absolute(path: &Path) -> String {

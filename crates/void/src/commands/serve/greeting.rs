@@ -28,7 +28,7 @@ pub(super) async fn greet(
         1 => output.line(format!("  1 action, catalogue {digest}")),
         actions => output.line(format!("  {actions} actions, catalogue {digest}")),
     }
-    let called = first_steps::called(&program(), &session.settings, address);
+    let called = first_steps::called(&program(session.environment), &session.settings, address);
     let next = |command: &str| format!("{called} {command}");
     if catalogue.actions().len() == 0 {
         let file = quoted(&session.settings.actions.value.display().to_string());
@@ -55,7 +55,7 @@ async fn show_setup_link(
         Ok(Some(link)) => link,
         Ok(None) => return,
         Err(error) => {
-            tracing::warn!(%error, "no set-up link could be made: void setup-link");
+            tracing::warn!(%error, "no set-up link could be made: {another}");
             return;
         }
     };
