@@ -72,7 +72,7 @@ fn new(
 async fn append(tx: &mut Tx, at: Timestamp, new: NewFact) -> Result<Fact, StoreError> {
     let fact = table::append(tx, at, new).await?;
     debug_assert!(
-        fact.audience.is_none() || matches!(void_domain::events::told(&fact), Ok(Some(_))),
+        fact.audience.is_none() || matches!(void_domain::told::told(&fact), Ok(Some(_))),
         "an entry with an audience cannot be told: {fact:?}"
     );
     Ok(fact)

@@ -10,9 +10,10 @@ mod remove;
 mod report;
 
 use serde_json::Value;
-use void_domain::events::{Audience, Payload};
+use void_domain::events::Audience;
 use void_domain::nodes::{Node, NodeName};
 use void_domain::time::Timestamp;
+use void_domain::told::Payload;
 use void_store::events::StoredEvent;
 use void_store::{StoreError, Tx, nodes};
 

@@ -1,21 +1,11 @@
 //! What others are told: an entry of the record, seen by its audience. The entry's number is the SSE id, so a client
-//! that was away resumes without a gap.
-//!
-//! [`told`] is the only way from an entry to an event. What it does not take out of an entry's detail reaches no stream
-//! and no agent.
+//! that was away resumes without a gap. What an event carries is read from its entry in [`crate::told`].
 
 mod ids;
-mod payloads;
 
-use crate::facts::Fact;
 use crate::ids::RequesterId;
-use crate::time::Timestamp;
 
 pub use self::ids::EventId;
-pub use self::payloads::{
-    AccessEvent, FreezeEvent, MuteEvent, NodeEvent, NotificationEvent, Payload, ProposalEvent,
-    ServiceEvent, TurnEvent,
-};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventKind {
@@ -185,41 +175,3 @@ pub enum Audience {
     People,
     OwnerOnly,
 }
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Event {
-    pub seq: u64,
-    pub at: Timestamp,
-    pub kind: EventKind,
-    pub audience: Audience,
-    pub payload: Payload,
-}
-
-/// An entry that was to be told and whose detail is not what its verb says.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("entry {seq} ({verb}) does not say what its event tells")]
-pub struct Unreadable {
-    pub seq: u64,
-    pub verb: String,
-}
-
-/// The event that an entry is. `None`: nobody is to be told of it, or another version knows whom and what.
-pub fn told(fact: &Fact) -> Result<Option<Event>, Unreadable> {
-    let (Some(audience), Some(kind)) = (fact.audience, EventKind::of_verb(&fact.verb)) else {
-        return Ok(None);
-    };
-    let payload = Payload::of(kind, fact).ok_or_else(|| Unreadable {
-        seq: fact.seq,
-        verb: fact.verb.clone(),
-    })?;
-    Ok(Some(Event {
-        seq: fact.seq,
-        at: fact.at,
-        kind,
-        audience,
-        payload,
-    }))
-}
-
-#[cfg(test)]
-mod tests;

@@ -41,4 +41,5 @@ pub mod starters;
 pub mod taint;
 pub mod text;
 pub mod time;
+pub mod told;
 pub mod written;

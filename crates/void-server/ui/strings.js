@@ -896,6 +896,7 @@ export const STRINGS = {
   "audit.surface.file": "file",
   "audit.surface.telegram": "Telegram",
   "audit.surface.ntfy": "ntfy",
+  "audit.did.service.changed": "Changed: {name}",
   "audit.did.service.up": "Up: {name}",
   "audit.did.service.down": "Down: {name}",
   "audit.did.service.unknown": "Nobody can tell: {name}",

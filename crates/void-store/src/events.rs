@@ -2,8 +2,9 @@
 //! the numbers from the first use case of a batch to its commit.
 
 use void_domain::budgets::EVENT_PAGE_BYTES_MAX;
-use void_domain::events::{Audience, EventId, EventKind, Payload, told};
+use void_domain::events::{Audience, EventId, EventKind};
 use void_domain::time::Timestamp;
+use void_domain::told::{Payload, told};
 
 use crate::errors::StoreError;
 use crate::facts;

@@ -292,6 +292,38 @@ async fn a_trigger_that_refuses_or_undoes_the_freeze_starts_nothing() {
     }
 }
 
+/// More than one page of entries whose verb or audience is none of ours.
+async fn write_newer(app: &App, engine: &Engine) {
+    let at = app.control.clock().now();
+    let written: Result<(), StoreError> = app
+        .store
+        .write(move |tx| {
+            Box::pin(async move {
+                for n in 0..450 {
+                    let entry = NewFact {
+                        request_id: None,
+                        actor: "system".to_owned(),
+                        verb: if n % 2 == 0 {
+                            "page.changed"
+                        } else {
+                            "proposal.created"
+                        },
+                        subject: None,
+                        detail: json!({}),
+                        catalogue: None,
+                        audience: (n % 2 == 0).then_some(Audience::Everyone),
+                    };
+                    facts::append(tx, at, entry).await?;
+                }
+                Ok(())
+            })
+        })
+        .await;
+    written.unwrap();
+    let committee = "UPDATE facts SET audience = 'committee' WHERE verb = 'proposal.created' AND subject IS NULL;";
+    run(app, engine, committee);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_of_a_newer_version_is_passed_over_and_the_stream_goes_on() {
     for engine in Engine::both().await {
@@ -299,35 +331,7 @@ async fn an_event_of_a_newer_version_is_passed_over_and_the_stream_goes_on() {
         let mut listener = Listener::open(&app.owner()).await;
         let first = app.queue("stop-a").await;
         let before = listener.next().await.unwrap().seq;
-        // More than one page of them.
-        let at = app.control.clock().now();
-        let written: Result<(), StoreError> = app
-            .store
-            .write(move |tx| {
-                Box::pin(async move {
-                    for n in 0..450 {
-                        let entry = NewFact {
-                            request_id: None,
-                            actor: "system".to_owned(),
-                            verb: if n % 2 == 0 {
-                                "page.changed"
-                            } else {
-                                "proposal.created"
-                            },
-                            subject: None,
-                            detail: json!({}),
-                            catalogue: None,
-                            audience: (n % 2 == 0).then_some(Audience::Everyone),
-                        };
-                        facts::append(tx, at, entry).await?;
-                    }
-                    Ok(())
-                })
-            })
-            .await;
-        written.unwrap();
-        let committee = "UPDATE facts SET audience = 'committee' WHERE verb = 'proposal.created' AND subject IS NULL;";
-        run(&app, &engine, committee);
+        write_newer(&app, &engine).await;
         // Whoever waits for the end of a run is woken by what comes behind them.
         let ran = app.owner().decide(&first, "approve").await.ok();
         assert_eq!(ran["status"], "executed");

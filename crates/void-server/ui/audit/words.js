@@ -61,7 +61,8 @@ function keyOf(entry) {
   if (verb === "proposal.approved" && detail.approved_by === "policy") return "audit.did.proposal.let_through";
   if (verb === "proposal.verified" && detail.verification === "failed") return "audit.did.proposal.check_failed";
   if (verb === "proposal.verified" && detail.verification === "unverified") return "audit.did.proposal.unverified";
-  if (verb === "service.changed") return `audit.did.service.${String(detail.status)}`;
+  if (verb === "service.changed" && ["up", "down", "unknown"].includes(String(detail.status)))
+    return `audit.did.service.${String(detail.status)}`;
   return `audit.did.${verb}`;
 }
 

@@ -271,7 +271,7 @@ const NO_VERBS: &[&str] = &[
 ];
 
 /// Every verb that the code can write into the record: the words of that shape in the crates that write it, and
-/// the events that are written together with an entry of their own name.
+/// those of the entries that are told.
 fn verbs() -> BTreeSet<String> {
     let is_verb = |word: &str| {
         word.split_once('.').is_some_and(|(noun, done)| {
@@ -302,16 +302,8 @@ fn verbs() -> BTreeSet<String> {
     for other in NO_VERBS {
         found.remove(*other);
     }
-    let alone = [
-        EventKind::ServiceChanged,
-        EventKind::FreezeChanged,
-        EventKind::AccessRevoked,
-        EventKind::MuteChanged,
-    ];
-    let recorded = EventKind::ALL
-        .into_iter()
-        .filter(|kind| !alone.contains(kind));
-    found.extend(recorded.map(|kind| kind.as_str().to_owned()));
+    let told = EventKind::ALL.into_iter().flat_map(EventKind::verbs);
+    found.extend(told.map(|verb| (*verb).to_owned()));
     found
 }
 

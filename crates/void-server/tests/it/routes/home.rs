@@ -28,7 +28,7 @@ async fn one_answer_is_what_the_single_ones_say() {
         .await
         .ok();
     assert_eq!(home["cards"][0], card);
-    assert!(home["event"].as_u64().unwrap() > 0);
+    assert!(home["event"].as_str().unwrap().parse::<u64>().unwrap() > 0);
     assert_eq!(home["freeze"], session.get("/api/freeze").await.ok());
     assert_eq!(home["status"]["waiting"], 1);
     let recent = session.get("/api/actions/recent?limit=12").await.ok();

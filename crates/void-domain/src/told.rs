@@ -1,17 +1,58 @@
 //! What each event carries, read from the entry that it is. Whoever wants to know more reads the thing itself.
+//!
+//! [`told`] is the only way from an entry to an event. What it does not take out of an entry's detail reaches no stream
+//! and no agent.
+
+#[cfg(test)]
+mod tests;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::EventKind;
 use crate::catalogue::{Risk, Tier};
+use crate::events::{Audience, EventKind};
 use crate::facts::Fact;
 use crate::freezes::Frozen;
 use crate::ids::ProposalId;
 use crate::proposals::{Status, VerificationOutcome};
 use crate::services::Health;
 use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub kind: EventKind,
+    pub audience: Audience,
+    pub payload: Payload,
+}
+
+/// An entry that was to be told and whose detail is not what its verb says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {seq} ({verb}) does not say what its event tells")]
+pub struct Unreadable {
+    pub seq: u64,
+    pub verb: String,
+}
+
+/// The event that an entry is. `None`: nobody is to be told of it, or another version knows whom and what.
+pub fn told(fact: &Fact) -> Result<Option<Event>, Unreadable> {
+    let (Some(audience), Some(kind)) = (fact.audience, EventKind::of_verb(&fact.verb)) else {
+        return Ok(None);
+    };
+    let payload = Payload::of(kind, fact).ok_or_else(|| Unreadable {
+        seq: fact.seq,
+        verb: fact.verb.clone(),
+    })?;
+    Ok(Some(Event {
+        seq: fact.seq,
+        at: fact.at,
+        kind,
+        audience,
+        payload,
+    }))
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -119,7 +160,7 @@ pub struct MuteEvent {
 
 impl Payload {
     /// `None`: the entry does not say what such an event tells.
-    pub(super) fn of(kind: EventKind, fact: &Fact) -> Option<Self> {
+    fn of(kind: EventKind, fact: &Fact) -> Option<Self> {
         match kind {
             EventKind::ProposalCreated
             | EventKind::ProposalJoined
