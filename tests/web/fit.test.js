@@ -249,6 +249,32 @@ describe("a lab on the screen", () => {
     }
   });
 
+  test("no word of the record is cut, with and without the chat beside it", async () => {
+    const verbs = [["node.joined", { name: "a-node-with-a-name-that-is-longer-than-any-column-beside-a-chat" }], ["proposal.created", { label: "Restart the reverse proxy that all of the other services stand behind", code: "ABCD" }]];
+    for (const width of [390, 1280, 1366, 1440]) {
+      for (const kept of [{ "chat-folded": "yes" }, { "chat-folded": "no" }]) {
+        const { context, page, seen } = await openPage(lab, { width, kept });
+        await rewrite(page, /\/api\/audit\?/, (value) => {
+          value.entries.slice(0, 4).forEach((/** @type {any} */ entry, /** @type {number} */ at) => Object.assign(entry, { verb: verbs[at % 2]?.[0], detail: verbs[at % 2]?.[1], actor: "agent-nightly-backups-of-everything-that-there-is" }));
+          return value;
+        });
+        await page.goto(`${lab.base}/#/audit`);
+        await settled(page, seen);
+        await page.locator(".lines .words").nth(3).waitFor();
+        assert.equal(await page.locator(".chat-rail .composer").count() > 0, kept["chat-folded"] === "no" && width > 1000, `${width} px`);
+        const cut = await page.evaluate(() => [...document.querySelectorAll("main :is(.words, .who, .at, .audit-tools *, summary)")].filter((one) => one.checkVisibility()).flatMap((one) => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          const [words, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+          return words.right > box.right + 1 || words.bottom > box.bottom + 6 ? [one.textContent] : [];
+        }));
+        assert.deepEqual(cut, [], `${width} ${JSON.stringify(kept)}`);
+        assert.equal(await overflow(page), 0);
+        await context.close();
+      }
+    }
+  });
+
   test("no word of a load is printed over another, with and without the chat beside it", async () => {
     for (const size of SIZES) {
       for (const kept of [{ "chat-folded": "yes" }, { "chat-folded": "no" }]) {
