@@ -80,14 +80,17 @@ pub async fn list_with(
 }
 
 fn summaries(agent: &str, cursor: Option<ConversationId>) -> Paged<'_> {
-    const SUMMARIES: &str = "SELECT c.id, c.created_at, COUNT(m.id) AS message_count, MAX(m.at) AS last_at, \
-        (SELECT substr(first.body, 1, 200) FROM messages first WHERE first.conversation_id = c.id \
-        ORDER BY first.seq LIMIT 1) AS words \
-        FROM conversations c JOIN messages m ON m.conversation_id = c.id";
+    const SUMMARIES: &str = "SELECT id, created_at, \
+        (SELECT COUNT(*) FROM messages m WHERE m.conversation_id = conversations.id) AS message_count, \
+        (SELECT MAX(m.at) FROM messages m WHERE m.conversation_id = conversations.id) AS last_at, \
+        (SELECT substr(m.body, 1, 200) FROM messages m WHERE m.conversation_id = conversations.id \
+        ORDER BY m.seq LIMIT 1) AS words FROM conversations";
+    const HAS_MESSAGE: &str =
+        "EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = conversations.id)";
     Select::new("conversations", SUMMARIES)
-        .only_with("c.agent = ?", agent)
-        .group_by("c.id")
-        .newest_first("c.id", cursor.map(|id| id.to_string()))
+        .only_with("agent = ?", agent)
+        .only(HAS_MESSAGE)
+        .newest_first("id", cursor.map(|id| id.to_string()))
 }
 
 fn summary(row: &Row) -> Result<Summary, StoreError> {
@@ -388,7 +391,7 @@ mod tests {
 
     /// A page reads its own conversations and not all that there ever were.
     #[test]
-    fn a_page_of_conversations_sorts_and_groups_nothing() {
+    fn a_page_of_conversations_sorts_nothing() {
         let id = "01999999-0000-7000-8000-000000000001".parse().unwrap();
         for cursor in [None, Some(id)] {
             let plan = plan(summaries("blue", cursor));

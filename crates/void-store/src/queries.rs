@@ -24,7 +24,6 @@ pub(crate) struct Select<'a> {
     table: &'static str,
     head: &'static str,
     conditions: Vec<Condition<'a>>,
-    groups: Option<&'static str>,
 }
 
 #[derive(Debug, Clone)]
@@ -50,7 +49,6 @@ impl<'a> Select<'a> {
             table,
             head,
             conditions: Vec::new(),
-            groups: None,
         }
     }
 
@@ -80,11 +78,6 @@ impl<'a> Select<'a> {
             Some(value) => self.only_with(condition, value),
             None => self,
         }
-    }
-
-    pub(crate) const fn group_by(mut self, columns: &'static str) -> Self {
-        self.groups = Some(columns);
-        self
     }
 
     pub(crate) const fn order_by(self, order: &'static str) -> Ordered<'a> {
@@ -162,9 +155,6 @@ impl<'a> Select<'a> {
                 }
             }
             sql.push(')');
-        }
-        if let Some(columns) = self.groups {
-            sql.extend([" GROUP BY ", columns]);
         }
         sql.push_str(" ORDER BY ");
         sql.extend(order.iter().copied());
@@ -268,10 +258,7 @@ impl<'a> Paged<'a> {
         let is_more = is_cut || rows.len() > limit as usize;
         rows.truncate(limit as usize);
         let next = match rows.last() {
-            Some(last) if is_more => {
-                let column = key.rsplit('.').next().unwrap_or(key);
-                Some(last.cursor(column)?)
-            }
+            Some(last) if is_more => Some(last.cursor(key)?),
             Some(_) | None => None,
         };
         Ok(Page {

@@ -36,13 +36,12 @@ fn filters_are_numbered_in_their_order_and_what_is_not_asked_for_is_left_out() {
         .only_with_some("requester_id = ?", None::<&str>)
         .only("verification IS NULL OR tier = 'risky'")
         .only_with("substr(label, 1, length(?)) = ?", "Re")
-        .group_by("id")
-        .oldest_first("p.id", Some("01"));
+        .oldest_first("id", Some("01"));
     let (sql, values) = paged(select);
     assert_eq!(
         sql,
         "SELECT id FROM proposals WHERE (status = $1) AND (verification IS NULL OR tier = 'risky') \
-         AND (substr(label, 1, length($2)) = $2) AND (p.id > $3) GROUP BY id ORDER BY p.id LIMIT $4"
+         AND (substr(label, 1, length($2)) = $2) AND (id > $3) ORDER BY id LIMIT $4"
     );
     let expected = ["pending", "Re", "01"].map(Value::from);
     assert_eq!(values[..3], expected);

@@ -271,3 +271,50 @@ async fn the_newest_conversation_with_an_agent_goes_on() {
         assert_eq!(newest("green").await, None);
     }
 }
+
+/// Those in which something was said, newest first, each with how it begins; another agent's are not among them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_conversations_shows_what_was_said_in_them() {
+    for engine in engines::both().await {
+        let written = engine.store.write(|tx| {
+            Box::pin(async move {
+                for (n, agent, count) in [
+                    (1, "blue", 1),
+                    (2, "blue", 0),
+                    (3, "other", 1),
+                    (4, "blue", 3),
+                    (5, "blue", 2),
+                ] {
+                    let talk = conversation(n, agent);
+                    conversations::insert(tx, &talk).await?;
+                    for seq in 1..=count {
+                        let mut said = message(&talk, u64::from(seq), Said::ByOwner);
+                        said.id = MessageId::new(NOW, [n * 10 + seq; 10]);
+                        said.at = Timestamp::from_ms(NOW.as_ms() + i64::from(seq));
+                        conversations::append(tx, &said).await?;
+                    }
+                }
+                Ok::<_, StoreError>(())
+            })
+        });
+        written.await.unwrap();
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        for page in 0..2 {
+            let listed = engine
+                .store
+                .read(move |tx| Box::pin(conversations::list_with(tx, "blue", cursor, 2)));
+            let listed = listed.await.unwrap();
+            assert_eq!(listed.next.is_some(), page == 0, "{}", engine.name);
+            cursor = listed.next.map(|next| next.parse().unwrap());
+            seen.extend(listed.items);
+        }
+        let expected = [(5, 2), (4, 3), (1, 1)].map(|(n, count)| conversations::Summary {
+            id: conversation(n, "blue").id,
+            created_at: NOW,
+            message_count: count,
+            last_at: Timestamp::from_ms(NOW.as_ms() + i64::try_from(count).unwrap()),
+            words: "message 1".to_owned(),
+        });
+        assert_eq!(seen, expected, "{}", engine.name);
+    }
+}
