@@ -10,7 +10,9 @@ use crate::Word;
 pub struct AuditResponse {
     pub entries: Vec<EntryResponse>,
     pub next: Option<String>,
-    pub head: HeadResponse,
+    /// Not for agents, who see no hashes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<HeadResponse>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +32,11 @@ pub struct EntryResponse {
     pub subject: Option<String>,
     pub detail: Map<String, Value>,
     pub catalogue: Option<String>,
-    pub prev: String,
-    pub hash: String,
+    /// Not for agents: whoever has the hash of an entry can try out the words that are kept from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prev: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

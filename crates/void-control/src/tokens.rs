@@ -59,10 +59,10 @@ pub async fn create(
     if !matches!(kind, ActorKind::Agent | ActorKind::Viewer | ActorKind::Node) {
         return Err(TokenError::InvalidKind);
     }
-    if kind != ActorKind::Agent && capabilities != Capabilities::none() {
+    let (asked, text) = ask(control, ctx, kind, &name, capabilities)?;
+    if kind != ActorKind::Agent && asked.capabilities != Capabilities::none() {
         return Err(TokenError::NoAgent);
     }
-    let (asked, text) = ask(control, ctx, kind, &name, capabilities)?;
     let context = control.context(ctx);
     let residents = agents::residents(control);
     let id = control

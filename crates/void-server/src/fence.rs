@@ -60,12 +60,24 @@ impl fmt::Display for Origin {
 }
 
 /// A setting of the fence that admits nobody.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InvalidNames {
-    #[error("public_url is http:// or https:// and a host, without path, ? or #")]
     PublicUrl,
-    #[error("allowed_hosts: \"{}\" is not a name or address", text::escaped(text::cut(.0, 80)))]
     AllowedHost(String),
+}
+
+impl fmt::Display for InvalidNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PublicUrl => {
+                f.write_str("public_url is http:// or https:// and a host, without path, ? or #")
+            }
+            Self::AllowedHost(host) => {
+                let host = text::escaped(text::cut(host, 80));
+                write!(f, "allowed_hosts: \"{host}\" is not a name or address")
+            }
+        }
+    }
 }
 
 /// What a start and `void config check` refuse alike.

@@ -66,7 +66,7 @@ pub(crate) fn names(data: &Path) -> Option<Vec<String>> {
 
 /// In the order of their names. What an editor or a system leaves behind is passed over.
 fn files(folder: &Path) -> Result<Vec<String>, CommandError> {
-    let unread = |error: std::io::Error| {
+    let unread = |error: io::Error| {
         CommandError::config(format!("{} cannot be read: {error}", folder.display()))
     };
     let entries = match fs::read_dir(folder) {

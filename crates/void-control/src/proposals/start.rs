@@ -3,6 +3,7 @@
 //! Whoever commits the move to *running* may execute, once. Only then is a permit made, and only
 //! here. Everything before the commit can be repeated; nothing after it is.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -227,7 +228,8 @@ pub(super) async fn target_is_free(control: &Control) {
     }
 }
 
-/// Starts what waits for a target that has become free, oldest first.
+/// Starts what waits for a target that has become free, oldest first. A target that was busy for the oldest may
+/// become free meanwhile; whoever waits longest for it is still the next, and is started by whoever freed it.
 pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
     if control.is_stopping() {
         return Ok(());
@@ -236,26 +238,42 @@ pub(super) async fn start_waiting(control: &Control) -> Result<(), StoreError> {
         .store
         .read(|tx| Box::pin(proposals::list_in(tx, Status::Approved, 100)))
         .await?;
+    let mut busy = BTreeSet::new();
     for stored in waiting {
+        if busy.contains(&stored.proposal.subject.target) {
+            continue;
+        }
         let by_file = stored.proposal.subject.is_by_file();
         // With the bridge on, a foreign executor starts it; with the bridge off again, one may have.
         let elsewhere = by_file
             && (control.runs.offers.are_made()
                 || offers::lose(control, stored.proposal.id).await?);
         if !elsewhere && !instances::is_of_another(control, &stored.proposal.subject) {
-            start_one(control, stored.proposal).await?;
+            let target = stored.proposal.subject.target.clone();
+            if start_one(control, stored.proposal).await? == Tried::TargetBusy {
+                busy.insert(target);
+            }
         }
     }
     Ok(())
 }
 
-async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreError> {
+/// What became of one that waits.
+#[derive(PartialEq, Eq)]
+enum Tried {
+    /// Something else is on its target.
+    TargetBusy,
+    /// It runs, ended, or waits for something else.
+    Other,
+}
+
+async fn start_one(control: &Control, approved: Proposal) -> Result<Tried, StoreError> {
     let Some(plan) = plans::current(control, &approved) else {
         // What a change was made against is gone, and does not come back to life with it.
         if approved.subject.is_change() {
             recover::cancel_changed_one(control, approved.id).await?;
         }
-        return Ok(());
+        return Ok(Tried::Other);
     };
     let ctx = control.system_ctx()?;
     let (this, context, job_plan) = (control.clone(), control.context(&ctx), plan.clone());
@@ -283,16 +301,19 @@ async fn start_one(control: &Control, approved: Proposal) -> Result<(), StoreErr
                 if !free || expire::has_lapsed(&stored.proposal, this.clock.latest()) {
                     return Ok(None);
                 }
-                match claim(tx, &this, &context, stored.proposal, now).await? {
-                    Claim::Started(running) => Ok::<_, StoreError>(Some(running)),
-                    Claim::Waits(_) => Ok(None),
-                }
+                claim(tx, &this, &context, stored.proposal, now)
+                    .await
+                    .map(Some)
             })
         })
         .await?;
     fail_point!("start.commit.after");
-    if let Some(running) = claimed {
-        execute(control, &running, plan, freeze_switch);
+    match claimed {
+        Some(Claim::Started(running)) => {
+            execute(control, &running, plan, freeze_switch);
+            Ok(Tried::Other)
+        }
+        Some(Claim::Waits(_)) => Ok(Tried::TargetBusy),
+        None => Ok(Tried::Other),
     }
-    Ok(())
 }

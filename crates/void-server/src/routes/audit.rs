@@ -13,7 +13,7 @@ use void_api::audit::{
     AuditResponse, EntryResponse, HeadResponse, VerdictMismatch, VerdictProblem, VerdictResponse,
 };
 use void_control::audit::{self, FactFilter, ReadError};
-use void_control::{Control, StoreError};
+use void_control::{Control, Ctx, StoreError};
 use void_domain::facts::Fact;
 
 use crate::app::App;
@@ -92,7 +92,9 @@ pub(super) const ROUTES: &[Route] = &[
 
 const EXPORT_PAGE: u32 = 500;
 
-fn entry_response(entry: Fact) -> EntryResponse {
+/// An entry without some of its words still has the hash of all of them, and the next one has it as `prev`.
+fn entry_response(ctx: &Ctx, entry: Fact) -> EntryResponse {
+    let shows_hashes = ctx.actor.is_owner();
     EntryResponse {
         seq: entry.seq,
         at: entry.at.to_string(),
@@ -102,8 +104,8 @@ fn entry_response(entry: Fact) -> EntryResponse {
         subject: entry.subject,
         detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
         catalogue: entry.catalogue,
-        prev: entry.prev.to_string(),
-        hash: entry.hash.to_string(),
+        prev: shows_hashes.then(|| entry.prev.to_string()),
+        hash: shows_hashes.then(|| entry.hash.to_string()),
     }
 }
 
@@ -136,12 +138,16 @@ pub(crate) async fn list(
         .map_err(read_error)?;
     let (seq, hash) = audit::head(app.control()).await?;
     Ok(Json(AuditResponse {
-        entries: page.items.into_iter().map(entry_response).collect(),
+        entries: page
+            .items
+            .into_iter()
+            .map(|entry| entry_response(&ctx, entry))
+            .collect(),
         next: page.next,
-        head: HeadResponse {
+        head: ctx.actor.is_owner().then(|| HeadResponse {
             seq,
             hash: hash.to_string(),
-        },
+        }),
     }))
 }
 
@@ -154,7 +160,7 @@ pub(crate) async fn show(
     let seq: u64 = seq.parse().map_err(|_| missing())?;
     let found = audit::read_one(app.control(), &ctx, seq);
     let entry = found.await.map_err(read_error)?.ok_or_else(missing)?;
-    Ok(Json(entry_response(entry)))
+    Ok(Json(entry_response(&ctx, entry)))
 }
 
 pub(crate) async fn verify(State(app): State<App>) -> Result<Json<VerdictResponse>, ApiError> {

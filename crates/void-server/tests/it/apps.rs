@@ -20,8 +20,11 @@ use void_bridge::BridgeConfig;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::instances::{Identity, StartError};
 use void_control::{Clock, Control, ControlConfig, Limits};
+use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capability;
+use void_domain::digests::Digest;
 use void_domain::facts::{Fact, NewFact};
+use void_domain::ids::TokenId;
 use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
@@ -30,6 +33,7 @@ use void_notify::notifiers::{NotificationsConfig, Notifiers};
 use void_server::{Bound, FirstSteps, Plane, PlaneConfig, ServerConfig};
 use void_store::agents as stored;
 use void_store::proposals::ProposalFilter;
+use void_store::tokens::{self, Token};
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, events, facts, proposals};
 use void_testkit::{eventually, postgres_database};
 
@@ -175,6 +179,9 @@ impl App {
         let all: Vec<Capability> = parsed.collect();
         let granted = all.iter().filter(|one| one.is_granted());
         let granted: Vec<&str> = granted.map(|one| one.as_str()).collect();
+        if kind != "agent" && !granted.is_empty() {
+            return self.holder_as_before(kind, name, all).await;
+        }
         let body = json!({"kind": kind, "name": name, "capabilities": granted});
         let made = self.owner().post("/api/tokens", body).await.ok();
         if kind == "agent" && granted.len() < all.len() {
@@ -189,6 +196,58 @@ impl App {
     }
 
     /// Capabilities that are not granted any more, as agents from before have them.
+    /// A viewer's or a node's token with capabilities, which older versions stored and which open nothing.
+    async fn holder_as_before(&self, kind: &str, name: &str, all: Vec<Capability>) -> Holder {
+        let text = format!("void_{kind}_as-before-with-capabilities-{name}");
+        let at = self.control.clock().now();
+        let token = Token {
+            id: TokenId::new(
+                at,
+                *if kind == "node" {
+                    b"as-before?"
+                } else {
+                    b"as-before!"
+                },
+            ),
+            kind: ActorKind::parse(kind).unwrap(),
+            agent_id: None,
+            name: name.to_owned(),
+            hash: Digest::of(text.as_bytes()),
+            capabilities: all.into_iter().collect(),
+            created_at: at,
+            last_used_at: None,
+            revoked_at: None,
+            resident: false,
+        };
+        let id = token.id.to_string();
+        let written: Result<(), StoreError> = self
+            .store
+            .write(move |tx| {
+                Box::pin(async move {
+                    tokens::insert(tx, &token).await?;
+                    let entry = NewFact {
+                        request_id: None,
+                        actor: "owner-cli".to_owned(),
+                        verb: "token.created",
+                        subject: Some(token.id.to_string()),
+                        detail: json!({"kind": token.kind.as_str(), "name": token.name,
+                            "capabilities": token.capabilities, "resident": false}),
+                        catalogue: None,
+                        audience: None,
+                    };
+                    facts::append(tx, at, entry).await?;
+                    Ok(())
+                })
+            })
+            .await;
+        written.unwrap();
+        self.secrets.add(&text);
+        Holder {
+            id,
+            caller: self.caller(Shows::Bearer(text)),
+        }
+    }
+
     async fn grant_as_before(&self, name: &str, capabilities: Vec<Capability>) {
         let name = name.parse().unwrap();
         let at = self.control.clock().now();

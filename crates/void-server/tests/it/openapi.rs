@@ -566,7 +566,8 @@ async fn a_turn_is_streamed_and_stored_as_described() {
     }
     let streamed = &heard.last().unwrap().data["truth"];
     for truth in [streamed, &second] {
-        assert_eq!(truth["refused"][0]["action_id"], "rm-rf", "{truth}");
+        assert_eq!(truth["refused"][0]["reason"], "unknown_action", "{truth}");
+        assert_eq!(truth["refused"][0]["action_id"], "", "{truth}");
         assert_eq!(
             truth["before"]["waits"][0]["action_id"], "stop-a",
             "{truth}"

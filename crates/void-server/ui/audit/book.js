@@ -61,7 +61,7 @@ export class Book {
     if (this.isWhole) {
       const page = await get(`/api/audit?limit=${PAGE_ENTRIES}`);
       this.#heard(page);
-      this.top = page.head.seq;
+      this.top = page.head?.seq ?? 0;
       this.pages.set(0, page.entries);
     } else {
       await this.#collect(null);
@@ -149,8 +149,8 @@ export class Book {
 
   /** @param {AuditResponse} page */
   #heard(page) {
-    this.head = page.head;
-    this.newest = Math.max(this.newest, page.head.seq);
+    this.head = page.head ?? null;
+    this.newest = Math.max(this.newest, page.head?.seq ?? 0);
   }
 
   /** How the verbs begin that are not wanted. */

@@ -76,8 +76,8 @@ export function entryDetail(entry, { isTitled = true, hrefOf = plainHref } = {})
         el("pre", { class: "raw wrap", tabIndex: 0, "aria-label": t("audit.raw") }, JSON.stringify(detail, null, 2)),
         factList([
           [t("audit.fact.seq"), el("a", { href: `#/audit/${entry.seq}` }, String(entry.seq))],
-          [t("audit.fact.hash"), el("code", {}, entry.hash)],
-          [t("audit.fact.prev"), el("code", {}, entry.prev)],
+          [t("audit.fact.hash"), el("code", {}, entry.hash ?? "")],
+          [t("audit.fact.prev"), el("code", {}, entry.prev ?? "")],
           entry.catalogue ? [t("audit.fact.catalogue"), el("code", {}, entry.catalogue)] : null,
           entry.request_id ? [t("audit.fact.request_id"), el("code", {}, entry.request_id)] : null,
         ]),

@@ -146,7 +146,7 @@ function toCsv(entries) {
     entry.subject,
     entry.detail.tier,
     JSON.stringify(entry.detail),
-    entry.hash,
+    entry.hash ?? "",
   ]);
   return [["seq", "at", "actor", "who", "verb", "words", "subject", "tier", "detail", "hash"], ...rows]
     .map((row) => row.map(cell).join(","))

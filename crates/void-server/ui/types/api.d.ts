@@ -98,8 +98,9 @@ export interface AuditEntry {
   at: string;
   catalogue: string | null;
   detail: Record<string, unknown>;
-  hash: string;
-  prev: string;
+  hash?: string | null;
+  /** Not for agents: whoever has the hash of an entry can try out the words that are kept from them. */
+  prev?: string | null;
   request_id: string | null;
   seq: number;
   subject: string | null;
@@ -108,7 +109,8 @@ export interface AuditEntry {
 
 export interface AuditResponse {
   entries: AuditEntry[];
-  head: HeadResponse;
+  /** Not for agents, who see no hashes. */
+  head?: HeadResponse | null;
   next: string | null;
 }
 

@@ -77,7 +77,9 @@ async fn list(
     session
         .output
         .table(&["SEQ", "AT", "WHO", "WHAT", "ABOUT"], &rows);
-    session.output.note(format!("head {}", answer.head.hash));
+    if let Some(head) = answer.head {
+        session.output.note(format!("head {}", head.hash));
+    }
     Ok(Exit::Done)
 }
 
