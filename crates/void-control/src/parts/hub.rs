@@ -192,7 +192,7 @@ impl Subscription {
                     return Ok(Some(Told::Event(event)));
                 }
                 Ok(Live::Renumbered) | Err(broadcast::error::RecvError::Lagged(_)) => {
-                    self.gap = true
+                    self.gap = true;
                 }
                 Err(broadcast::error::RecvError::Closed) => return Ok(None),
             }
