@@ -96,7 +96,8 @@ pub struct Tool {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    pub needs: Capability,
+    /// One of them is enough.
+    pub needs: &'static [Capability],
     pub effect: Effect,
     /// The JSON schemas of its arguments and of its result.
     pub arguments: fn() -> Value,
@@ -309,8 +310,9 @@ impl Tool {
     fn is_for(&self, ctx: &Ctx) -> bool {
         let has = |capability| ctx.capabilities.has(capability);
         let may_look = has(Capability::Act) || has(Capability::Suggest);
-        let looks = self.needs == Capability::Read && may_look;
-        ctx.actor.is_owner() || has(self.needs) || looks
+        let looks = self.needs.contains(&Capability::Read) && may_look;
+        let is_enough = self.needs.iter().any(|needed| has(*needed));
+        ctx.actor.is_owner() || is_enough || looks
     }
 
     /// Runs it as the caller. Unfit arguments and missing rights never reach the handler.
@@ -323,7 +325,9 @@ impl Tool {
         arguments: Map<String, Value>,
     ) -> Result<Outcome, ToolError> {
         if !self.is_for(ctx) {
-            let message = format!("{} needs the capability {}", self.name, self.needs);
+            let needs: Vec<&str> = self.needs.iter().map(|needed| needed.as_str()).collect();
+            let needs = needs.join(" or ");
+            let message = format!("{} needs the capability {needs}", self.name);
             return Err(ToolError::new(FailureCode::Forbidden, message));
         }
         let call = Call {

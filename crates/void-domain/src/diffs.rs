@@ -6,10 +6,19 @@
 #[cfg(test)]
 mod tests;
 
+use std::path::{Component, Path, PathBuf};
+
 use similar::TextDiff;
+
+use crate::text;
 
 /// How many lines may differ; finding the shortest diff of more takes too long.
 const DIFFERENT_LINES_MAX: usize = 4_000;
+/// What a diff calls the side that does not exist.
+const NO_FILE: &str = "/dev/null";
+/// What git puts before the two names of a file.
+const SIDES: [&str; 6] = ["a/", "b/", "c/", "i/", "o/", "w/"];
+const NAME_BYTES_MAX: usize = 200;
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +29,8 @@ pub enum InvalidPatch {
     Empty,
     #[error("it is for several files; one at a time")]
     SeveralFiles,
+    #[error("line {line} names another file: {name}")]
+    AnotherFile { line: usize, name: String },
     #[error("the hunk at line {line} does not have as many lines as its header says")]
     WrongCount { line: usize },
     #[error("line {line} does not fit: line {at} of the file says something else")]
@@ -49,12 +60,29 @@ pub fn unified(old: &str, new: &str) -> Result<String, TooDifferent> {
     Ok(diff.unified_diff().context_radius(3).to_string())
 }
 
-/// The text that a unified diff makes of another.
+/// The one file that a diff may be for.
+#[derive(Debug, Clone, Copy)]
+pub struct PatchedFile<'a> {
+    /// The whole paths that lead to it.
+    pub paths: &'a [PathBuf],
+    /// It is not there yet.
+    pub is_new: bool,
+}
+
+/// The text that a unified diff makes of another, whatever file its headers name.
 pub fn apply(old: &str, patch: &str) -> Result<String, InvalidPatch> {
+    apply_hunks(old, Hunks::of(patch, None))
+}
+
+/// The same, if every header that it has names this file.
+pub fn apply_to(file: PatchedFile<'_>, old: &str, patch: &str) -> Result<String, InvalidPatch> {
+    apply_hunks(old, Hunks::of(patch, Some(file)))
+}
+
+fn apply_hunks(old: &str, mut hunks: Hunks<'_>) -> Result<String, InvalidPatch> {
     let old = lines(old);
     let mut new = String::with_capacity(old.iter().map(|line| line.len()).sum());
     let mut at = 0;
-    let mut hunks = Hunks::of(patch);
     let mut is_empty = true;
     while let Some(hunk) = hunks.next()? {
         is_empty = false;
@@ -128,10 +156,13 @@ struct Hunk {
 struct Hunks<'a> {
     rest: std::iter::Peekable<std::iter::Enumerate<std::str::Split<'a, char>>>,
     files: usize,
+    /// A hunk has been read: what names a file behind it begins another one.
+    has_hunk: bool,
+    file: Option<PatchedFile<'a>>,
 }
 
 impl<'a> Hunks<'a> {
-    fn of(patch: &'a str) -> Self {
+    fn of(patch: &'a str, file: Option<PatchedFile<'a>>) -> Self {
         Self {
             rest: patch
                 .strip_suffix('\n')
@@ -140,6 +171,8 @@ impl<'a> Hunks<'a> {
                 .enumerate()
                 .peekable(),
             files: 0,
+            has_hunk: false,
+            file,
         }
     }
 
@@ -147,19 +180,24 @@ impl<'a> Hunks<'a> {
         while let Some((index, text)) = self.rest.next() {
             let line = index + 1;
             if let Some(header) = text.strip_prefix("@@ ") {
+                self.has_hunk = true;
                 return self.hunk(line, header).map(Some);
             }
-            if text.starts_with("--- ") {
+            let Some(header) = Header::read(text) else {
+                match text.trim().is_empty() {
+                    true => continue,
+                    false => return Err(InvalidPatch::NotADiff { line }),
+                }
+            };
+            if matches!(header, Header::Old(_)) {
                 self.files += 1;
             }
-            if self.files > 1 {
+            if self.files > 1 || self.has_hunk {
                 return Err(InvalidPatch::SeveralFiles);
             }
-            let is_header = ["--- ", "+++ ", "diff --git ", "index "]
-                .iter()
-                .any(|header| text.starts_with(header));
-            if !is_header && !text.trim().is_empty() {
-                return Err(InvalidPatch::NotADiff { line });
+            if let Some(name) = self.file.and_then(|file| header.of_another(file)) {
+                let name = text::escaped(text::cut(name, NAME_BYTES_MAX));
+                return Err(InvalidPatch::AnotherFile { line, name });
             }
         }
         Ok(None)
@@ -213,6 +251,84 @@ impl<'a> Hunks<'a> {
             let text = last.text_mut();
             text.truncate(text.trim_end_matches('\n').len());
         }
+    }
+}
+
+/// A line before the first hunk.
+enum Header<'a> {
+    /// `--- a/actions.json`
+    Old(&'a str),
+    /// `+++ b/actions.json`
+    New(&'a str),
+    /// `diff --git a/actions.json b/actions.json`
+    Both(&'a str),
+    /// `new file mode 100644`
+    Created(&'a str),
+    /// `index 83db48f..bf269f4 100644`: names no file.
+    Index,
+}
+
+impl<'a> Header<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        // Behind a tab is the time of the file.
+        let name = |text: &'a str| text.split('\t').next().unwrap_or_default();
+        if let Some(rest) = text.strip_prefix("--- ") {
+            return Some(Self::Old(name(rest)));
+        }
+        if let Some(rest) = text.strip_prefix("+++ ") {
+            return Some(Self::New(name(rest)));
+        }
+        if let Some(rest) = text.strip_prefix("diff --git ") {
+            return Some(Self::Both(rest));
+        }
+        if text.starts_with("new file mode ") {
+            return Some(Self::Created(text));
+        }
+        text.starts_with("index ").then_some(Self::Index)
+    }
+
+    /// What it names, if that is not this file.
+    fn of_another(&self, file: PatchedFile<'_>) -> Option<&'a str> {
+        let (name, is_it) = match *self {
+            Self::Old(NO_FILE) => (NO_FILE, file.is_new),
+            Self::Old(name) | Self::New(name) => (name, file.is_named(name)),
+            Self::Both(names) => {
+                let mut blanks = names.match_indices(' ');
+                let is_it = blanks.any(|(at, _)| {
+                    let parts = names.split_at_checked(at);
+                    let parts = parts.and_then(|(old, new)| Some((old, new.get(1..)?)));
+                    parts.is_some_and(|(old, new)| file.is_named(old) && file.is_named(new))
+                });
+                (names, is_it)
+            }
+            Self::Created(text) => (text, file.is_new),
+            Self::Index => return None,
+        };
+        (!is_it).then_some(name)
+    }
+}
+
+impl PatchedFile<'_> {
+    /// Whether a name in a header means this file: its whole path, or the end of it, with what git puts before it.
+    fn is_named(&self, name: &str) -> bool {
+        let plain = SIDES.iter().find_map(|side| name.strip_prefix(side));
+        [Some(name), plain].into_iter().flatten().any(|name| {
+            let name = Path::new(name);
+            let mut parts = name.components();
+            let is_plain = parts.all(|part| {
+                matches!(
+                    part,
+                    Component::Normal(_) | Component::RootDir | Component::CurDir
+                )
+            });
+            let below = name.strip_prefix(".").unwrap_or(name);
+            let is_it = |path: &PathBuf| match below.is_absolute() {
+                true => path == below,
+                false => path.ends_with(below),
+            };
+            is_plain && below.file_name().is_some() && self.paths.iter().any(is_it)
+        })
     }
 }
 

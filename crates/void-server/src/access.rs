@@ -233,12 +233,14 @@ pub(crate) fn allows(access: Access, caller: &Caller) -> bool {
         }
         (Actor::Agent { .. }, Access::Act) => has(Capability::Act),
         (Actor::Agent { .. }, Access::Suggest) => has(Capability::Suggest),
+        (Actor::Agent { .. }, Access::Withdraw) => has(Capability::Act) || has(Capability::Suggest),
         (Actor::Agent { .. }, Access::Audit) => has(Capability::AuditRead),
         (Actor::Node { .. }, Access::Node) => true,
         (
             Actor::Viewer { .. },
             Access::Act
             | Access::Suggest
+            | Access::Withdraw
             | Access::Audit
             | Access::Owner
             | Access::OwnerRecent

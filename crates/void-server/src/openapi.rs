@@ -140,6 +140,9 @@ const fn who(access: Access) -> &'static str {
         Access::Read => "The owner, viewers, and agents with read, act or suggest.",
         Access::Act => "The owner and agents with act.",
         Access::Suggest => "The owner and agents with suggest.",
+        Access::Withdraw => {
+            "The owner and agents with act or suggest; each takes back its own, a wish for an action with act alone."
+        }
         Access::Audit => "The owner, and agents with audit.read, who see no words and no output.",
         Access::Owner => "The owner.",
         Access::OwnerRecent => "The owner; in a browser only shortly after a sign-in.",

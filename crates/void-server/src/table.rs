@@ -19,6 +19,8 @@ pub enum Access {
     Act,
     /// The owner and agents with `suggest`.
     Suggest,
+    /// The owner and agents with `act` or `suggest`; each takes back what it may.
+    Withdraw,
     /// The owner and agents with `audit.read`; each sees what it may.
     Audit,
     Owner,

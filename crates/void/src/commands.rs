@@ -9,6 +9,7 @@ mod chat;
 mod clock;
 mod config;
 mod demo;
+mod diffs;
 mod doctor;
 mod freeze;
 mod hosts;

@@ -33,7 +33,7 @@ pub(super) static LIST_ACTIONS: Tool = Tool {
     title: "List actions",
     description: "Everything that may be done here, by id. Safe ones run at once when proposed; risky \
         ones wait for the owner. There is nothing else: no shell, no other command.",
-    needs: Capability::Read,
+    needs: &[Capability::Read],
     effect: Effect::Reads,
     arguments: schema::<ListActionsArguments>,
     result: written_schema::<ActionsResult>,
@@ -46,7 +46,7 @@ pub(super) static PROPOSE_ACTION: Tool = Tool {
     description: "Name an action by its id from list_actions. A safe one runs now and the answer says how \
         it ended and whether the check confirmed it; a risky one is queued for the owner and the answer \
         carries its code. Queued is not done: do not wait for it and do not propose it again.",
-    needs: Capability::Act,
+    needs: &[Capability::Act],
     effect: Effect::Proposes,
     arguments: schema::<ProposeArguments>,
     result: written_schema::<ProposeResult>,

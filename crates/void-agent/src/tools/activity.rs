@@ -30,7 +30,7 @@ pub(super) static RECENT_ACTIVITY: Tool = Tool {
     description: "What waits for the owner, what runs and what ended lately: which action, by whom it was asked \
         for, who decided and when; and what else the record says: sign-ins, freezes, refusals. Ids, names, \
         states and times, never what somebody wrote.",
-    needs: Capability::Read,
+    needs: &[Capability::Read],
     effect: Effect::Reads,
     arguments: schema::<ActivityArguments>,
     result: written_schema::<ActivityResult>,

@@ -23,7 +23,7 @@ pub(super) static READ_RECORD: Tool = Tool {
     description: "Entries of the record, newest first: who did what to what, and when; all of them, or those of \
         one actor, kind or subject. Ids, names, states and times, never what somebody wrote. Older ones: give \
         the next that came with the last answer as before.",
-    needs: Capability::AuditRead,
+    needs: &[Capability::AuditRead],
     effect: Effect::Reads,
     arguments: schema::<RecordArguments>,
     result: written_schema::<RecordResult>,

@@ -20,7 +20,7 @@ pub(super) static SEARCH: Tool = Tool {
     title: "Search",
     description: "Finds actions, services, recent proposals and recent entries of the record whose names \
         contain all the words. Shows ids and states, never what somebody wrote.",
-    needs: Capability::Read,
+    needs: &[Capability::Read],
     effect: Effect::Reads,
     arguments: schema::<SearchArguments>,
     result: written_schema::<SearchResult>,

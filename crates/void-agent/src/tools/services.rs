@@ -15,7 +15,7 @@ pub(super) static SERVICE_STATUS: Tool = Tool {
     title: "Service status",
     description: "How the watched services are: up, down or unknown, since when, and why. \
         Without an id all of them. Call this before you say anything about the lab.",
-    needs: Capability::Read,
+    needs: &[Capability::Read],
     effect: Effect::Reads,
     arguments: schema::<ServiceStatusArguments>,
     result: written_schema::<ServiceStatusResult>,

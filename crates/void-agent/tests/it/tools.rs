@@ -93,13 +93,14 @@ fn no_tool_approves_and_only_one_proposes() {
     let reading = [&reading[..], &["recent_activity"]].concat();
     for tool in TOOLS {
         let (needs, effect) = if reading.contains(&tool.name) {
-            (Capability::Read, Effect::Reads)
+            (&[Capability::Read][..], Effect::Reads)
         } else if tool.name == "read_record" {
-            (Capability::AuditRead, Effect::Reads)
+            (&[Capability::AuditRead][..], Effect::Reads)
         } else if tool.name == "withdraw_proposal" {
-            (Capability::Act, Effect::Withdraws)
+            let either = &[Capability::Act, Capability::Suggest];
+            (&either[..], Effect::Withdraws)
         } else {
-            (Capability::Act, Effect::Proposes)
+            (&[Capability::Act][..], Effect::Proposes)
         };
         assert_eq!((tool.needs, tool.effect), (needs, effect), "{}", tool.name);
     }
@@ -481,7 +482,9 @@ async fn the_tools_follow_from_the_capabilities() {
         for tool in TOOLS {
             let expected = match tool.name {
                 "read_record" => has(audit),
-                "propose_action" | "withdraw_proposal" => has(act),
+                "propose_action" => has(act),
+                // With suggest alone it is for drafts.
+                "withdraw_proposal" => has(act) || has(Capability::Suggest),
                 _ => has(read) || has(act) || has(Capability::Suggest),
             };
             assert_eq!(

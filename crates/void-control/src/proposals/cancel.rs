@@ -1,5 +1,7 @@
-//! Withdrawing a request that still waits: by who made it, or by the owner.
+//! Withdrawing a request that still waits: by who made it, or by the owner. Whoever may only draft takes back drafts
+//! of their own, and no wish for an action.
 
+use void_domain::capabilities::Capability;
 use void_domain::ids::ProposalId;
 use void_domain::proposals::{Cancellation, Proposal};
 use void_store::{StoreError, proposals};
@@ -15,6 +17,8 @@ pub enum CancelError {
     NotFound,
     #[error("only who asked for it, or the owner, withdraws a proposal")]
     Forbidden,
+    #[error("taking back a wish for an action needs the capability act, a draft act or suggest")]
+    NoCapability,
     #[error("it no longer waits: it is {}", .0.status().as_str())]
     NotPending(Box<Proposal>),
     #[error(transparent)]
@@ -39,6 +43,9 @@ pub async fn cancel(control: &Control, ctx: &Ctx, id: ProposalId) -> Result<Prop
                 if !ctx.actor.is_owner() && !own {
                     return Err(CancelError::Forbidden);
                 }
+                if !has_capability(&ctx, &found) {
+                    return Err(CancelError::NoCapability);
+                }
                 let now = this.clock.now();
                 let Ok(moved) =
                     found
@@ -55,4 +62,11 @@ pub async fn cancel(control: &Control, ctx: &Ctx, id: ProposalId) -> Result<Prop
             })
         })
         .await
+}
+
+/// Whether the right is one to this kind of request, whosever it is.
+fn has_capability(ctx: &Ctx, proposal: &Proposal) -> bool {
+    let has = |capability| ctx.capabilities.has(capability);
+    let drafts = proposal.subject.is_change() && has(Capability::Suggest);
+    ctx.actor.is_owner() || has(Capability::Act) || drafts
 }

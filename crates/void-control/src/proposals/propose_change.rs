@@ -135,6 +135,7 @@ async fn subject(
         let base = Base {
             text: source.file.loaded(),
             catalogue: &control.in_force.catalogue,
+            paths: &source.file.paths(),
         };
         let instance = &control.process.instance.name;
         let change = catalogue::change(base, &sent, &source.lockout, instance, effect)?;

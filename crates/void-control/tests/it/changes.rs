@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use void_control::Ctx;
 use void_control::proposals::{
-    ChangeRequest, DecideError, Decision, ProposeChangeError, Proposed, propose_catalogue,
+    CancelError, ChangeRequest, DecideError, Decision, ProposeChangeError, Proposed, cancel,
+    propose_catalogue,
 };
 use void_domain::actors::Surface;
 use void_domain::capabilities::Capability;
@@ -37,6 +38,7 @@ stories!(
     a_row_that_was_edited_writes_nothing,
     a_crash_at_any_moment_leaves_what_the_record_says,
     what_waits_is_withdrawn_when_its_base_is_gone,
+    whoever_may_draft_takes_back_their_own_draft_and_nothing_else,
 );
 
 pub fn git(folder: &Path, args: &[&str]) -> String {
@@ -440,4 +442,51 @@ async fn what_waits_is_withdrawn_when_its_base_is_gone(plane: &mut Plane) {
     fs::write(&file, format!("{CATALOGUE}\n")).unwrap();
     plane.start().await;
     assert_eq!(plane.status(row.id).await, Status::Cancelled);
+}
+
+/// Every right by itself, with a draft and a wish of one's own and of somebody else.
+async fn whoever_may_draft_takes_back_their_own_draft_and_nothing_else(plane: &mut Plane) {
+    in_folder(plane);
+    plane.start().await;
+    let takes_back = async |name: &str, right: Capability, row: &Proposal| {
+        let (ctx, id) = (agent_with(name, &[right]), row.id);
+        plane
+            .inside(async move |control, _| cancel(&control, &ctx, id).await)
+            .await
+    };
+    for right in Capability::ALL {
+        let (acts, drafts) = (right == Capability::Act, right == Capability::Suggest);
+        let draft = plane
+            .drafted(&agent_with("gardener", &Capability::ALL))
+            .await;
+        let wish = plane
+            .queue(&agent_with("gardener", &Capability::ALL), "stop-a")
+            .await;
+        for row in [&draft, &wish] {
+            let refused = takes_back("red", right, row).await;
+            assert!(matches!(refused, Err(CancelError::NotFound)), "{refused:?}");
+        }
+        for (row, may) in [(&draft, acts || drafts), (&wish, acts)] {
+            let taken_back = takes_back("gardener", right, row).await;
+            match may {
+                true => assert_eq!(taken_back.unwrap().status(), Status::Cancelled),
+                false => assert!(
+                    matches!(taken_back, Err(CancelError::NoCapability)),
+                    "{right}: {taken_back:?}"
+                ),
+            }
+            let status = if may {
+                Status::Cancelled
+            } else {
+                Status::Pending
+            };
+            assert_eq!(plane.status(row.id).await, status, "{right}");
+            // The next one begins anew.
+            let id = row.id;
+            let _ = plane
+                .inside(async move |control, _| cancel(&control, &owner(), id).await)
+                .await;
+        }
+    }
+    assert!(plane.machine.effects().is_empty());
 }

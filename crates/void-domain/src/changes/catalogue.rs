@@ -1,13 +1,14 @@
 //! A patch of the catalogue: from what somebody sent to a [`Change`], and what it means in words.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
 use super::{Change, ChangeEffect, ChangeOp, ChangeTarget};
 use crate::cards;
 use crate::catalogue::{Action, Catalogue, Lockout, Problem, Risk, Tier};
-use crate::diffs::{self, InvalidPatch, TooDifferent};
+use crate::diffs::{self, InvalidPatch, PatchedFile, TooDifferent};
 use crate::digests::Digest;
 use crate::instances::InstanceName;
 use crate::limits::{CATALOGUE_BYTES_MAX, CHANGE_PATCH_BYTES_MAX};
@@ -28,7 +29,7 @@ pub enum Sent {
 /// Why no proposal is made of it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum InvalidCatalogueChange {
-    #[error("the patch cannot be applied to the loaded catalogue: {0}")]
+    #[error("the patch cannot be applied to the loaded catalogue: {0}{way}", way = way_out(.0))]
     Patch(#[from] InvalidPatch),
     #[error("it changes nothing: the file would be the same")]
     Same,
@@ -49,6 +50,17 @@ pub enum InvalidCatalogueChange {
 pub struct Base<'a> {
     pub text: Option<&'a str>,
     pub catalogue: &'a Catalogue,
+    /// The whole paths that lead to it; a patch that names another file is for something else.
+    pub paths: &'a [PathBuf],
+}
+
+fn way_out(wrong: &InvalidPatch) -> &'static str {
+    match wrong {
+        InvalidPatch::AnotherFile { .. } => {
+            "; name the catalogue on both sides (diff -u --label actions.json --label actions.json), or send the whole file"
+        }
+        _ => "",
+    }
 }
 
 /// Whether what was sent is larger than a change may be, told without reading it.
@@ -83,7 +95,13 @@ pub fn change(
     let old = base.text.unwrap_or_default();
     let new = match sent {
         Sent::File(text) => text.clone(),
-        Sent::Patch(patch) => diffs::apply(old, patch)?,
+        Sent::Patch(patch) => {
+            let file = PatchedFile {
+                paths: base.paths,
+                is_new: base.text.is_none(),
+            };
+            diffs::apply_to(file, old, patch)?
+        }
     };
     if new.len() > CATALOGUE_BYTES_MAX {
         return Err(InvalidCatalogueChange::FileTooLarge);

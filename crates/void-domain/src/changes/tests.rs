@@ -44,6 +44,7 @@ fn proposed(old: Option<&str>, sent: &Sent) -> Result<Change, InvalidCatalogueCh
     let base = Base {
         text: old,
         catalogue: &loaded,
+        paths: &["/etc/void/actions.json".into()],
     };
     let home = InstanceName::parse("home").unwrap();
     change(base, sent, &Lockout::default(), &home, ChangeEffect::Commit)
@@ -144,6 +145,19 @@ fn what_would_be_refused_is_not_proposed() {
         proposed(Some(OLD), &patch),
         Err(InvalidCatalogueChange::Patch(_))
     ));
+}
+
+#[test]
+fn a_patch_of_another_file_is_refused_with_the_way_out() {
+    let hunks = diffs::unified(OLD, &OLD.replace("\"risky\"", "\"safe\"")).unwrap();
+    let sent = |name: &str| Sent::Patch(format!("--- a/{name}\n+++ b/{name}\n{hunks}"));
+    assert!(proposed(Some(OLD), &sent("void/actions.json")).is_ok());
+    let refused = proposed(Some(OLD), &sent("services.json")).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the patch cannot be applied to the loaded catalogue: line 1 names another file: a/services.json; name the catalogue \
+         on both sides (diff -u --label actions.json --label actions.json), or send the whole file"
+    );
 }
 
 #[test]

@@ -103,3 +103,89 @@ fn texts_that_differ_too_much_are_not_compared() {
     assert_eq!(unified(&many("a"), &many("b")), Err(TooDifferent));
     assert!(unified(&many("a"), &format!("{}last\n", many("a"))).is_ok());
 }
+
+/// What a diff says of the file that it is for has to be true.
+#[test]
+fn headers_name_this_file_or_it_is_refused() {
+    let paths = [
+        "/etc/void/actions.json".into(),
+        "/srv/lab/config/all.json".into(),
+    ];
+    let hunk = "@@ -1 +1 @@\n-one\n+1\n";
+    let apply = |is_new: bool, header: &str| {
+        let file = PatchedFile {
+            paths: &paths,
+            is_new,
+        };
+        match is_new {
+            false => apply_to(file, "one\n", &format!("{header}{hunk}")),
+            true => apply_to(file, "", &format!("{header}@@ -0,0 +1 @@\n+1\n")),
+        }
+    };
+    for header in [
+        "",
+        "--- actions.json\n+++ actions.json\n",
+        "--- a/actions.json\n+++ b/actions.json\n",
+        "--- ./actions.json\n+++ ./actions.json\n",
+        "--- /etc/void/actions.json\t2026-11-18 12:00:00.000 +0100\n+++ /etc/void/actions.json\t2026-11-18 12:00:01 +0100\n",
+        "--- i/config/all.json\r\n+++ w/config/all.json\r\n",
+        "diff --git a/config/all.json b/config/all.json\nindex 1..2 100644\n--- a/config/all.json\n+++ b/config/all.json\n",
+    ] {
+        assert_eq!(apply(false, header).as_deref(), Ok("1\n"), "{header}");
+    }
+    for (header, line) in [
+        ("--- a/services.json\n+++ b/services.json\n", 1),
+        ("--- a/actions.json\n+++ b/actions.json.new\n", 2),
+        ("--- a/actions.json\n+++ b/../actions.json\n", 2),
+        ("--- a/../void/actions.json\n+++ b/actions.json\n", 1),
+        ("--- /tmp/actions.json\n+++ actions.json\n", 1),
+        ("--- x/actions.json\n+++ x/actions.json\n", 1),
+        ("--- actions.json 2026-11-18\n+++ actions.json\n", 1),
+        ("--- \"a/actions.json\"\n+++ b/actions.json\n", 1),
+        ("--- a/\n+++ b/\n", 1),
+        ("--- /\n", 1),
+        ("--- \t2026-11-18\n", 1),
+        ("+++ etc\n", 1),
+        // It is there, and stays.
+        ("--- /dev/null\n+++ b/actions.json\n", 1),
+        ("--- a/actions.json\n+++ /dev/null\n", 2),
+        ("new file mode 100644\n", 1),
+        ("diff --git a/actions.json b/etc/passwd\n", 1),
+        ("diff --git a/etc/passwd b/actions.json\n", 1),
+        ("diff --git a/actions.json\n", 1),
+    ] {
+        let refused = apply(false, header);
+        let is_it =
+            matches!(refused, Err(InvalidPatch::AnotherFile { line: at, .. }) if at == line);
+        assert!(is_it, "{header}: {refused:?}");
+    }
+    let new = "diff --git a/actions.json b/actions.json\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/actions.json\n";
+    assert_eq!(apply(true, new).as_deref(), Ok("1\n"));
+    let elsewhere = "--- /dev/null\n+++ b/passwd\n";
+    assert_eq!(
+        apply(true, elsewhere),
+        Err(InvalidPatch::AnotherFile {
+            line: 2,
+            name: "b/passwd".to_owned()
+        })
+    );
+    // A second file that comes without a first header.
+    let file = PatchedFile {
+        paths: &paths,
+        is_new: false,
+    };
+    let second = format!("{hunk}--- a/actions.json\n+++ b/actions.json\n@@ -2 +2 @@\n-two\n+2\n");
+    assert_eq!(
+        apply_to(file, "one\ntwo\n", &second),
+        Err(InvalidPatch::SeveralFiles)
+    );
+    // What is shown of a name deceives nobody and is short.
+    let long = format!("--- \u{202e}{}\n", "x".repeat(10_000));
+    let Err(InvalidPatch::AnotherFile { name, .. }) = apply(false, &long) else {
+        panic!("it is another file")
+    };
+    assert!(
+        name.starts_with("\\u{202e}xxx") && name.len() < 300,
+        "{name}"
+    );
+}

@@ -69,9 +69,9 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         method: "POST",
         path: "/api/proposals/{id}/cancel",
-        access: Access::Act,
+        access: Access::Withdraw,
         operation: "cancelProposal",
-        summary: "Withdraw one's own wish while it waits",
+        summary: "Withdraw one's own wish or draft while it waits",
         query: &[],
         request: None,
         response: json::<RowResponse>(),
@@ -188,7 +188,9 @@ pub(crate) async fn cancel(
     match proposals::cancel(app.control(), &ctx, id).await {
         Ok(cancelled) => current(app.control(), &ctx, cancelled.id).await.map(Json),
         Err(error @ CancelError::NotFound) => Err(ApiError::not_found(error.to_string())),
-        Err(error @ CancelError::Forbidden) => Err(ApiError::forbidden(error.to_string())),
+        Err(error @ (CancelError::Forbidden | CancelError::NoCapability)) => {
+            Err(ApiError::forbidden(error.to_string()))
+        }
         Err(CancelError::NotPending(row)) => {
             let message = format!("it no longer waits: it is {}", row.status().as_str());
             let row = current(app.control(), &ctx, row.id).await?;

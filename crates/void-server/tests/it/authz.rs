@@ -176,6 +176,7 @@ fn verdict(access: Access, worth: Worth) -> Verdict {
                 .any(|one| has.contains(one)),
             Access::Act => has.contains(&"act"),
             Access::Suggest => has.contains(&"suggest"),
+            Access::Withdraw => has.contains(&"act") || has.contains(&"suggest"),
             Access::Audit => has.contains(&"audit.read"),
             Access::Owner | Access::OwnerRecent | Access::Turn | Access::Node => false,
         },

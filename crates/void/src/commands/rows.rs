@@ -10,7 +10,7 @@ use void_domain::failures::FailureCode;
 use void_domain::proposals::DisplayState;
 use void_domain::text;
 
-use super::{quoted, services};
+use super::{diffs, quoted, services};
 use crate::digest_words;
 use crate::exit::Exit;
 use crate::output::{Output, Tone};
@@ -258,10 +258,7 @@ fn show_change(output: &Output, row: &RowResponse) {
         let name = if number == 0 { "changes" } else { "" };
         field(output, name, text::escaped(line));
     }
-    for (number, line) in text::escaped_lines(&change.diff).lines().enumerate() {
-        let name = if number == 0 { "diff" } else { "" };
-        output.quoted_field(name, NAME_COLUMNS, line);
-    }
+    show_diff(output, "diff", &change.diff);
 }
 
 /// Who asked, what they had read before, and their words, marked as theirs.
@@ -322,8 +319,18 @@ fn show_said(
         return;
     };
     field(output, &format!("{whose} diff"), words_of(asked));
-    for line in text::escaped_lines(diff).lines() {
-        output.quoted_field("", NAME_COLUMNS, line);
+    show_diff(output, "", diff);
+}
+
+/// Somebody else's lines, with what their marks stand for.
+fn show_diff(output: &Output, name: &str, diff: &str) {
+    let (lines, legend) = diffs::lines(diff);
+    for (number, line) in lines.iter().enumerate() {
+        let name = if number == 0 { name } else { "" };
+        output.quoted_field(name, NAME_COLUMNS, line);
+    }
+    if let Some(legend) = legend {
+        field(output, "", legend);
     }
 }
 

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use void_domain::diffs;
 use void_domain::limits::CATALOGUE_BYTES_MAX;
 
-use crate::apps::{App, Engine};
+use crate::apps::{App, Engine, queue};
+use crate::callers::Caller;
 
 const ADDED: &str = r#"{"id": "added", "label": "Added", "kind": "service_restart", "host": "local", "service": "added", "tier": "safe"}"#;
 
@@ -146,6 +147,52 @@ async fn a_patch_is_the_same_draft_as_the_file_it_makes() {
     late.error(409, "already_decided");
 }
 
+/// By the API and as a tool: a draft of one's own with `suggest`, nobody else's, and no wish for an action.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drafter_takes_back_its_own_draft_and_nobody_elses() {
+    let app = App::start().await;
+    let holder = async |name: &str, has: &[&str]| app.holder("agent", name, has).await.caller;
+    let gardener = holder("gardener", &["suggest"]).await;
+    let others = [
+        holder("other-gardener", &["suggest"]).await,
+        holder("actor", &["act"]).await,
+        holder("reader", &["read"]).await,
+    ];
+    let wish = queue(&others[1], "stop-a").await;
+    let withdraw = async |caller: &Caller, by_tool: bool, row: &Value| {
+        if !by_tool {
+            let path = format!("/api/proposals/{}/cancel", id(row));
+            return caller.post(&path, json!({})).await;
+        }
+        let params = json!({"name": "withdraw_proposal", "arguments": {"proposal": row["code"]}});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        caller.post("/mcp", body).await
+    };
+    for by_tool in [false, true] {
+        let body = json!({"file": wider(&app), "reason": "a new service"});
+        let draft = gardener.post("/api/actions/patch", body).await.ok();
+        for other in &others {
+            let refused = withdraw(other, by_tool, &draft).await;
+            let is_refused =
+                [403, 404].contains(&refused.status) || refused.text.contains("\"isError\":true");
+            assert!(is_refused, "{}", refused.text);
+        }
+        let refused = withdraw(&gardener, by_tool, &wish).await;
+        assert!(refused.text.contains("not_found"), "{}", refused.text);
+        for row in [&draft, &wish] {
+            assert_eq!(app.row(id(row)).await["status"], "pending");
+        }
+        let taken_back = withdraw(&gardener, by_tool, &draft).await;
+        assert_eq!(taken_back.status, 200, "{}", taken_back.text);
+        let row = app.row(id(&draft)).await;
+        assert_eq!(
+            (&row["status"], &row["error"]["code"]),
+            (&json!("cancelled"), &json!("withdrawn"))
+        );
+    }
+    assert_eq!(app.lab.effect_count(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_drafted_is_named_and_leaves_nothing() {
     let app = App::start().await;
@@ -157,6 +204,10 @@ async fn what_cannot_be_drafted_is_named_and_leaves_nothing() {
         (json!({"patch": "x", "file": "{}"}), "not both"),
         (json!({"patch": "x"}), "no unified diff"),
         (json!({"patch": "@@ -1 +1 @@\n-no\n+yes\n"}), "does not fit"),
+        (
+            json!({"patch": "--- a/passwd\n+++ b/passwd\n@@ -1 +1 @@\n-no\n+yes\n"}),
+            "line 1 names another file: a/passwd",
+        ),
         (json!({"file": loaded(&app)}), "changes nothing"),
         (json!({"file": "{\"actions\": 5}"}), "refused as a whole"),
         (

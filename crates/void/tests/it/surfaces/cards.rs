@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use serde_json::json;
 
 use super::*;
-use crate::lab::OWNER;
+use crate::lab::{Lab, OWNER};
 
 const EVIL: &str = "registry.evil.example/backdoor:1";
 const LYING: &str = "-image: grafana/grafana:11.2.0\n+image: grafana/grafana:11.2.1";
@@ -400,4 +400,25 @@ fn every_line_of_a_change_is_on_every_surface_that_approves() {
     );
     let beside = fs::read_to_string(lab.path("actions.json.proposed")).unwrap();
     assert_eq!(beside, fs::read_to_string(&new).unwrap());
+}
+
+/// Lines that differ in nothing but what ends them unseen do not look the same in a terminal.
+#[test]
+fn what_ends_a_line_unseen_is_seen_in_the_terminal() {
+    let lab = Lab::new();
+    let _server = lab.serve(&[]);
+    let loaded = fs::read_to_string(lab.path("actions.json")).unwrap();
+    let new = lab.path("new.json");
+    fs::write(&new, format!("{loaded}  \n")).unwrap();
+    let file = new.to_str().unwrap();
+    let code = word(&lab.json(&["actions", "propose", file], 7), "code").to_owned();
+    for args in [&["inbox", "show", &code][..], &["actions", "propose", file]] {
+        let shown = String::from_utf8(lab.void(args).stdout).unwrap();
+        let line = shown.lines().find(|line| line.contains("| +{")).unwrap();
+        assert!(line.ends_with("}··"), "{shown}");
+        assert!(
+            shown.contains("· is a blank at the end of a line"),
+            "{shown}"
+        );
+    }
 }
