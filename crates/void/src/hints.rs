@@ -4,14 +4,15 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory as _;
-
-use crate::cli::Cli;
 use crate::settings::Environment;
 
 /// The name under which the shell finds it where it is installed.
 pub(crate) const NAME: &str = "void";
 const PROGRAM: &str = "void ";
+/// The first word of each command; a test compares them with what the program takes.
+const COMMANDS: &str = "demo serve reload status actions run inbox freeze thaw services chat agents hosts node audit \
+    setup-link token mcp notify backup quarantine bridge clock config provision service doctor \
+    completions version help-exit-codes help-codes";
 
 /// How this program is typed in the shell that called it, as one word.
 pub(crate) fn program(environment: &Environment) -> String {
@@ -62,11 +63,10 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// The hint with every command of Void's called so.
 pub(crate) fn called(hint: &str, as_typed: &str) -> String {
-    let known = Cli::command();
     let is_command = |rest: &str| {
         let word = rest.split(|letter: char| !letter.is_ascii_lowercase() && letter != '-');
         let word = word.into_iter().next().unwrap_or_default();
-        word == "--help" || known.get_subcommands().any(|one| one.get_name() == word)
+        word == "--help" || COMMANDS.split(' ').any(|one| one == word)
     };
     let mut said = String::new();
     let mut rest = hint;
@@ -92,7 +92,18 @@ pub(crate) fn called(hint: &str, as_typed: &str) -> String {
 mod tests {
     use std::fs;
 
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn every_command_is_known() {
+        let taken = Cli::command();
+        let shown = taken.get_subcommands().filter(|one| !one.is_hide_set());
+        let taken: Vec<&str> = shown.map(clap::Command::get_name).collect();
+        assert_eq!(COMMANDS.split(' ').collect::<Vec<_>>(), taken);
+    }
 
     #[test]
     fn this_program_is_named_as_the_shell_finds_it() {

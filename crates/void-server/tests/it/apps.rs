@@ -20,26 +20,23 @@ use void_bridge::BridgeConfig;
 use void_channels::{Channel, Checker, ProxmoxConfig};
 use void_control::instances::{Identity, StartError};
 use void_control::{Clock, Control, ControlConfig, Limits};
-use void_domain::actors::ActorKind;
 use void_domain::capabilities::Capability;
-use void_domain::digests::Digest;
-use void_domain::facts::{Fact, NewFact};
-use void_domain::ids::TokenId;
+use void_domain::facts::Fact;
 use void_domain::instances::InstanceName;
 use void_domain::proposals::{Proposal, Status};
 use void_domain::secrets::Secret;
 use void_domain::services::Services;
 use void_notify::notifiers::{NotificationsConfig, Notifiers};
 use void_server::{Bound, FirstSteps, Plane, PlaneConfig, ServerConfig};
-use void_store::agents as stored;
 use void_store::proposals::ProposalFilter;
-use void_store::tokens::{self, Token};
 use void_store::{PostgresConfig, SqliteConfig, Store, StoreError, events, facts, proposals};
 use void_testkit::{eventually, postgres_database};
 
 use crate::callers::{Caller, Shows};
 use crate::labs::Lab;
 use crate::leaks::{self, Secrets};
+
+mod before;
 
 #[derive(Clone)]
 pub enum Engine {
@@ -193,86 +190,6 @@ impl App {
             id: made["id"].as_str().unwrap().to_owned(),
             caller: self.caller(Shows::Bearer(token)),
         }
-    }
-
-    /// Capabilities that are not granted any more, as agents from before have them.
-    /// A viewer's or a node's token with capabilities, which older versions stored and which open nothing.
-    async fn holder_as_before(&self, kind: &str, name: &str, all: Vec<Capability>) -> Holder {
-        let text = format!("void_{kind}_as-before-with-capabilities-{name}");
-        let at = self.control.clock().now();
-        let token = Token {
-            id: TokenId::new(
-                at,
-                *if kind == "node" {
-                    b"as-before?"
-                } else {
-                    b"as-before!"
-                },
-            ),
-            kind: ActorKind::parse(kind).unwrap(),
-            agent_id: None,
-            name: name.to_owned(),
-            hash: Digest::of(text.as_bytes()),
-            capabilities: all.into_iter().collect(),
-            created_at: at,
-            last_used_at: None,
-            revoked_at: None,
-            resident: false,
-        };
-        let id = token.id.to_string();
-        let written: Result<(), StoreError> = self
-            .store
-            .write(move |tx| {
-                Box::pin(async move {
-                    tokens::insert(tx, &token).await?;
-                    let entry = NewFact {
-                        request_id: None,
-                        actor: "owner-cli".to_owned(),
-                        verb: "token.created",
-                        subject: Some(token.id.to_string()),
-                        detail: json!({"kind": token.kind.as_str(), "name": token.name,
-                            "capabilities": token.capabilities, "resident": false}),
-                        catalogue: None,
-                        audience: None,
-                    };
-                    facts::append(tx, at, entry).await?;
-                    Ok(())
-                })
-            })
-            .await;
-        written.unwrap();
-        self.secrets.add(&text);
-        Holder {
-            id,
-            caller: self.caller(Shows::Bearer(text)),
-        }
-    }
-
-    async fn grant_as_before(&self, name: &str, capabilities: Vec<Capability>) {
-        let name = name.parse().unwrap();
-        let at = self.control.clock().now();
-        let written: Result<(), StoreError> = self
-            .store
-            .write(move |tx| {
-                Box::pin(async move {
-                    let agent = stored::find_named(tx, &name).await?.unwrap();
-                    let capabilities = capabilities.into_iter().collect();
-                    assert!(stored::set_capabilities(tx, agent.id, &capabilities).await?);
-                    let entry = NewFact {
-                        request_id: None,
-                        actor: "owner-cli".to_owned(),
-                        verb: "agent.changed",
-                        subject: Some(agent.id.to_string()),
-                        detail: json!({"name": agent.name, "capabilities": capabilities}),
-                        catalogue: None,
-                        audience: None,
-                    };
-                    facts::append(tx, at, entry).await?;
-                    Ok(())
-                })
-            })
-            .await;
-        written.unwrap();
     }
 
     pub async fn agent(&self, name: &str) -> Caller {

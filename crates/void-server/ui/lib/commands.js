@@ -8,7 +8,8 @@ import { withTimes } from "./time.js";
 /** The first word of each command, as `void --help` lists them. */
 export const COMMANDS =
   "demo serve reload status actions run inbox freeze thaw services chat agents hosts node audit setup-link token mcp \
-notify backup quarantine bridge clock config provision service doctor completions version help-exit-codes help-codes help";
+notify backup quarantine bridge clock config provision service doctor completions version help-exit-codes help-codes \
+help";
 /** A command in a text, not the word "void" in a sentence, nor the end of a path. */
 const WRITTEN = new RegExp(`(^|[^\\w./-])void(?= (?:${COMMANDS.split(" ").join("|")})(?![\\w-]))`, "gm");
 
@@ -27,7 +28,10 @@ export const ownProgram = () => program;
 /** What is written for any Void, for this one. @param {string} text */
 export const typed = (text) => text.replace(WRITTEN, (_, before) => `${before}${called}`);
 
-/** A sentence of the server's, as it is read here: its commands can be pasted, its times are the reader's. @param {string} text */
+/**
+ * A sentence of the server's, as it is read here: its commands can be pasted, its times are the reader's.
+ * @param {string} text
+ */
 export const said = (text) => typed(withTimes(text));
 
 /** The same as the beginning of a sentence; a command begins as it is typed. @param {string} text */

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use void_verify::{Options, TailProof};
 
 use crate::apps::{App, Engine};
+use crate::callers::Caller;
 use crate::masks::{is_time, members};
 
 const ENTRY: [&str; 10] = [
@@ -290,7 +291,10 @@ async fn an_agent_reads_the_record_by_one_right_and_nobodys_words() {
         .await
         .ok();
     assert_eq!(&one, created);
-    // It opens nothing else.
+    opens_nothing_else(&auditor).await;
+}
+
+async fn opens_nothing_else(auditor: &Caller) {
     for path in ["/api/audit-verify", "/api/audit-export", "/api/tokens"] {
         auditor.get(path).await.error(403, "owner_only");
     }

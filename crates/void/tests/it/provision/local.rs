@@ -87,7 +87,7 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
     let first = read("first");
     let has_next = |said: &str| {
         said.lines()
-            .any(|line| line == "  next: void provision local")
+            .any(|line| line == "  next: ./void provision local")
     };
     assert!(
         first.contains("void provision local prints what puts it right") && has_next(&first),
