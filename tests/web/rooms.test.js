@@ -121,7 +121,7 @@ describe("the rooms", () => {
       // A lab whose services were looked at three seconds before it was asked, whenever that is.
       await rewrite(page, "**/api/home", (value) => {
         value.status.at = new Date(now).toISOString();
-        for (const service of value.services.services) service.checked_at = new Date(now - 3000).toISOString();
+        for (const service of [...value.services.services, ...value.cards.flatMap((/** @type {any} */ card) => card.evidence)]) service.checked_at = new Date(now - 3000).toISOString();
         for (const row of value.recent) row.resolved_at = new Date(began - 4000).toISOString();
         return value;
       });
@@ -134,7 +134,7 @@ describe("the rooms", () => {
         now += 1000;
         await page.clock.runFor(1000);
         await settled(page, seen);
-        const ages = await page.locator(".truth-line time, main a[href^='#/lab/services/'] time").allTextContents();
+        const ages = await page.locator(".truth-line time, main a[href^='#/lab/services/'] time, .evidence time[data-form=ago]").allTextContents();
         oldest = Math.max(oldest, ...ages.map((/** @type {string} */ words) => Number(/^(\d+) s ago$/.exec(words)?.[1] ?? Infinity)));
       }
       assert.ok(oldest >= 8, "it counts between two looks");

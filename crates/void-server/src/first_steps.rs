@@ -2,7 +2,7 @@
 //! them and take them over. The binary knows all of it from its settings; the page only shows it.
 
 use void_control::{Control, StoreError, hosts, lab, nodes};
-use void_domain::executions::Route;
+use void_domain::executions::{Execution, Route};
 use void_domain::hosts::Reach;
 use void_domain::nodes::Membership;
 
@@ -32,12 +32,14 @@ pub(crate) async fn can_run(control: &Control, is_local_missing: bool) -> Result
         return Ok(false);
     }
     let is_connected = lab::is_connected(control);
-    let has_way = catalogue.actions().any(|action| match action.route() {
-        Route::Host(host) => host.reach == Reach::Local,
-        Route::Proxmox(_) => is_connected,
-        Route::Node(_) => false,
-        Route::File => true,
-    });
+    let has_way = catalogue
+        .actions()
+        .any(|action| match Execution::route(&action.execution) {
+            Route::Host(host) => host.reach == Reach::Local,
+            Route::Proxmox(_) => is_connected,
+            Route::Node(_) => false,
+            Route::File => true,
+        });
     if has_way {
         return Ok(true);
     }

@@ -165,12 +165,8 @@ export function homePage() {
         (one) => row(one, serviceLine),
       );
     const fresh = value.recent.filter(isNew).length;
-    mount(
-      since,
-      lastVisit ? t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }) : null,
-      " ",
-      lastVisit ? time(lastVisit) : null,
-    );
+    since.hidden = !lastVisit;
+    mount(since, t(fresh > 0 ? "home.since" : "home.since_nothing", { n: fresh }), " ", time(lastVisit));
     if (value.recent.length === 0)
       mount(changed, el("li", {}, el("div", { class: "item muted" }, t("home.nothing_yet"))));
     else

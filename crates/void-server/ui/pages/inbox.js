@@ -189,9 +189,9 @@ export function inboxPage(route) {
     draw();
   });
   const offLine = onConnection(draw);
-  // An empty list says when it was last looked at.
+  // A card says when its services were looked at, an empty list when it was. Pages beyond the first would be read too.
   const offLook = lookAgain(() => {
-    if (!isDone && isRead && items.length === 0) home.refresh();
+    if (!isDone && pages === 0) home.refresh();
   }, LOOK_OFTEN_MS);
   /** @param {Route} to */
   const drawDetail = (to) => {

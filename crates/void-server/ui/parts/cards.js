@@ -11,13 +11,14 @@ import { clock, exactSpan, time } from "../lib/time.js";
 import { t } from "../lib/words.js";
 import { askingAgain, runsAtOnce } from "./again.js";
 import { notice } from "./empties.js";
+import { evidence, seenAgain } from "./evidence.js";
 import { asOneself, confirmIdentity } from "./identity.js";
 import { failureParts, frozenNote, lowered, resultLine } from "./outcomes.js";
-import { healthPill, statePill, tierPill } from "./states.js";
+import { statePill, tierPill } from "./states.js";
 import { toast } from "./toasts.js";
 
 /** @import { Content } from "../lib/dom.js" */
-/** @import { Bound, Card, Change, Inverse, JoinItem, Row, Run, Service } from "../types/api.js" */
+/** @import { Bound, Card, Change, Inverse, JoinItem, Row, Run } from "../types/api.js" */
 
 /** A second tap in the same place is no second thought. */
 const THINK_MS = 500;
@@ -390,9 +391,11 @@ export function proposalCard(row, how = {}) {
       if (kind === "live" && problem) void load();
       return undefined;
     }),
-    home.watch(() => {
-      if (isGone()) stop();
-      else if (row.status === "pending") drawFoot();
+    home.watch(({ value }) => {
+      if (isGone()) return stop();
+      seenAgain(node, value?.services.services ?? []);
+      if (row.status === "pending") drawFoot();
+      return undefined;
     }),
   );
   draw();
@@ -641,39 +644,6 @@ function diffLine(line) {
     line,
     "\n",
   );
-}
-
-/** What Void itself saw, beside what the requester says. @param {Service[]} all services @param {boolean} isBrief */
-function evidence(all, isBrief) {
-  if (all.length === 0) return null;
-  return el(
-    "div",
-    { class: "evidence", role: "group", "aria-label": t("card.seen") },
-    isBrief ? null : el("p", { class: "muted small" }, t("card.seen")),
-    el(
-      "ul",
-      { class: "plain" },
-      all.map((service) =>
-        el(
-          "li",
-          { class: "row-line" },
-          healthPill(service),
-          el("a", { class: "wrap", href: `#/lab/services/${encodeURIComponent(service.id)}` }, service.label),
-          el("span", { class: "muted small" }, age(service)),
-        ),
-      ),
-    ),
-  );
-}
-
-/** @param {Service} service */
-function age(service) {
-  if (!service.checked_at) return t("lab.never_looked");
-  const since =
-    service.since && service.status !== "unknown"
-      ? [t("card.seen_since"), " ", time(service.since, "clock"), ", "]
-      : [];
-  return [...since, t("lab.looked"), " ", time(service.checked_at)];
 }
 
 /** @param {Run[]} all */

@@ -266,7 +266,7 @@ function sessionRow(one, again) {
         el(
           "span",
           { class: "row-line" },
-          el("strong", { class: "wrap" }, one.device || t("sessions.some_device")),
+          el("strong", { class: "wrap sentence" }, one.device || t("sessions.some_device")),
           one.current ? pill("up", "ok", t("sessions.this")) : null,
         ),
         el(
