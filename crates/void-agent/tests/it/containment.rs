@@ -269,6 +269,8 @@ fn nothing_ran_without_its_approval(room: &Room, rows: &[Proposal]) {
 fn nothing_was_decided(entries: &[Fact]) {
     let known = [
         "server.started",
+        // What Void itself saw of a service.
+        "service.changed",
         "agent.created",
         "token.created",
         "turn.started",
@@ -284,6 +286,9 @@ fn nothing_was_decided(entries: &[Fact]) {
     for entry in entries {
         assert!(known.contains(&entry.verb.as_str()), "{entry:?}");
         let detail: Value = serde_json::from_str(&entry.detail).unwrap();
+        if entry.verb == "service.changed" {
+            assert_eq!(entry.actor, "system");
+        }
         if entry.verb == "proposal.approved" {
             assert_eq!(
                 (&detail["approved_by"], &detail["tier"]),

@@ -112,16 +112,11 @@ fn headers_name_this_file_or_it_is_refused() {
         "/srv/lab/config/all.json".into(),
     ];
     let hunk = "@@ -1 +1 @@\n-one\n+1\n";
-    let apply = |is_new: bool, header: &str| {
-        let file = PatchedFile {
-            paths: &paths,
-            is_new,
-        };
-        match is_new {
-            false => apply_to(file, "one\n", &format!("{header}{hunk}")),
-            true => apply_to(file, "", &format!("{header}@@ -0,0 +1 @@\n+1\n")),
-        }
+    let file = PatchedFile {
+        paths: &paths,
+        is_new: false,
     };
+    let apply = |header: &str| apply_to(file, "one\n", &format!("{header}{hunk}"));
     for header in [
         "",
         "--- actions.json\n+++ actions.json\n",
@@ -131,7 +126,7 @@ fn headers_name_this_file_or_it_is_refused() {
         "--- i/config/all.json\r\n+++ w/config/all.json\r\n",
         "diff --git a/config/all.json b/config/all.json\nindex 1..2 100644\n--- a/config/all.json\n+++ b/config/all.json\n",
     ] {
-        assert_eq!(apply(false, header).as_deref(), Ok("1\n"), "{header}");
+        assert_eq!(apply(header).as_deref(), Ok("1\n"), "{header}");
     }
     for (header, line) in [
         ("--- a/services.json\n+++ b/services.json\n", 1),
@@ -154,34 +149,43 @@ fn headers_name_this_file_or_it_is_refused() {
         ("diff --git a/etc/passwd b/actions.json\n", 1),
         ("diff --git a/actions.json\n", 1),
     ] {
-        let refused = apply(false, header);
+        let refused = apply(header);
         let is_it =
             matches!(refused, Err(InvalidPatch::AnotherFile { line: at, .. }) if at == line);
         assert!(is_it, "{header}: {refused:?}");
     }
+}
+
+#[test]
+fn a_new_file_is_this_one_and_no_second_one_follows() {
+    let paths = ["/etc/void/actions.json".into()];
+    let hunk = "@@ -1 +1 @@\n-one\n+1\n";
+    let file = |is_new: bool| PatchedFile {
+        paths: &paths,
+        is_new,
+    };
+    let apply_new =
+        |header: &str| apply_to(file(true), "", &format!("{header}@@ -0,0 +1 @@\n+1\n"));
     let new = "diff --git a/actions.json b/actions.json\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/actions.json\n";
-    assert_eq!(apply(true, new).as_deref(), Ok("1\n"));
+    assert_eq!(apply_new(new).as_deref(), Ok("1\n"));
     let elsewhere = "--- /dev/null\n+++ b/passwd\n";
     assert_eq!(
-        apply(true, elsewhere),
+        apply_new(elsewhere),
         Err(InvalidPatch::AnotherFile {
             line: 2,
             name: "b/passwd".to_owned()
         })
     );
     // A second file that comes without a first header.
-    let file = PatchedFile {
-        paths: &paths,
-        is_new: false,
-    };
     let second = format!("{hunk}--- a/actions.json\n+++ b/actions.json\n@@ -2 +2 @@\n-two\n+2\n");
     assert_eq!(
-        apply_to(file, "one\ntwo\n", &second),
+        apply_to(file(false), "one\ntwo\n", &second),
         Err(InvalidPatch::SeveralFiles)
     );
     // What is shown of a name deceives nobody and is short.
     let long = format!("--- \u{202e}{}\n", "x".repeat(10_000));
-    let Err(InvalidPatch::AnotherFile { name, .. }) = apply(false, &long) else {
+    let long = apply_to(file(false), "one\n", &format!("{long}{hunk}"));
+    let Err(InvalidPatch::AnotherFile { name, .. }) = long else {
         panic!("it is another file")
     };
     assert!(

@@ -164,7 +164,7 @@ async fn json_that_could_be_read_in_two_ways_is_refused() {
             "{shown}: {} bytes",
             answer.text.len()
         );
-        assert!(start.elapsed() < Duration::from_secs(1), "{shown}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{shown}");
     }
     assert_eq!(app.audit_head().await, head);
     // As many names as fit that the action does not declare: some of them are named.

@@ -99,7 +99,7 @@ as sudo -n /usr/bin/systemctl restart nginx >"$W/other" 2>&1 || echo "exit $?" >
         "{before}{said}"
     );
     let doctor = read("doctor-before");
-    assert!(doctor.contains("next: void provision local"), "{doctor}");
+    assert!(doctor.contains("next: ./void provision local"), "{doctor}");
 
     let not_root = read("not-root");
     assert!(
